@@ -1,0 +1,105 @@
+"""What each pair of eyes sees of Allie Gator, and the places.
+
+Hands and stock are hidden while the match lasts: nothing here tells more of them than how many cards they hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rollbook.rules.allie_gator_table import (
+    CLOCKWISE,
+    FINISHED,
+    FIRST_SEAT,
+    PILES,
+    Card,
+    Drawn,
+    Outcome,
+    State,
+    Stolen,
+    specials_among,
+)
+from rollbook.rules.game import Perspective, Watcher
+from rollbook.rules.places import places as shared_places
+
+
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """One pile as everybody sees it."""
+
+    targets: tuple[Card, ...]
+    """The one that counts last; none while it is drawn, or when the match has ended here."""
+    cards: tuple[Card, ...]
+    """The top one last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """One seat as a pair of eyes sees it."""
+
+    hand: tuple[Card, ...] | None
+    """Ascending; None where it is hidden."""
+    hand_size: int
+    penalties: tuple[Card, ...]
+    """In the order in which they came."""
+    teeth: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The table, with the hands that this pair of eyes may see."""
+
+    round: int
+    seat: int | None
+    """Whose turn it is; none before the start and after the end."""
+    clockwise: bool
+    chip: int
+    piles: tuple[Pile, ...]
+    stock_size: int
+    players: tuple[Player, ...]
+    places: tuple[int, ...]
+
+
+def view(state: State, perspective: Perspective) -> View:
+    """Everybody sees the table, a seat its own hand too, and a judge, or anybody once the match is over, all hands."""
+    open_to_all = state.stage == FINISHED or perspective is Watcher.JUDGE
+    return View(
+        round=state.round,
+        seat=None if state.stage in {FIRST_SEAT, FINISHED} else state.seat,
+        clockwise=state.direction == CLOCKWISE,
+        chip=state.chip,
+        piles=tuple(Pile(tuple(state.targets[pile]), tuple(state.laid[pile])) for pile in PILES),
+        stock_size=len(state.stock),
+        players=tuple(
+            Player(
+                hand=tuple(hand) if open_to_all or seat == perspective else None,
+                hand_size=len(hand),
+                penalties=tuple(state.penalties[seat]),
+                teeth=state.teeth[seat],
+            )
+            for seat, hand in enumerate(state.hands)
+        ),
+        places=places(state),
+    )
+
+
+def seen(state: State, outcome: Outcome, perspective: Perspective) -> Outcome:
+    """Drawn cards are for the seat that draws them, a stolen one for thief and robbed; a judge sees them all."""
+    if perspective is Watcher.JUDGE:
+        return outcome
+    if isinstance(outcome, Drawn) and perspective != outcome.seat:
+        return Drawn(outcome.seat, (None,) * len(outcome.cards))
+    if isinstance(outcome, Stolen) and perspective not in {state.seat, state.served}:
+        return Stolen(None)
+    return outcome
+
+
+def places(state: State) -> tuple[int, ...]:
+    """Teeth, then in the end fewer special cards of the last round; before, the standing of the round goes first."""
+    finished = state.stage == FINISHED
+    return shared_places(
+        [
+            (teeth, 0 if finished else -len(penalties), -specials_among(penalties))
+            for teeth, penalties in zip(state.teeth, state.penalties, strict=True)
+        ]
+    )

@@ -1,0 +1,197 @@
+"""One contract for every game: the same few pure questions, asked of a value.
+
+A game awaits chance, a seat's choice, or nothing more. `awaited` says which; `play` takes the outcome or the choice.
+`play` changes the state it is given and belongs to folds that own theirs; `apply` leaves its argument alone. Both check
+everything before they change anything, so a refused move leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from rollbook.rules import options as option_table
+from rollbook.rules.chance import Draw, Throw, Value
+from rollbook.rules.options import Option, Options, OptionValue
+from rollbook.rules.refusals import Illegal, Invalid, Reason
+
+State = TypeVar("State")
+Choice = TypeVar("Choice")
+Choice_co = TypeVar("Choice_co", covariant=True)
+Outcome = TypeVar("Outcome")
+
+Uniform: TypeAlias = Callable[[int], int]
+"""`uniform(k)`: one of 0 … k-1, each as likely."""
+
+Components: TypeAlias = Mapping[str, object]
+"""The material of a game in JSON's own terms, as the header of a log names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToChoose:
+    """Awaited: a choice of this seat."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Awaited: nothing more."""
+
+
+OVER = Over()
+Awaited: TypeAlias = Throw | Draw | ToChoose | Over
+
+
+class Watcher(Enum):
+    """Perspectives that belong to no seat."""
+
+    PUBLIC = "public"
+    JUDGE = "judge"
+
+
+Perspective: TypeAlias = Watcher | int
+"""A pair of eyes: the public, a judge, or the number of a seat."""
+
+
+class Choices(Protocol[Choice_co]):
+    """The legal choices of a state, sorted: to list, to test against, to pick from."""
+
+    def __iter__(self) -> Iterator[Choice_co]:
+        """Every legal choice once, in a fixed order."""
+
+    def __contains__(self, choice: object, /) -> bool:
+        """Whether the choice is legal."""
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+
+    def sample(self, uniform: Uniform) -> Choice_co:
+        """Some legal choice; every one can come up."""
+
+
+class Listed(tuple[Choice, ...]):
+    """Legal choices that are few enough to be written down."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return len(self) > 0
+
+    def sample(self, uniform: Uniform) -> Choice:
+        """Each as likely."""
+        return self[uniform(len(self))]
+
+
+NONE_LEGAL: Listed[object] = Listed()
+
+
+@dataclass(frozen=True, slots=True)
+class Game(Generic[State, Choice, Outcome]):
+    """A game at one version of its rules, as data and pure functions."""
+
+    name: str
+    version: int
+    title: str
+    seats: range
+    options: tuple[Option, ...]
+    combine: Callable[[Options, int], None]
+    """Refuses options that do not go together with each other or with so many seats."""
+    components: Components
+    choices: Mapping[str, type[Choice]]
+    """The kinds of choice by the names that notation gives them."""
+    outcomes: Mapping[str, type[Outcome]]
+    """The kinds of chance outcome by the names that notation gives them."""
+
+    begin: Callable[[Options, int], State]
+    copy: Callable[[State], State]
+    awaited: Callable[[State], Awaited]
+    """What happens next; a draw names its items in the order in which chance numbers them."""
+    outcome: Callable[[State, tuple[Value, ...]], Outcome]
+    """The outcome that these values, thrown or drawn as awaited, make in the game's own terms."""
+    legal: Callable[[State], Choices[Choice]]
+    play: Callable[[State, Choice | Outcome], None]
+    caretaker: Callable[[State], Choice]
+    """What is chosen for a seat that does not choose."""
+    view: Callable[[State, Perspective], object]
+    seen: Callable[[State, Outcome, Perspective], Outcome]
+    """An outcome, about to be played in this state, as that pair of eyes sees it."""
+    places: Callable[[State], tuple[int, ...]]
+    """The place of every seat: the result when the match is over, the standing before."""
+
+    def settle(self, given: Mapping[str, OptionValue], seats: int) -> Options:
+        """All options with their values, or the refusal that says what is allowed."""
+        if type(seats) is not int or seats not in self.seats:
+            allowed = f"{self.seats[0]} to {self.seats[-1]}"
+            raise Invalid(
+                Reason.SEATS_OUT_OF_RANGE,
+                f"{self.name} cannot be played by {option_table.shortened(seats)} seats",
+                learn=f"seats: {allowed}",
+                allowed=allowed,
+            )
+        return option_table.complete(self.options, given, seats, self.combine)
+
+    def start(self, given: Mapping[str, OptionValue], seats: int) -> State:
+        """The state before anything has happened."""
+        return self.begin(self.settle(given, seats), seats)
+
+    def apply(self, state: State, move: Choice | Outcome) -> State:
+        """The state after the move; the argument stays as it is."""
+        after = self.copy(state)
+        self.play(after, move)
+        return after
+
+    def fold(self, state: State, moves: Iterable[Choice | Outcome]) -> State:
+        """The state after all the moves, each checked; the argument stays as it is."""
+        after = self.copy(state)
+        play = self.play
+        for move in moves:
+            play(after, move)
+        return after
+
+
+def everything_is_open(_state: object, outcome: Outcome, _perspective: Perspective) -> Outcome:
+    """`Game.seen` for a game in which nothing is hidden."""
+    return outcome
+
+
+def any_options(_options: Options, _seats: int) -> None:
+    """`Game.combine` for a game whose options all go together."""
+
+
+def not_awaited(awaited: Awaited, move: object, game: str, vocabulary: Iterable[type]) -> Invalid | Illegal:
+    """Why a move that is not of the awaited kind is refused."""
+    kind = type(move)
+    if kind not in vocabulary:
+        return Invalid(
+            Reason.MOVE_OF_ANOTHER_GAME,
+            f"{kind.__name__} is not a move of {game}",
+            learn=f"moves of {game}: {', '.join(known.__name__ for known in vocabulary)}",
+        )
+    what = f"{kind.__name__} is not what the match awaits"
+    if isinstance(awaited, Over):
+        return Illegal(Reason.MATCH_OVER, "the match is over", learn="nothing can be played any more")
+    if isinstance(awaited, ToChoose):
+        return Illegal(
+            Reason.OTHER_CHOICE_AWAITED, f"{what}: another choice of seat {awaited.seat} is", seat=awaited.seat
+        )
+    return Illegal(
+        Reason.CHANCE_AWAITED,
+        f"{what}: chance ({awaited.name}) is",
+        learn="awaited(state) says what is to be thrown or drawn",
+        awaited=awaited.name,
+    )
+
+
+def impossible(awaited: Awaited, why: str) -> Illegal:
+    """Why an outcome that chance cannot give here is refused."""
+    name = awaited.name if isinstance(awaited, Throw | Draw) else "no chance"
+    return Illegal(
+        Reason.OUTCOME_IMPOSSIBLE,
+        why,
+        learn="awaited(state) says what is to be thrown or drawn",
+        awaited=name,
+    )

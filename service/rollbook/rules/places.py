@@ -1,0 +1,18 @@
+"""Places from first to last; whoever is equal shares one (1, 2, 2, 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+Score: TypeAlias = int | tuple[int, ...]
+
+
+def places(scores: Sequence[Score]) -> tuple[int, ...]:
+    """The place of every seat, the highest score first.
+
+    >>> places([7, 9, 7, 1])
+    (2, 1, 2, 4)
+    """
+    best_first = sorted(scores, reverse=True)
+    return tuple(best_first.index(score) + 1 for score in scores)

@@ -1,0 +1,188 @@
+"""The abilities of the animals of Würfelzoo: when each can be used, on what, and what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from rollbook.rules.refusals import Illegal, Invalid, Reason
+from rollbook.rules.wuerfelzoo_choices import Bear, Boar, Choice, Fox, Squirrel, Worm
+from rollbook.rules.wuerfelzoo_table import (
+    ADD,
+    BAG,
+    BOX,
+    NUMBER_OF_DICE,
+    TURN_ROLL,
+    USE,
+    State,
+    dice_at,
+    into_bag,
+    is_die,
+    is_seat,
+)
+
+# What a choice names
+
+
+def check_die(die: int) -> None:
+    """Refuse what is no die at all."""
+    if not is_die(die):
+        allowed = f"0 to {NUMBER_OF_DICE - 1}"
+        raise Invalid(Reason.DIE_UNKNOWN, f"there are only dice {allowed}", allowed=allowed)
+
+
+def check_own(state: State, die: int) -> None:
+    """Refuse a die that does not lie in front of the seat whose turn it is."""
+    if state.where[die] != state.seat:
+        raise Illegal(
+            Reason.DIE_NOT_OWNED, f"die {die} does not lie in front of seat {state.seat}", die=die, seat=state.seat
+        )
+
+
+def _check_in_front(state: State, die: int) -> None:
+    if state.where[die] < 0:
+        raise Illegal(Reason.DIE_NOT_IN_PLAY, f"die {die} does not lie in front of any seat", die=die)
+
+
+def _check_of_another(state: State, die: int) -> None:
+    _check_in_front(state, die)
+    if state.where[die] == state.seat:
+        raise Illegal(Reason.TARGET_IS_ONESELF, f"die {die} is the seat's own, not another's", die=die, seat=state.seat)
+
+
+def _check_target(state: State, seat: int) -> None:
+    if not is_seat(state, seat):
+        allowed = f"0 to {len(state.points) - 1}"
+        raise Invalid(Reason.SEAT_UNKNOWN, f"there are only seats {allowed}", allowed=allowed)
+    if seat == state.seat:
+        raise Illegal(Reason.TARGET_IS_ONESELF, "the target must be another seat", seat=seat)
+
+
+# What there is to use an ability on
+
+
+def _dice_of_others(state: State) -> Iterator[int]:
+    return (die for die, there in enumerate(state.where) if there >= 0 and there != state.seat)
+
+
+def _others(state: State) -> list[int]:
+    return [seat for seat in range(len(state.points)) if seat != state.seat]
+
+
+def _anybody_has_a_die(state: State) -> bool:
+    return max(state.where) >= 0
+
+
+def _oneself_has_a_die(state: State) -> bool:
+    return state.seat in state.where
+
+
+def _another_has_a_die(state: State) -> bool:
+    return any(True for _ in _dice_of_others(state))
+
+
+def _both_have_a_die(state: State) -> bool:
+    return _oneself_has_a_die(state) and _another_has_a_die(state)
+
+
+def _a_die_is_left_to_draw(state: State) -> bool:
+    return BAG in state.where or BOX in state.where
+
+
+# The uses: each checks everything, changes the table and says which stage comes next
+
+
+def _bear(state: State, use: Bear) -> int:
+    check_die(use.die)
+    _check_in_front(state, use.die)
+    state.thrown = (use.die,)
+    return TURN_ROLL
+
+
+def _boar(state: State, use: Boar) -> int:
+    check_die(use.own)
+    check_die(use.other)
+    if use.own == use.other:
+        raise Invalid(Reason.NAMED_TWICE, "a die is not exchanged for itself", dice=(use.own, use.other))
+    check_own(state, use.own)
+    _check_of_another(state, use.other)
+    state.where[use.own], state.where[use.other] = state.where[use.other], state.seat
+    return USE
+
+
+def _fox(state: State, use: Fox) -> int:
+    check_die(use.die)
+    _check_of_another(state, use.die)
+    state.ruleset.discard(state, (use.die,))
+    return USE
+
+
+def _squirrel(state: State, use: Squirrel) -> int:
+    _check_target(state, use.target)
+    # "Alternative Regeln": now that a die is to be drawn, the box fills the empty bag.
+    if BAG not in state.where:
+        into_bag(state, dice_at(state, BOX))
+    state.drawer = use.target
+    return ADD
+
+
+def _worm(state: State, use: Worm) -> int:
+    check_die(use.own)
+    _check_target(state, use.target)
+    check_own(state, use.own)
+    state.where[use.own] = use.target
+    return USE
+
+
+# The table of abilities
+
+Use = TypeVar("Use", bound=Choice)
+
+
+@dataclass(frozen=True, slots=True)
+class Ability(Generic[Use]):
+    """What an animal can do ("Die Tiere und ihre Eigenschaften")."""
+
+    kind: type[Use]
+    possible: Callable[[State], bool]
+    choices: Callable[[State], Iterable[Use]]
+    """Every use there is, ascending."""
+    use: Callable[[State, Use], int]
+    """Use it, or refuse; the stage that comes next."""
+
+
+# "Der Elefant" has no ability, so what he could do lapses always.
+ABILITIES: dict[str, Ability[Any]] = {
+    "bear": Ability(
+        Bear,
+        _anybody_has_a_die,
+        lambda state: (Bear(die) for die, there in enumerate(state.where) if there >= 0),
+        _bear,
+    ),
+    "boar": Ability(
+        Boar,
+        _both_have_a_die,
+        lambda state: (Boar(own, other) for own in dice_at(state, state.seat) for other in _dice_of_others(state)),
+        _boar,
+    ),
+    "fox": Ability(
+        Fox,
+        _another_has_a_die,
+        lambda state: (Fox(die) for die in _dice_of_others(state)),
+        _fox,
+    ),
+    # Ruling: the target is another seat, as "Hinzufügen" says; the short table's "any player" means no more.
+    "squirrel": Ability(
+        Squirrel,
+        _a_die_is_left_to_draw,
+        lambda state: (Squirrel(target) for target in _others(state)),
+        _squirrel,
+    ),
+    "worm": Ability(
+        Worm,
+        _oneself_has_a_die,
+        lambda state: (Worm(own, target) for own in dice_at(state, state.seat) for target in _others(state)),
+        _worm,
+    ),
+}

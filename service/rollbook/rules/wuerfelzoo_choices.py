@@ -1,0 +1,141 @@
+"""The choices of Würfelzoo, and what may be chosen at the start of a turn, described instead of written down.
+
+A seat may throw any of its dice again, so a turn can begin with thousands of legal choices. `TurnChoices` keeps only
+what they are made of; the choices themselves come into being while somebody walks through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+from rollbook.rules.game import Uniform
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Choice: lay these dice, animals of one species and any x2 with them."""
+
+    dice: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reroll:
+    """Choice: throw these own dice again instead of laying any."""
+
+    dice: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bear:
+    """Choice: the die, own or another seat's, that is thrown again."""
+
+    die: int
+
+
+@dataclass(frozen=True, slots=True)
+class Boar:
+    """Choice: the own die that is exchanged for another seat's."""
+
+    own: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fox:
+    """Choice: the die that another seat loses."""
+
+    die: int
+
+
+@dataclass(frozen=True, slots=True)
+class Squirrel:
+    """Choice: the other seat that gets one die more."""
+
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Worm:
+    """Choice: the own die that is given away, and the seat that gets it."""
+
+    own: int
+    target: int
+
+
+Choice: TypeAlias = Play | Reroll | Bear | Boar | Fox | Squirrel | Worm
+
+
+@dataclass(frozen=True, slots=True)
+class PlayOffer:
+    """One species that may be laid: `fewest` to `most` of these dice."""
+
+    species: str
+    dice: tuple[int, ...]
+    fewest: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnChoices:
+    """Everything a seat may choose when its turn has begun.
+
+    In order: plays by species from small to large, then by number of animals, then by the animals' dice, then by the
+    number of x2 dice, then by these; after all plays the rerolls, by number of dice, then by the dice. Inside a choice
+    dice ascend; a choice that names the same dice in another order is legal as well and therefore contained.
+    """
+
+    plays: tuple[PlayOffer, ...]
+    doubles: tuple[int, ...]
+    """The x2 dice, of which any may go with a play."""
+    rerolls: tuple[int, ...]
+    """The dice of which any, but at least one, may be thrown again: all that lie in front of the seat."""
+
+    def __iter__(self) -> Iterator[Choice]:
+        """Every legal choice once, in the order said above."""
+        for offer in self.plays:
+            for number in range(offer.fewest, offer.most + 1):
+                for animals in combinations(offer.dice, number):
+                    for doubles in _subsets(self.doubles, fewest=0):
+                        yield Play(tuple(sorted(animals + doubles)))
+        for dice in _subsets(self.rerolls, fewest=1):
+            yield Reroll(dice)
+
+    def __contains__(self, choice: object, /) -> bool:
+        """Whether the choice is legal."""
+        if isinstance(choice, Reroll):
+            return len(choice.dice) > 0 and _each_once(choice.dice, self.rerolls)
+        if not isinstance(choice, Play):
+            return False
+        animals = [die for die in choice.dice if die not in self.doubles]
+        return _each_once(choice.dice, self.rerolls) and any(
+            offer.fewest <= len(animals) <= offer.most and _each_once(animals, offer.dice) for offer in self.plays
+        )
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return len(self.rerolls) > 0
+
+    def sample(self, uniform: Uniform) -> Choice:
+        """Some legal choice, not each as likely: three times in four a play where there is one, so that matches end."""
+        if not self.plays or uniform(4) == 0:
+            thrown = tuple(die for die in self.rerolls if uniform(2))
+            return Reroll(thrown or (self.rerolls[uniform(len(self.rerolls))],))
+        offer = self.plays[uniform(len(self.plays))]
+        left = list(offer.dice)
+        number = offer.fewest + uniform(offer.most - offer.fewest + 1)
+        animals = [left.pop(uniform(len(left))) for _ in range(number)]
+        doubles = [die for die in self.doubles if uniform(2)]
+        return Play(tuple(sorted(animals + doubles)))
+
+
+def _subsets(dice: tuple[int, ...], *, fewest: int) -> Iterator[tuple[int, ...]]:
+    for number in range(fewest, len(dice) + 1):
+        yield from combinations(dice, number)
+
+
+def _each_once(named: tuple[int, ...] | list[int], dice: tuple[int, ...]) -> bool:
+    # A boolean equals a number without being one, so the type is asked as well.
+    return all(type(die) is int and die in dice for die in named) and len(set(named)) == len(named)
