@@ -1,0 +1,124 @@
+"""Fair dice that anyone can check: scheme `fair/1`, byte for byte.
+
+The secret is committed to before the first seat is taken and revealed in the seal; the match key mixes it with the
+entropy of the seats; every chance event has its own stream of bytes under that key, found by its number alone.
+Integers are big-endian, strings ASCII, and every hash has a label, so that no two uses can be mistaken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import struct
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Final
+
+from rollbook.rules.chance import Draw, Throw, Value
+from rollbook.rules.game import Uniform
+
+SCHEME: Final = "fair/1"
+DRAW_LABEL: Final = b"rollbook/1/draw"
+BOT_LABEL: Final = b"rollbook/1/bot"
+
+_WORDS = struct.Struct(">8I").unpack
+_WORD_RANGE = 1 << 32
+_ACCEPTED_BY_EVERY_SMALL_SET = _WORD_RANGE - (1 << 16)
+"""No uniform(k) with k up to 65,536 rejects a word below this."""
+
+
+def _sha256(label: bytes, *parts: bytes) -> bytes:
+    return hashlib.sha256(label + b"".join(parts)).digest()
+
+
+def _u32(number: int) -> bytes:
+    return number.to_bytes(4, "big")
+
+
+def _u64(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+def _sized(text: str) -> bytes:
+    data = text.encode("ascii")
+    return _u32(len(data)) + data
+
+
+def commitment(secret: bytes) -> bytes:
+    """What event 1 tells of the secret."""
+    return _sha256(b"rollbook/1/commit", secret)
+
+
+def entropy_commitment(entropy: bytes) -> bytes:
+    """What a seat tells of its entropy when it is taken."""
+    return _sha256(b"rollbook/1/entropy", entropy)
+
+
+def match_key(secret: bytes, match_id: str, entropy: Sequence[bytes]) -> bytes:
+    """The key of all draws; a seat that brought no entropy has the empty string."""
+    seats = b"".join(_sha256(b"rollbook/1/seat", brought) for brought in entropy)
+    return hmac.digest(secret, b"rollbook/1/match" + _sized(match_id) + seats, "sha256")
+
+
+def genesis(match_id: str) -> bytes:
+    """The link before the first event."""
+    return _sha256(b"rollbook/1/genesis", match_id.encode("ascii"))
+
+
+def link(event: bytes) -> bytes:
+    """The link that the next event carries; an event's own bytes hold the link before it."""
+    return _sha256(b"rollbook/1/link", event)
+
+
+def head(match_id: str, sequence: int, last_link: bytes) -> bytes:
+    """The bytes that the service signs to vouch for a log up to here."""
+    return b"rollbook/1/head" + _sized(match_id) + _u64(sequence) + last_link
+
+
+class Dice:
+    """All the draws under one key.
+
+    >>> dice = Dice(bytes(32))
+    >>> dice.values(1, Throw("roll", ((1, 2, 3, 4, 5, 6),) * 4))
+    (6, 5, 6, 5)
+    """
+
+    __slots__ = ("_keyed",)
+
+    def __init__(self, key: bytes, label: bytes = DRAW_LABEL) -> None:
+        """Hold the keyed hash, so that a draw costs one block of it."""
+        self._keyed = hmac.new(key, label, "sha256")
+
+    def _block(self, event: int, index: int) -> tuple[int, ...]:
+        block = self._keyed.copy()
+        block.update((event << 32 | index).to_bytes(12, "big"))
+        return _WORDS(block.digest())
+
+    def _words(self, event: int) -> Iterator[int]:
+        for index in count():
+            yield from self._block(event, index)
+
+    def uniform(self, event: int) -> Uniform:
+        """A source of `uniform(k)` for one event: the first call reads its first bytes."""
+        words = self._words(event)
+
+        def uniform(size: int) -> int:
+            accepted = _WORD_RANGE - _WORD_RANGE % size
+            for word in words:
+                if word < accepted:
+                    return word % size
+            raise AssertionError  # the words never end
+
+        return uniform
+
+    def values(self, event: int, awaited: Throw | Draw) -> tuple[Value, ...]:
+        """What chance event number `event`, counted from 1, gives for what the state awaits."""
+        if isinstance(awaited, Throw):
+            words = self._block(event, 0)
+            if len(awaited.dice) <= len(words) and max(words) < _ACCEPTED_BY_EVERY_SMALL_SET:
+                return tuple([faces[word % len(faces)] for faces, word in zip(awaited.dice, words, strict=False)])
+            uniform = self.uniform(event)
+            return tuple([faces[uniform(len(faces))] for faces in awaited.dice])
+        uniform = self.uniform(event)
+        left = list(awaited.items)
+        return tuple([left.pop(uniform(len(left))) for _ in range(awaited.count)])

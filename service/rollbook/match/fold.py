@@ -1,0 +1,241 @@
+"""The state of a match as a fold of its events: every event is checked against what the ones before allow.
+
+Seats fill, get ready, and the match starts; then the game's own rules say what is awaited. Around them stand the
+rules of every table: a seat that times out is played by its caretaker for the rest of the turn, after three such turns
+in a row, or when it resigns, for good; with fewer than two players left, or after MOST_EVENTS, the match is sealed by
+the standing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
+
+from rollbook.match.events import (
+    Chosen,
+    Event,
+    Forfeited,
+    Happened,
+    Opened,
+    Ready,
+    Resigned,
+    Resumed,
+    Sealed,
+    SeatLeft,
+    SeatTaken,
+    Started,
+    TimedOut,
+)
+from rollbook.rules.game import Awaited, Game, Over, ToChoose
+from rollbook.rules.places import places as shared_places
+
+MOST_EVENTS: Final = 10_000
+"""The longest log; its last event is the seal."""
+
+TURNS_TO_FORFEIT: Final = 3
+
+ENTROPY_BYTES: Final = range(16, 65)
+
+
+class Misplaced(Exception):
+    """An event that cannot stand where it stands; the fold has not taken it."""
+
+
+class Match:
+    """The fold of a match's events so far."""
+
+    def __init__(self, game: Game[Any, Any, Any], opened: Opened) -> None:
+        """Begin with event 1; its options are refused by the game if they do not fit."""
+        seats = len(opened.names)
+        self.game = game
+        self.opened = opened
+        self.sequence = 1
+        self.state = game.start(opened.options, seats)
+        self.taken = [False] * seats
+        self.entropy: list[bytes | None] = [None] * seats
+        """What each seat revealed when it got ready; none until then."""
+        self.started = False
+        self.sealed: Sealed | None = None
+        self.chance_events = 0
+        self.turn_of: int | None = None
+        """The seat that is, or was last, awaited."""
+        self.turn_timed_out = False
+        self.timed_out_turns = [0] * seats
+        """For each seat, how many of its turns in a row have timed out."""
+        self.forfeited: list[int] = []
+        """The forfeited seats in the order in which they gave up."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether all seats are taken, so that nobody joins or leaves any more."""
+        return all(self.taken)
+
+    @property
+    def awaited(self) -> Awaited:
+        """What the game awaits."""
+        return self.game.awaited(self.state)
+
+    @property
+    def must_forfeit(self) -> int | None:
+        """The seat whose third turn in a row has just timed out."""
+        seat = self.turn_of
+        if seat is None or self.timed_out_turns[seat] < TURNS_TO_FORFEIT or seat in self.forfeited:
+            return None
+        return seat
+
+    @property
+    def must_be_sealed(self) -> bool:
+        """Whether the seal is the only event left."""
+        return self.started and (
+            isinstance(self.awaited, Over)
+            or len(self.taken) - len(self.forfeited) < 2  # noqa: PLR2004 - one player alone
+            or self.sequence >= MOST_EVENTS - 1
+        )
+
+    def played_by_caretaker(self, seat: int) -> bool:
+        """Whether the caretaker chooses for this seat now."""
+        return seat in self.forfeited or (seat == self.turn_of and self.turn_timed_out)
+
+    def places(self) -> tuple[int, ...]:
+        """The places: players as the game ranks them, then forfeited seats, whoever gave up later before the others."""
+        standing = self.game.places(self.state)
+        return shared_places(
+            [
+                (0, self.forfeited.index(seat)) if seat in self.forfeited else (1, -place)
+                for seat, place in enumerate(standing)
+            ]
+        )
+
+    def take(self, event: Event) -> None:
+        """Take the next event, or raise Misplaced or the game's own refusal and change nothing."""
+        if self.sealed is not None:
+            raise Misplaced("nothing follows the seal")
+        kind = type(event)
+        if kind is not Sealed and self.started:
+            if self.must_be_sealed:
+                raise Misplaced("the match is over, so only its seal may follow")
+            if self.must_forfeit is not None and kind is not Forfeited:
+                raise Misplaced(f"seat {self.must_forfeit} forfeits: {TURNS_TO_FORFEIT} turns in a row have timed out")
+        taker = self._takers.get(kind)
+        if taker is None:
+            raise Misplaced("a match is opened once")
+        taker(self, event)
+        self.sequence += 1
+
+    def _seat_taken(self, event: SeatTaken) -> None:
+        self._known(event.seat)
+        if self.taken[event.seat]:
+            raise Misplaced(f"seat {event.seat} is taken already")
+        self.taken[event.seat] = True
+
+    def _seat_left(self, event: SeatLeft) -> None:
+        self._known(event.seat)
+        if self.closed:
+            raise Misplaced("nobody leaves once all seats are taken")
+        if not self.taken[event.seat]:
+            raise Misplaced(f"seat {event.seat} is empty")
+        self.taken[event.seat] = False
+
+    def _ready(self, event: Ready) -> None:
+        self._known(event.seat)
+        if not self.closed:
+            raise Misplaced("nobody is ready before all seats are taken")
+        if self.entropy[event.seat] is not None:
+            raise Misplaced(f"seat {event.seat} is ready already")
+        if event.entropy and len(event.entropy) not in ENTROPY_BYTES:
+            raise Misplaced(f"seat {event.seat} brings {len(event.entropy)} bytes of entropy, not 16 to 64 or none")
+        self.entropy[event.seat] = event.entropy
+
+    def _started(self, _event: Started) -> None:
+        if self.started:
+            raise Misplaced("the match has started already")
+        if None in self.entropy:
+            raise Misplaced(f"seat {self.entropy.index(None)} is not ready")
+        self.started = True
+
+    def _happened(self, event: Happened[Any]) -> None:
+        self._running()
+        self.game.play(self.state, event.outcome)
+        self.chance_events += 1
+
+    def _chosen(self, event: Chosen[Any]) -> None:
+        self._running()
+        awaited = self.awaited
+        if not isinstance(awaited, ToChoose):
+            raise Misplaced("chance is awaited, not a choice")
+        if event.seat != awaited.seat:
+            raise Misplaced(f"it is the turn of seat {awaited.seat}, not of seat {event.seat}")
+        self._turn_passes_to(event.seat)
+        if event.by_caretaker != self.played_by_caretaker(event.seat):
+            who = "its caretaker" if self.played_by_caretaker(event.seat) else "the seat itself"
+            raise Misplaced(f"{who} chooses for seat {event.seat} here")
+        if event.by_caretaker and event.choice != self.game.caretaker(self.state):
+            raise Misplaced(f"the caretaker would choose {self.game.caretaker(self.state)}")
+        self.game.play(self.state, event.choice)
+
+    def _timed_out(self, event: TimedOut) -> None:
+        self._running()
+        awaited = self.awaited
+        if not isinstance(awaited, ToChoose) or awaited.seat != event.seat:
+            raise Misplaced(f"seat {event.seat} is not awaited, so it cannot time out")
+        self._turn_passes_to(event.seat)
+        if self.played_by_caretaker(event.seat):
+            raise Misplaced(f"the caretaker plays for seat {event.seat}, so it cannot time out")
+        self.turn_timed_out = True
+        self.timed_out_turns[event.seat] += 1
+
+    def _forfeits(self, event: Forfeited) -> None:
+        self._running()
+        if self.must_forfeit != event.seat:
+            raise Misplaced(f"seat {event.seat} has not timed out {TURNS_TO_FORFEIT} turns in a row")
+        self.forfeited.append(event.seat)
+
+    def _resigns(self, event: Resigned) -> None:
+        self._running()
+        self._known(event.seat)
+        if event.seat in self.forfeited:
+            raise Misplaced(f"seat {event.seat} has given up already")
+        self.forfeited.append(event.seat)
+
+    def _resumed(self, _event: Resumed) -> None:
+        self._running()
+
+    def _seal(self, event: Sealed) -> None:
+        if event.aborted is None:
+            if not self.must_be_sealed:
+                raise Misplaced("the match is not over, so it has no result")
+            if self.must_forfeit is not None:
+                raise Misplaced(f"seat {self.must_forfeit} forfeits before the seal")
+            if event.places != self.places():
+                raise Misplaced(f"the places are {list(self.places())}, not {list(event.places or ())}")
+        self.sealed = event
+
+    def _running(self) -> None:
+        if not self.started:
+            raise Misplaced("the match has not started")
+
+    def _known(self, seat: int) -> None:
+        if seat not in range(len(self.taken)):
+            raise Misplaced(f"there is no seat {seat}")
+
+    def _turn_passes_to(self, seat: int) -> None:
+        if seat == self.turn_of:
+            return
+        if self.turn_of is not None and not self.turn_timed_out:
+            self.timed_out_turns[self.turn_of] = 0
+        self.turn_of = seat
+        self.turn_timed_out = False
+
+    _takers: ClassVar[dict[type, Callable[[Match, Any], None]]] = {
+        SeatTaken: _seat_taken,
+        SeatLeft: _seat_left,
+        Ready: _ready,
+        Started: _started,
+        Happened: _happened,
+        Chosen: _chosen,
+        TimedOut: _timed_out,
+        Forfeited: _forfeits,
+        Resigned: _resigns,
+        Resumed: _resumed,
+        Sealed: _seal,
+    }

@@ -1,0 +1,68 @@
+"""A whole match from a seed: bots that choose by chance, fair dice, and every event that a real match would have."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, Final
+
+from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Sealed, SeatTaken, Started
+from rollbook.match.fairness import BOT_LABEL, Dice, commitment, match_key
+from rollbook.match.fold import Match
+from rollbook.match.notation import Header
+from rollbook.rules.game import Game, Over, ToChoose
+from rollbook.rules.options import Options
+
+NAMES: Final = ("Anna", "Tom", "Willi", "Heike", "Rita", "Peter")
+"""Who sits at a simulated table; six are the most that any game seats."""
+
+
+class Simulation:
+    """One simulated match: its header, and its events one after the other."""
+
+    def __init__(self, game: Game[Any, Any, Any], options: Options, seats: int, seed: int, number: int) -> None:
+        """Everything follows from the game, its options, the seats, the seed and the number of the match."""
+        match_id = f"{game.name}-{seed}-{number}"
+        self.secret = hashlib.sha256(b"rollbook/1/simulate" + match_id.encode("ascii")).digest()
+        self.opened = Opened(
+            match_id=match_id,
+            game=game.name,
+            ruleset=game.version,
+            options=game.settle(options, seats),
+            names=NAMES[:seats],
+            commitment=commitment(self.secret),
+        )
+        self.header = Header(self.opened, entropy=(b"",) * seats)
+        self.match = Match(game, self.opened)
+
+    def events(self) -> Iterator[tuple[int, Event]]:
+        """The events after the first with their numbers; the fold has taken each before it is given out."""
+        for event in self._lifecycle():
+            yield self._taken(event)
+        key = match_key(self.secret, self.opened.match_id, self.header.entropy)
+        dice = Dice(key)
+        bots = Dice(key, BOT_LABEL)
+        match = self.match
+        choices = 0
+        while not match.must_be_sealed:
+            awaited = match.awaited
+            if isinstance(awaited, ToChoose):
+                choices += 1
+                choice = match.game.legal(match.state).sample(bots.uniform(choices))
+                yield self._taken(Chosen(awaited.seat, choice))
+            elif not isinstance(awaited, Over):
+                values = dice.values(match.chance_events + 1, awaited)
+                yield self._taken(Happened(match.game.outcome(match.state, values)))
+        yield self._taken(Sealed(match.places(), None, self.secret))
+
+    def _lifecycle(self) -> Iterator[Event]:
+        seats = range(len(self.opened.names))
+        for seat in seats:
+            yield SeatTaken(seat)
+        for seat in seats:
+            yield Ready(seat)
+        yield Started()
+
+    def _taken(self, event: Event) -> tuple[int, Event]:
+        self.match.take(event)
+        return self.match.sequence, event

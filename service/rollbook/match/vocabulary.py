@@ -1,0 +1,180 @@
+"""A game's choices and outcomes as JSON fields, and back, derived from the fields of its dataclasses.
+
+The names and the order of the fields are those of the dataclass. In a choice a field that is None is left out; in an
+outcome None is what the viewer may not see, written as null (a list with its `count`). Lists in choices are ascending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from types import NoneType, UnionType
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+
+from rollbook.rules.allie_gator import SPECIALS, Card
+from rollbook.rules.catalogue import RULESETS
+
+JsonObject = dict[str, Any]
+
+LONGEST_LIST: Final = 100
+"""No list in any game is longer: the material of the largest has 88 pieces."""
+
+_CARDS: Final = {name: card for card, name in SPECIALS.items()}
+
+
+class Unreadable(ValueError):
+    """Text that is not a line of the plain form."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    optional: bool
+    many: bool
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Any]
+
+
+def _exactly(kind: type, words: str) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if type(value) is not kind:
+            raise Unreadable(f"must be {words}")
+        return value
+
+    return read
+
+
+def _read_card(value: Any) -> Any:
+    if type(value) is str and value in _CARDS:
+        return _CARDS[value]
+    if type(value) is not int or value in SPECIALS:
+        raise Unreadable(f"must be a number or one of {', '.join(_CARDS)}")
+    return value
+
+
+def _write_card(card: Any) -> Any:
+    return SPECIALS.get(card, card)
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+_READERS: dict[Any, Callable[[Any], Any]] = {
+    int: _exactly(int, "a whole number"),
+    bool: _exactly(bool, "true or false"),
+    str: _exactly(str, "a string"),
+    Card: _read_card,
+}
+
+
+def _field(name: str, hint: Any) -> _Field:
+    hint, optional = _without_none(hint)
+    many = get_origin(hint) is tuple
+    if many:
+        hint, hidden = _without_none(get_args(hint)[0])
+        optional = optional or hidden
+    return _Field(name, optional, many, _READERS[hint], _write_card if hint is Card else _as_is)
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    if get_origin(hint) not in {Union, UnionType}:
+        return hint, False
+    (inner,) = (part for part in get_args(hint) if part is not NoneType)
+    return inner, True
+
+
+_FIELDS: Final[dict[type, tuple[_Field, ...]]] = {
+    kind: tuple(_field(field.name, get_type_hints(kind)[field.name]) for field in fields(kind))
+    for game in RULESETS
+    for kind in (*game.choices.values(), *game.outcomes.values())
+}
+
+
+def write_choice(choice: object) -> JsonObject:
+    """The fields of a choice."""
+    written: JsonObject = {}
+    for field in _FIELDS[type(choice)]:
+        value = getattr(choice, field.name)
+        if value is None:
+            continue
+        written[field.name] = [field.write(item) for item in sorted(value)] if field.many else field.write(value)
+    return written
+
+
+def write_outcome(outcome: object) -> JsonObject:
+    """The fields of an outcome; what is hidden is null."""
+    written: JsonObject = {}
+    for field in _FIELDS[type(outcome)]:
+        value = getattr(outcome, field.name)
+        if not field.many:
+            written[field.name] = None if value is None else field.write(value)
+        elif field.optional and value and value[0] is None:
+            written[field.name] = None
+            written["count"] = len(value)
+        else:
+            written[field.name] = [field.write(item) for item in value]
+    return written
+
+
+def read_choice(kind: type[Any], written: Mapping[str, Any]) -> Any:
+    """The choice of this kind with these fields, its lists ascending."""
+    return _read(kind, written, absent_is_none=True)
+
+
+def read_outcome(kind: type[Any], written: Mapping[str, Any]) -> Any:
+    """The outcome of this kind with these fields."""
+    return _read(kind, written, absent_is_none=False)
+
+
+def _read(kind: type[Any], written: Mapping[str, Any], *, absent_is_none: bool) -> Any:
+    values: list[Any] = []
+    for field in _FIELDS[kind]:
+        if field.name not in written:
+            if not (absent_is_none and field.optional):
+                raise Unreadable(f"{field.name} is missing")
+            values.append(None)
+            continue
+        try:
+            values.append(_read_field(field, written, choice=absent_is_none))
+        except Unreadable as wrong:
+            raise Unreadable(f"{field.name} {wrong}") from None
+    return kind(*values)
+
+
+def _read_field(field: _Field, written: Mapping[str, Any], *, choice: bool) -> Any:
+    value = written[field.name]
+    if not field.many:
+        return None if value is None and field.optional and not choice else field.read(value)
+    if value is None and field.optional:
+        count = written.get("count")
+        if type(count) is not int or not 0 < count <= LONGEST_LIST:
+            raise Unreadable("is hidden and needs its count")
+        return (None,) * count
+    if type(value) is not list or len(value) > LONGEST_LIST:
+        raise Unreadable(f"must be a list of at most {LONGEST_LIST}")
+    items = [field.read(item) for item in value]
+    return tuple(sorted(items) if choice else items)
+
+
+def is_hidden(outcome: object) -> bool:
+    """Whether the outcome keeps something from its viewer."""
+    return any(_hides(getattr(outcome, field.name)) for field in _FIELDS[type(outcome)] if field.optional)
+
+
+def with_hidden(seen: object, true: object) -> object:
+    """What was seen, completed by the true outcome where it hides something of the same kind and number."""
+    if type(seen) is not type(true):
+        return seen
+    hidden = {
+        field.name: getattr(true, field.name)
+        for field in _FIELDS[type(seen)]
+        if field.optional
+        and _hides(getattr(seen, field.name))
+        and (not field.many or len(getattr(seen, field.name)) == len(getattr(true, field.name)))
+    }
+    return replace(seen, **hidden) if hidden else seen  # type: ignore[type-var]  # outcomes are dataclasses
+
+
+def _hides(value: Any) -> bool:
+    return value is None or (type(value) is tuple and None in value)

@@ -1,0 +1,197 @@
+"""The rules of every table: seats, readiness, time-outs, forfeits, the seal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from rollbook.match.events import (
+    Chosen,
+    Event,
+    Forfeited,
+    Opened,
+    Ready,
+    Resigned,
+    Resumed,
+    Sealed,
+    SeatLeft,
+    SeatTaken,
+    Started,
+    TimedOut,
+)
+from rollbook.match.fold import MOST_EVENTS, Misplaced
+from rollbook.rules.cant_stop import Roll, Stop
+from rollbook.rules.refusals import Illegal
+from tests.match.table import SECRET, Table
+
+
+def misplaced(table: Table, event: Event) -> str:
+    """Why the fold does not take the event; it stays where it was."""
+    before = (table.match.sequence, table.match.game.copy(table.match.state))
+    with pytest.raises(Misplaced) as refused:
+        table.match.take(event)
+    assert before == (table.match.sequence, table.match.state)
+    return str(refused.value)
+
+
+def time_out_turn(table: Table) -> None:
+    """The awaited seat's turn runs out and its caretaker plays the rest of it."""
+    seat = table.awaited_seat
+    table.take(TimedOut(seat))
+    if table.match.must_forfeit is not None:
+        table.take(Forfeited(seat)).chance()
+    while not table.match.must_be_sealed and table.awaited_seat == seat:
+        table.choose()
+
+
+def test_seats_can_be_left_and_taken_again_until_all_are_taken() -> None:
+    """The last seat closes them; from then on nobody joins or leaves."""
+    table = Table(seats=2).take(SeatTaken(1), SeatLeft(1), SeatTaken(1))
+    assert "seat 1 is taken already" == misplaced(table, SeatTaken(1))
+    assert "seat 0 is empty" == misplaced(table, SeatLeft(0))
+    assert "there is no seat 2" == misplaced(table, SeatTaken(2))
+    assert "there is no seat -1" == misplaced(table, SeatTaken(-1))
+    table.take(SeatTaken(0))
+    assert "nobody leaves once all seats are taken" == misplaced(table, SeatLeft(0))
+
+
+def test_readiness_comes_after_the_seats_and_before_the_start() -> None:
+    """Entropy is revealed only when nobody can choose it any more."""
+    table = Table(seats=2).take(SeatTaken(0))
+    assert "nobody is ready before all seats are taken" == misplaced(table, Ready(0))
+    table.take(SeatTaken(1), Ready(1))
+    assert "seat 1 is ready already" == misplaced(table, Ready(1))
+    assert "seat 0 is not ready" == misplaced(table, Started())
+    assert "16 to 64" in misplaced(table, Ready(0, b"short"))
+    table.take(Ready(0, bytes(16)), Started())
+    assert "the match has started already" == misplaced(table, Started())
+
+
+@pytest.mark.parametrize("event", [Chosen(0, Stop()), TimedOut(0), Resigned(0), Resumed(), Forfeited(0)])
+def test_nothing_is_played_before_the_start(event: Event) -> None:
+    """Until everybody is ready there is nobody to play."""
+    assert "the match has not started" == misplaced(Table(seats=2), event)
+
+
+def test_a_match_is_opened_once() -> None:
+    """Event 1 is the only one of its kind."""
+    table = Table()
+    assert isinstance(table.opened, Opened)
+    assert "a match is opened once" == misplaced(table, table.opened)
+
+
+def test_only_the_awaited_seat_chooses() -> None:
+    """A choice of another seat is refused by the table, an illegal one by the game."""
+    table = Table().start()
+    seat = table.awaited_seat
+    other = 1 - seat
+    assert f"it is the turn of seat {seat}, not of seat {other}" == misplaced(table, Chosen(other, Roll()))
+    with pytest.raises(Illegal):
+        table.match.take(Chosen(seat, Roll()))
+
+
+def test_the_caretaker_chooses_only_for_absent_seats_and_only_what_it_would() -> None:
+    """Nobody can pass a choice off as the caretaker's, nor the caretaker's as a player's."""
+    table = Table().start()
+    seat = table.awaited_seat
+    first, *others = table.match.game.legal(table.match.state)
+    assert f"the seat itself chooses for seat {seat} here" == misplaced(table, Chosen(seat, first, by_caretaker=True))
+    table.take(TimedOut(seat))
+    assert f"its caretaker chooses for seat {seat} here" == misplaced(table, Chosen(seat, first))
+    assert others
+    assert "the caretaker would choose" in misplaced(table, Chosen(seat, others[0], by_caretaker=True))
+    table.take(Chosen(seat, first, by_caretaker=True))
+
+
+def test_a_timed_out_turn_ends_with_the_turn() -> None:
+    """The next turn of the seat is its own again."""
+    table = Table().start()
+    seat = table.awaited_seat
+    time_out_turn(table)
+    table.until_turn_of(seat)
+    assert not table.match.played_by_caretaker(seat)
+    assert f"seat {1 - seat} is not awaited" in misplaced(table, TimedOut(1 - seat))
+    table.take(TimedOut(seat))
+    assert "the caretaker plays for seat" in misplaced(table, TimedOut(seat))
+
+
+def test_three_turns_in_a_row_timed_out_forfeit_the_seat() -> None:
+    """The third time-out is followed by the forfeit at once, and with two seats by the seal."""
+    table = Table(seats=3).start()
+    seat = table.awaited_seat
+    for _ in range(2):
+        time_out_turn(table)
+        table.until_turn_of(seat)
+    assert "has not timed out 3 turns in a row" in misplaced(table, Forfeited(seat))
+    table.take(TimedOut(seat))
+    caretaker = table.match.game.caretaker(table.match.state)
+    assert "forfeits" in misplaced(table, Chosen(seat, caretaker, by_caretaker=True))
+    table.take(Forfeited(seat))
+    table.until_turn_of(seat)
+    assert table.match.played_by_caretaker(seat)
+
+
+def test_a_turn_played_in_time_ends_the_row_of_time_outs() -> None:
+    """Only turns in a row count."""
+    table = Table(seats=3).start()
+    seat = table.awaited_seat
+    for _ in range(2):
+        time_out_turn(table)
+        table.until_turn_of(seat)
+    table.until_turn_of(seat)
+    table.take(TimedOut(seat))
+    assert table.match.must_forfeit is None
+
+
+def test_with_one_player_left_the_match_is_sealed_with_that_player_first() -> None:
+    """Whoever gave up later stands above whoever gave up before."""
+    table = Table(seats=3).start()
+    table.take(Resigned(2), Resigned(0))
+    assert table.match.must_be_sealed
+    assert "only its seal may follow" in misplaced(table, Resumed())
+    assert (2, 1, 3) == table.match.places()
+    table.seal()
+    assert "nothing follows the seal" == misplaced(table, Resumed())
+
+
+def test_a_seat_gives_up_once() -> None:
+    """A second resignation has no meaning."""
+    table = Table(seats=3).start().take(Resigned(1))
+    assert "seat 1 has given up already" == misplaced(table, Resigned(1))
+    assert "there is no seat 3" == misplaced(table, Resigned(3))
+
+
+def test_a_forfeited_seat_ranks_last_also_where_its_caretaker_wins_the_game() -> None:
+    """The places are those of the players first."""
+    table = Table(seats=3).start().take(Resigned(0)).play_out()
+    sealed = table.match.sealed
+    assert sealed is not None
+    assert sealed.places is not None
+    assert 3 == sealed.places[0]
+
+
+@pytest.mark.parametrize("places", [None, (), (1, 1), (2, 1, 3)])
+def test_a_wrong_result_is_refused(places: Sequence[int] | None) -> None:
+    """The result follows from the fold, not from whoever writes it down."""
+    table = Table(seats=3).start().take(Resigned(2), Resigned(1))
+    event = Sealed(tuple(places) if places is not None else None, None, SECRET)
+    assert "the places are [1, 2, 3]" in misplaced(table, event)
+
+
+def test_a_match_under_way_has_no_result_but_can_be_aborted() -> None:
+    """An abort has a reason instead of places, and may come at any time."""
+    table = Table().start()
+    assert "not over" in misplaced(table, Sealed((1, 2), None, SECRET))
+    table.take(Sealed(None, "log_lost", SECRET))
+    assert table.match.sealed is not None
+
+
+def test_the_last_event_of_a_match_that_does_not_end_is_the_seal() -> None:
+    """No log is longer than MOST_EVENTS; the standing decides."""
+    table = Table("wuerfelzoo", seats=2, options={"rounds_to": 999}).start()
+    while not table.match.must_be_sealed:
+        if table.match.sequence < MOST_EVENTS - 1:
+            table.take(Resumed())
+    table.seal()
+    assert MOST_EVENTS == table.match.sequence

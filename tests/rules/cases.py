@@ -1,0 +1,50 @@
+"""Every game with every combination of its options at every number of seats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.game import Game
+from rollbook.rules.options import Options, OptionValue, written
+from rollbook.rules.refusals import Invalid
+
+VALUES: dict[str, tuple[OptionValue, ...]] = {"rounds_to": (0, 1, 30)}
+"""The values tried of options that have too many to try them all; 999 has its own test."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to play a game."""
+
+    game: Game[Any, Any, Any]
+    options: Options
+    seats: int
+
+    def __str__(self) -> str:
+        """The case as an id of tests and a name of files."""
+        differing = [
+            f"{option.name}={written(self.options[option.name])}"
+            for option in self.game.options
+            if self.options[option.name] != option.default
+        ]
+        return "-".join([self.game.name, *differing, f"{self.seats}-seats"])
+
+
+def all_cases() -> list[Case]:
+    """Every combination that the game does not refuse."""
+    cases = []
+    for game in CURRENT.values():
+        values = [VALUES.get(option.name, tuple(option.values)) for option in game.options]
+        for chosen, seats in product(product(*values), game.seats):
+            options = dict(zip((option.name for option in game.options), chosen, strict=True))
+            try:
+                cases.append(Case(game, game.settle(options, seats), seats))
+            except Invalid:
+                continue
+    return cases
+
+
+CASES = all_cases()

@@ -1,0 +1,129 @@
+"""Counts of continuations from positions in `replays/perft/`: whatever changes them has changed the rules.
+
+`python -m tests.rules.perft` prints what the files should say now.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import permutations, product
+from pathlib import Path
+from typing import Any
+
+from rollbook.match.events import Chosen
+from rollbook.match.notation import LineWriter, dumps
+from rollbook.rules import cant_stop
+from rollbook.rules.catalogue import find
+from rollbook.rules.chance import Draw, Throw
+from rollbook.rules.game import Game, Over, ToChoose
+from tests.rules import positions_allie_gator, positions_cant_stop, positions_raffzahn, positions_wuerfelzoo
+
+FOLDER = Path(__file__).parents[2] / "replays" / "perft"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A position of a file, and what the file says of it."""
+
+    game: Game[Any, Any, Any]
+    name: str
+    setup: dict[str, Any]
+    counts: list[int]
+    order: list[str]
+
+    def state(self) -> Any:
+        """The position as the rules keep it."""
+        setup = _with_numbers(self.setup)
+        return BUILDERS[self.game.name](setup)
+
+
+def _with_numbers(value: Any) -> Any:
+    """TOML has no numbers as keys: seats and columns are written as strings."""
+    if isinstance(value, dict):
+        return {int(key) if key.isdigit() else key: _with_numbers(inner) for key, inner in value.items()}
+    return value
+
+
+def _cant_stop(setup: dict[str, Any]) -> Any:
+    going_on = setup.pop("going_on", False)
+    dice = setup.pop("dice", None)
+    state = positions_cant_stop.position(**setup)
+    if dice:
+        return cant_stop.GAME.apply(state, cant_stop.Rolled(tuple(dice)))
+    return positions_cant_stop.choosing_to_go_on(state) if going_on else state
+
+
+def _raffzahn(setup: dict[str, Any]) -> Any:
+    thrown = setup.pop("thrown", None)
+    number = setup.pop("throw", 1)
+    state = positions_raffzahn.position(**setup)
+    return positions_raffzahn.after_throw(number, *thrown, on=state) if thrown else state
+
+
+def _wuerfelzoo(setup: dict[str, Any]) -> Any:
+    return positions_wuerfelzoo.position(*setup.pop("hands"), **setup)
+
+
+def _allie_gator(setup: dict[str, Any]) -> Any:
+    return positions_allie_gator.Position(**setup).state()
+
+
+BUILDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "cant_stop": _cant_stop,
+    "raffzahn": _raffzahn,
+    "wuerfelzoo": _wuerfelzoo,
+    "allie_gator": _allie_gator,
+}
+
+
+def positions() -> Iterator[Counted]:
+    """Every position of every file."""
+    for file in sorted(FOLDER.glob("*.toml")):
+        game = find(file.stem)
+        for position in tomllib.loads(file.read_text(encoding="utf-8"))["position"]:
+            yield Counted(
+                game, position["name"], position["setup"], position.get("counts", []), position.get("order", [])
+            )
+
+
+def perft(game: Game[Any, Any, Any], state: Any, depth: int) -> int:
+    """How many ways there are to go on for this many choices and chance events; every face of every die is a way."""
+    awaited = game.awaited(state)
+    if depth == 0:
+        return 1
+    if isinstance(awaited, Over):
+        return 0
+    if isinstance(awaited, ToChoose):
+        if depth == 1:
+            return sum(1 for _ in game.legal(state))
+        return sum(perft(game, game.apply(state, choice), depth - 1) for choice in game.legal(state))
+    ways = Counter(product(*awaited.dice) if isinstance(awaited, Throw) else _draws(awaited))
+    if depth == 1:
+        return ways.total()
+    return sum(
+        number * perft(game, game.apply(state, game.outcome(state, values)), depth - 1)
+        for values, number in ways.items()
+    )
+
+
+def _draws(awaited: Draw) -> Iterator[tuple[Any, ...]]:
+    return permutations(awaited.items, awaited.count)
+
+
+def order(game: Game[Any, Any, Any], state: Any) -> list[str]:
+    """The legal choices in their order, as the plain form writes them, without the seat."""
+    body = LineWriter(game).body
+    lines = [body(Chosen(0, choice)) for choice in game.legal(state)]
+    return [dumps({key: value for key, value in line.items() if key != "seat"}) for line in lines]
+
+
+if __name__ == "__main__":
+    for counted in positions():
+        depth = len(counted.counts)
+        print(f"{counted.game.name}: {counted.name}")
+        print("  counts =", [perft(counted.game, counted.state(), number) for number in range(1, depth + 1)])
+        if counted.order:
+            print("  order =", order(counted.game, counted.state()))

@@ -1,0 +1,272 @@
+"""What the contract of all games promises, over random play of every game, option and number of seats.
+
+Hypothesis draws the seeds; a failure prints the seed, and `@example(seed=...)` or `ROLLBOOK_SEED` takes it back.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rollbook.match.events import Chosen, Event, Happened
+from rollbook.match.notation import LineReader, LineWriter, read_header
+from rollbook.match.simulation import Simulation
+from rollbook.match.vocabulary import write_choice
+from rollbook.rules import allie_gator, cant_stop
+from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.chance import Draw, Throw
+from rollbook.rules.game import Over, ToChoose, Uniform, Watcher
+from rollbook.rules.refusals import Invalid, Reason, Refused
+from rollbook.rules.wuerfelzoo_table import TABLE
+from tests.match.table import Table
+from tests.rules.cases import CASES, Case
+
+MOST_MOVES = 60_000
+"""No random match tried so far was longer; a game that does not end runs into this."""
+
+NO_VALUES: list[Any] = ["maybe", "", -1, 10**5000, None, 2.0, [], "x" * 10_000]
+"""What no option of any game can be."""
+
+SEED = os.environ.get("ROLLBOOK_SEED")
+seeds = st.just(int(SEED)) if SEED else st.integers(0, 2**32 - 1)
+few = settings(max_examples=3, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def cant_stop_material(state: Any) -> object:
+    """The eleven columns, each with markers and a winner that can stand there."""
+    for column, length in cant_stop.LENGTHS.items():
+        heights = [markers[column] for markers in state.markers]
+        assert all(0 <= height <= length for height in [*heights, state.reached[column]])
+        winner = state.winners[column]
+        assert (winner == cant_stop.NOBODY) == (length not in heights)
+        if winner != cant_stop.NOBODY:
+            assert [length if seat == winner else 0 for seat in range(len(heights))] == heights
+    return len(cant_stop.LENGTHS)
+
+
+def raffzahn_material(state: Any) -> object:
+    """The forty tiles, each in one place; those in none of the sets are out of the game."""
+    places = [state.middle, *state.open_tiles, *state.safe_tiles]
+    in_play = [tile for tile in range(1, 41) for place in places if place >> tile & 1]
+    assert sorted(set(in_play)) == in_play
+    assert sum(place.bit_count() for place in places) == len(in_play)
+    return 40
+
+
+def wuerfelzoo_material(state: Any) -> object:
+    """The fifty dice, each in one place, those on the table in the middle or played as x2."""
+    assert len(state.where) == len(state.faces) == 50
+    on_table = [die for die, place in enumerate(state.where) if place == TABLE]
+    assert sorted([*state.middle, *state.doubles]) == on_table
+    return len(state.where)
+
+
+def allie_gator_material(state: Any) -> object:
+    """The eighty-eight cards, each in one place."""
+    places = (state.targets, state.laid, state.hands, state.penalties, [state.stock])
+    return sorted(Counter(card for piles in places for pile in piles for card in pile).items())
+
+
+MATERIAL: dict[str, Callable[[Any], object]] = {
+    "cant_stop": cant_stop_material,
+    "raffzahn": raffzahn_material,
+    "wuerfelzoo": wuerfelzoo_material,
+    "allie_gator": allie_gator_material,
+}
+
+
+def chance(awaited: Throw | Draw, rng: random.Random) -> tuple[Any, ...]:
+    """Some values that chance could give."""
+    if isinstance(awaited, Throw):
+        return tuple(rng.choice(faces) for faces in awaited.dice)
+    return tuple(rng.sample(awaited.items, awaited.count))
+
+
+def conceivable(kind: type[Any], rng: random.Random) -> Any:
+    """A choice of this kind with fields that a client could send, most of them nonsense."""
+    hints = get_type_hints(kind)
+    return kind(*[_value(hints[field.name], rng) for field in fields(kind)])
+
+
+def _value(hint: Any, rng: random.Random) -> Any:
+    if get_origin(hint) is tuple:
+        return tuple(sorted(_value(get_args(hint)[0], rng) for _ in range(rng.randrange(5))))
+    if type(None) in get_args(hint):
+        inner = next(part for part in get_args(hint) if part is not type(None))
+        return None if rng.random() < 0.3 else _value(inner, rng)
+    if hint is bool:
+        return rng.random() < 0.5
+    return rng.choice([rng.randrange(7), rng.randrange(80), rng.choice([-1, 2**31 - 1, -(2**31), 10**30])])
+
+
+def examine(case: Case, state: Any, rng: random.Random) -> None:
+    """What must hold wherever a seat has to choose."""
+    game = case.game
+    before = game.copy(state)
+    choices = game.legal(state)
+    assert choices
+    assert game.caretaker(state) in choices
+    for choice in [choices.sample(uniform(rng)), game.caretaker(state)]:
+        assert choice in choices
+        assert game.apply(state, choice) != before
+    for choice, _ in zip(choices, range(10), strict=False):
+        game.apply(state, choice)
+    for kind in game.choices.values():
+        choice = conceivable(kind, rng)
+        if choice in choices:
+            game.apply(state, choice)
+            continue
+        after = game.copy(state)
+        with pytest.raises(Refused) as refused:
+            game.play(after, choice)
+        assert before == after
+        assert refused.value.why
+        assert refused.value.learn
+    for seat in (Watcher.PUBLIC, Watcher.JUDGE, *range(case.seats)):
+        assert game.view(state, seat) == game.view(before, seat)
+    assert before == state
+
+
+def uniform(rng: random.Random) -> Uniform:
+    """A source of numbers for sampling."""
+    return rng.randrange
+
+
+def random_match(case: Case, seed: int) -> tuple[Any, list[Any], list[Event]]:
+    """The last state, the moves and the events of a random match, everything examined on the way."""
+    rng = random.Random(seed)
+    game = case.game
+    state = game.start(case.options, case.seats)
+    material = MATERIAL[game.name](state)
+    moves: list[Any] = []
+    events: list[Event] = []
+    while not isinstance(awaited := game.awaited(state), Over):
+        assert len(moves) < MOST_MOVES
+        if isinstance(awaited, ToChoose):
+            if rng.random() < 0.05 or len(moves) < 40:
+                examine(case, state, rng)
+            move = game.legal(state).sample(uniform(rng))
+            events.append(Chosen(awaited.seat, move))
+        else:
+            assert not game.legal(state)
+            values = chance(awaited, rng)
+            move = game.outcome(state, values)
+            events.append(Happened(move))
+        one_at_a_time = game.apply(state, move) if rng.random() < 0.05 else None
+        game.play(state, move)
+        assert one_at_a_time in (None, state)
+        moves.append(move)
+        assert material == MATERIAL[game.name](state)
+    return state, moves, events
+
+
+@every_case
+@few
+@given(seed=seeds)
+def test_random_play_ends_keeps_its_material_and_folds_to_the_same_state(case: Case, seed: int) -> None:
+    """It ends; nothing is lost; what is offered is accepted, what is not is refused; folds agree; lines read back."""
+    game = case.game
+    state, moves, events = random_match(case, seed)
+    start = game.start(case.options, case.seats)
+    assert state == game.fold(start, moves) == game.fold(start, moves)
+    assert start == game.start(case.options, case.seats)
+    assert 1 in game.places(state)
+    assert len(game.places(state)) == case.seats
+    header = read_header(Table(game.name, seats=case.seats, options=case.options).lines()[0])
+    write, read = LineWriter(game), LineReader(header)
+    for sequence, event in enumerate(events, start=7):
+        line = write(sequence, event)
+        assert (sequence, event) == read(line)
+
+
+@every_case
+def test_the_caretaker_alone_plays_a_match_that_stands_still_or_ends(case: Case) -> None:
+    """A table that everybody has left: the caretaker's choices are always legal."""
+    rng = random.Random(7)
+    game = case.game
+    state = game.start(case.options, case.seats)
+    for _ in range(2_000):
+        awaited = game.awaited(state)
+        if isinstance(awaited, Over):
+            break
+        if isinstance(awaited, ToChoose):
+            game.play(state, game.caretaker(state))
+        else:
+            game.play(state, game.outcome(state, chance(awaited, rng)))
+
+
+@pytest.mark.parametrize("seats", [2, 5])
+@pytest.mark.parametrize("box", [False, True])
+def test_wuerfelzoo_to_999_points_ends_or_is_sealed_by_the_standing(seats: int, box: bool) -> None:
+    """The longest match there can be is a whole log too."""
+    simulation = Simulation(find("wuerfelzoo"), {"rounds_to": 999, "box": box}, seats, 3, 0)
+    *_, (sequence, _last) = simulation.events()
+    assert sequence <= 10_000
+    assert simulation.match.sealed is not None
+
+
+@pytest.mark.parametrize("name", list(CURRENT))
+def test_unknown_options_values_and_seats_are_refused_with_what_is_allowed(name: str) -> None:
+    """Whoever opens a match learns from the refusal how to do it right."""
+    game = CURRENT[name]
+    for seats in (0, -1, game.seats[0] - 1, game.seats[-1] + 1, 10**30, True):
+        with pytest.raises(Invalid, match=f"seats: {game.seats[0]} to {game.seats[-1]}") as refused:
+            game.start({}, seats)
+        assert Reason.SEATS_OUT_OF_RANGE == refused.value.reason
+    for unknown in ("blitz", "", "x" * 10_000):
+        with pytest.raises(Invalid, match=f"options: {game.options[0].name}") as refused:
+            game.start({unknown: 1}, game.seats[0])
+        assert Reason.OPTION_UNKNOWN == refused.value.reason
+    for option in game.options:
+        for value in NO_VALUES:
+            with pytest.raises(Invalid) as refused:
+                game.start({option.name: value}, game.seats[0])
+            assert Reason.OPTION_VALUE_UNKNOWN == refused.value.reason
+            assert f"allowed: {option.allowed}" in str(refused.value)
+            assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("name", list(CURRENT))
+def test_every_choice_has_its_name_and_fields_in_the_plain_form(name: str) -> None:
+    """A kind of choice without a word for it could be made, but not written down."""
+    game = CURRENT[name]
+    rng = random.Random(1)
+    for kind in game.choices.values():
+        assert isinstance(write_choice(conceivable(kind, rng)), dict)
+
+
+def test_allie_gators_watchers_see_equal_views_where_only_hidden_cards_differ() -> None:
+    """Non-interference: exchange cards that a seat cannot see, and its view stays equal."""
+    rng = random.Random(11)
+    game = allie_gator.GAME
+    state = game.start({}, 3)
+    while not isinstance(awaited := game.awaited(state), Over):
+        if isinstance(awaited, ToChoose):
+            other = game.copy(state)
+            hidden = [*other.hands[1], *other.hands[2], *other.stock]
+            rng.shuffle(hidden)
+            one, two = len(other.hands[1]), len(other.hands[1]) + len(other.hands[2])
+            other.hands[1] = sorted(hidden[:one])
+            other.hands[2] = sorted(hidden[one:two])
+            other.stock = sorted(hidden[two:])
+            for perspective in (Watcher.PUBLIC, 0):
+                assert game.view(state, perspective) == game.view(other, perspective)
+        play = game.legal(state).sample(uniform(rng)) if isinstance(awaited, ToChoose) else None
+        game.play(state, play if play is not None else game.outcome(state, chance(awaited, rng)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "version"), [("chess", None), ("", None), ("cant_stop", 2), ("cant_stop", 10**30)])
+def test_unknown_games_and_versions_are_refused_with_what_there_is(name: str, version: int | None) -> None:
+    """A log of a ruleset that is not known here is never played by another one."""
+    with pytest.raises(Invalid, match="games: raffzahn" if version is None else "newest: 1") as refused:
+        find(name, version)
+    assert Reason.GAME_UNKNOWN == refused.value.reason
