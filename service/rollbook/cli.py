@@ -1,0 +1,51 @@
+"""The command line: a table of commands, each loaded only when it is called or listed.
+
+A package adds a command with an entry point of the group `rollbook.commands`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import entry_points
+
+from cyclopts import App, CycloptsError
+
+from rollbook import __version__
+from rollbook.commands.outcome import Exit
+
+HELP = """Match service for dice and card games: play, watch, replay, audit.
+
+Every roll and every choice is an event; a match is its log, and anyone can check it.
+
+Exit codes: 0 good, 1 something is wrong, 2 unverified, 3 cannot be read or nothing found, 64 wrong usage.
+"""
+
+
+def app() -> App:
+    """All installed commands."""
+    table = App(name="rollbook", help=HELP, help_format="plaintext", version=__version__, result_action="return_value")
+    for command in sorted(entry_points(group="rollbook.commands"), key=lambda point: point.name):
+        table.command(command.value, name=command.name)
+    return table
+
+
+def main() -> None:
+    """Run the command and leave with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(words: list[str]) -> int:
+    """The exit code of the command that the words ask for."""
+    try:
+        result = app()(words, exit_on_error=False, print_error=True)
+    except CycloptsError:
+        print("rollbook --help lists the commands, rollbook COMMAND --help explains one", file=sys.stderr)
+        return Exit.USAGE
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough; the interpreter must not complain when it closes the pipe itself.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.GOOD
+    return result if isinstance(result, int) else Exit.GOOD

@@ -1,0 +1,31 @@
+"""How every command ends: exit codes, and what is said on the way there."""
+
+from __future__ import annotations
+
+import sys
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes, the same for all commands."""
+
+    GOOD = 0
+    WRONG = 1
+    UNVERIFIED = 2
+    UNREADABLE = 3
+    USAGE = 64
+    INTERRUPTED = 130
+
+
+def worst(codes: set[Exit]) -> Exit:
+    """The exit code of several: 1 before 3 before 2."""
+    for code in (Exit.WRONG, Exit.UNREADABLE, Exit.UNVERIFIED):
+        if code in codes:
+            return code
+    return Exit.GOOD
+
+
+def usage(message: str) -> Exit:
+    """Say on standard error what was wrong with the words of the command."""
+    print(message, file=sys.stderr)
+    return Exit.USAGE

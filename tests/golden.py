@@ -1,0 +1,138 @@
+"""The playthroughs in `replays/golden/`: `python -m tests.golden` remakes them all.
+
+For every game, and every value of every option that differs from the default, there is a simulated match twice: as a
+text to read, with what was legal and the board at every tenth choice, and as the plain form for `rollbook check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rollbook.commands.telling import tell
+from rollbook.match.events import Chosen, Event
+from rollbook.match.notation import LineWriter, dumps, write
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.game import ToChoose, Watcher
+from tests.rules.cases import Case
+
+FOLDER = Path(__file__).parents[1] / "replays" / "golden"
+SEED = 2026
+LEGAL_SHOWN = 8
+CHOICES_BETWEEN_BOARDS = 10
+
+VALUES: dict[str, tuple[Any, ...]] = {"rounds_to": (1, 30)}
+"""The values shown of options that have too many to show them all."""
+
+SEATS: dict[tuple[str, Any], int] = {("columns_to_win", 4): 3, ("columns_to_win", 5): 2, ("box", True): 5}
+"""Where an option is played by, or shows itself with, a certain number of seats."""
+
+
+def golden_cases() -> list[Case]:
+    """Each game as it is by default, and once for every other value of every option, with the seats it asks for."""
+    cases = []
+    for game in RULESETS:
+        seats = game.seats[len(game.seats) // 2]
+        cases.append(Case(game, game.settle({}, seats), seats))
+        for option in game.options:
+            for value in VALUES.get(option.name, tuple(option.values)[1:]):
+                asked = SEATS.get((option.name, value), seats)
+                cases.append(Case(game, game.settle({option.name: value}, asked), asked))
+    return cases
+
+
+def simulation(case: Case) -> Simulation:
+    """The one match that a case is shown by."""
+    return Simulation(case.game, case.options, case.seats, SEED, 0)
+
+
+def plain(case: Case) -> str:
+    """The match in the plain form."""
+    match = simulation(case)
+    return "".join(write(match.header, match.events()))
+
+
+def text(case: Case) -> str:
+    """The match to read."""
+    match = simulation(case)
+    return "".join(tell(match.header, match.events())) + "\n" + "".join(_boards(simulation(case)))
+
+
+def _boards(match: Simulation) -> Iterator[str]:
+    """Every tenth choice: what was legal, what was chosen, and the board that everybody saw before it."""
+    game = match.match.game
+    body = LineWriter(game).body
+    state = game.copy(match.match.state)
+    chosen = 0
+    event: Event
+    for sequence, event in match.events():
+        if isinstance(event, Chosen):
+            if chosen % CHOICES_BETWEEN_BOARDS == 0:
+                awaited = game.awaited(state)
+                assert awaited == ToChoose(event.seat)
+                yield f"Before event {sequence}\n"
+                yield from _shown(game.view(state, Watcher.PUBLIC), "  ")
+                yield f"  legal for seat {event.seat}:\n"
+                legal = game.legal(state)
+                for choice in islice(legal, LEGAL_SHOWN):
+                    yield f"    {_words(body(Chosen(event.seat, choice)))}\n"
+                more = sum(1 for _ in islice(legal, 10_000)) - LEGAL_SHOWN
+                yield f"    and {more} more\n" if more > 0 else ""
+                yield f"  caretaker: {_words(body(Chosen(event.seat, game.caretaker(state))))}\n"
+            chosen += 1
+        state = game.copy(match.match.state)
+
+
+def _words(body: dict[str, Any]) -> str:
+    return " ".join(
+        [body.pop("choice"), *(f"{key}={dumps({'': value})[4:-1]}" for key, value in body.items() if key != "seat")]
+    )
+
+
+def _shown(view: Any, indent: str) -> Iterator[str]:
+    for field in fields(view):
+        value = getattr(view, field.name)
+        if isinstance(value, tuple) and value and is_dataclass(value[0]):
+            yield f"{indent}{field.name}:\n"
+            for inner in value:
+                yield f"{indent}  {_inline(inner)}\n"
+        else:
+            yield f"{indent}{field.name}: {_inline(value)}\n"
+
+
+def _inline(value: Any) -> str:
+    if is_dataclass(value):
+        return " ".join(f"{field.name}={_inline(getattr(value, field.name))}" for field in fields(value))
+    if isinstance(value, tuple):
+        return "(" + " ".join(map(_inline, value)) + ")"
+    return str(value)
+
+
+def files() -> dict[str, str]:
+    """What the folder should hold, by name."""
+    found = {}
+    for case in golden_cases():
+        name = f"{case.game.name}-{case.game.version}" + str(case).removeprefix(case.game.name)
+        found[f"{name}.txt"] = text(case)
+        found[f"{name}.jsonl"] = plain(case)
+    return found
+
+
+def remake() -> None:
+    """Write all files, and remove what should not be there."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    wanted = files()
+    for stale in FOLDER.iterdir():
+        if stale.name not in wanted:
+            stale.unlink()
+    for name, content in wanted.items():
+        (FOLDER / name).write_text(content, encoding="utf-8", newline="\n")
+    print(f"{len(wanted)} files in {FOLDER}")
+
+
+if __name__ == "__main__":
+    remake()

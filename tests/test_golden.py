@@ -1,0 +1,40 @@
+"""The golden playthroughs are what the code makes today, and none is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rollbook.match.check import check
+from rollbook.rules.catalogue import RULESETS
+from tests import golden
+
+
+def test_every_golden_playthrough_is_remade_byte_for_byte() -> None:
+    """A difference is a change of rules, dice, notation or order; `python -m tests.golden` shows it in the diff."""
+    wanted = golden.files()
+    found = {file.name: file.read_text(encoding="utf-8") for file in golden.FOLDER.iterdir()}
+    assert sorted(wanted) == sorted(found), "python -m tests.golden remakes them"
+    for name, content in wanted.items():
+        assert content == found[name], f"{name}: python -m tests.golden remakes it"
+
+
+def test_every_game_and_every_option_has_a_golden_playthrough() -> None:
+    """Whoever adds a game or an option adds a match that can be read."""
+    shown = {
+        (case.game.name, case.game.version, name, value)
+        for case in golden.golden_cases()
+        for name, value in case.options.items()
+    }
+    for game in RULESETS:
+        for option in game.options:
+            others = [value for value in option.values if (game.name, game.version, option.name, value) in shown]
+            assert option.default in others
+            assert len(others) > 1, f"{game.name} has no playthrough with another {option.name}"
+
+
+@pytest.mark.parametrize("file", sorted(golden.FOLDER.glob("*.jsonl")), ids=lambda file: file.stem)
+def test_every_golden_match_checks(file: Path) -> None:
+    """They are good matches, not only the same ones as before."""
+    assert check(file.read_text(encoding="utf-8").splitlines()).dice_proved
