@@ -1,0 +1,205 @@
+"""The protos and the code that is generated from them: up to date, explained, and named as the games name things."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+
+from rollbook.rules.allie_gator import SPECIALS
+from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.game import Game, Watcher
+from rollbook.rules.raffzahn_table import BLUE, YELLOW
+from rollbook.rules.wuerfelzoo_table import FACES
+from rollbook.v1 import allie_gator_pb2, cant_stop_pb2, chance_pb2, events_pb2, raffzahn_pb2, wuerfelzoo_pb2
+
+ROOT = Path(__file__).resolve().parents[2]
+STUBS = ROOT / "service" / "rollbook" / "v1"
+PROTOS = {path.relative_to(ROOT / "proto").as_posix(): path for path in sorted((ROOT / "proto").rglob("*.proto"))}
+
+ONCE = re.compile(r"(syntax|package|import) ")
+FIRST_OF_ENUM = re.compile(r"enum (\w+) \{\n(?:\s*//.*\n)*\s*(\w+) = (-?\d+);")
+
+HIDING = {("allie_gator", "draw"): ["seat", "count"], ("allie_gator", "steal"): []}
+"""What the bytes of an event say of outcomes that hide their cards."""
+
+by_game = pytest.mark.parametrize("game", RULESETS, ids=lambda game: f"{game.name}-{game.version}")
+by_proto = pytest.mark.parametrize("name", PROTOS)
+
+
+def test_the_stubs_were_generated_from_these_protos() -> None:
+    """The digests written with the stubs are those of the protos, all of them: else the code and its source differ."""
+    expected = "".join(f"{sha256(path.read_bytes()).hexdigest()}  {name}\n" for name, path in PROTOS.items())
+    actual = (STUBS / "PROTO_DIGESTS").read_text(encoding="utf-8")
+    assert expected == actual, "the protos have changed: run .ci/stubs and commit what it writes"
+
+
+@by_proto
+def test_everything_declared_has_a_comment(name: str) -> None:
+    """Messages, fields, oneofs, enums and values say what they are and in which unit, for who sees only the proto."""
+    bare = []
+    before = ""
+    for number, line in enumerate(PROTOS[name].read_text(encoding="utf-8").splitlines(), start=1):
+        code = line.strip()
+        is_declaration = bool(code) and not code.startswith(("//", "}")) and not ONCE.match(code)
+        if is_declaration and "//" not in code and not before.startswith("//"):
+            bare.append(f"{name}:{number}: {code}")
+        before = code
+    assert [] == bare
+
+
+@by_proto
+def test_every_enum_begins_with_unspecified(name: str) -> None:
+    """0 is what a reader finds where nothing was written, so it never stands for a value."""
+    text = PROTOS[name].read_text(encoding="utf-8")
+    expected = [(enum, f"{_screaming(enum)}_UNSPECIFIED", "0") for enum in re.findall(r"enum (\w+)", text)]
+    assert expected == FIRST_OF_ENUM.findall(text)
+
+
+def _screaming(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
+
+
+@by_proto
+def test_every_stub_can_be_imported(name: str) -> None:
+    """The installed protobuf takes what the older generator wrote, without a warning."""
+    module = import_module(name.removesuffix(".proto").replace("/", ".") + "_pb2")
+    assert name == module.DESCRIPTOR.name
+
+
+@by_game
+def test_choices_and_outcomes_have_the_fields_of_the_rules(game: Game[Any, Any, Any]) -> None:
+    """One name for a thing everywhere: plain form, rules and bytes; only hidden cards are not in the bytes."""
+    for moves, message in ((game.choices, _message(game, "Choice")), (game.outcomes, _message(game, "Outcome"))):
+        kinds = message.DESCRIPTOR.oneofs_by_name["kind"].fields
+        assert set(moves) == {kind.name for kind in kinds}
+        for kind in kinds:
+            named = [field.name for field in fields(moves[kind.name])]
+            assert kind.message_type is not None
+            expected = named if moves is game.choices else HIDING.get((game.name, kind.name), named)
+            assert expected == [field.name for field in kind.message_type.fields]
+
+
+@by_game
+def test_options_and_view_have_the_fields_of_the_rules(game: Game[Any, Any, Any]) -> None:
+    """What can be agreed and what can be seen is the same through the rules and over the wire."""
+    view: Any = game.view(game.start({}, game.seats[0]), Watcher.PUBLIC)
+    assert [option.name for option in game.options] == _field_names(_message(game, "Options"))
+    assert [field.name for field in fields(type(view))] == _field_names(_message(game, "View"))
+
+
+def _message(game: Game[Any, Any, Any], suffix: str) -> type[Message]:
+    module = import_module(f"rollbook.v1.{game.name}_pb2")
+    message: type[Message] = getattr(module, game.name.title().replace("_", "") + suffix)
+    return message
+
+
+def _field_names(message: type[Message]) -> list[str]:
+    return [field.name for field in message.DESCRIPTOR.fields]
+
+
+def test_faces_and_special_cards_are_all_there() -> None:
+    """Every face and special card of the material has its value, and no value is without one."""
+    faces = {face.upper() for faces in (YELLOW, BLUE) for face in faces}
+    animals = {face.upper() for die in FACES for face in die}
+    specials = {name.upper(): number for number, name in SPECIALS.items()}
+    assert faces == _values(raffzahn_pb2.RaffzahnFace, "RAFFZAHN_FACE_").keys()
+    assert animals == _values(wuerfelzoo_pb2.WuerfelzooFace, "WUERFELZOO_FACE_").keys()
+    assert specials == _values(allie_gator_pb2.AllieGatorSpecial, "ALLIE_GATOR_SPECIAL_")
+
+
+def _values(enum: Any, prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix): number for name, number in enum.items() if number}
+
+
+def _happened(**outcome: Any) -> events_pb2.Event:
+    return _event(happened=events_pb2.Happened(**outcome))
+
+
+def _chosen(**choice: Any) -> events_pb2.Event:
+    return _event(seat=0, request=bytes(16), chosen=events_pb2.Chosen(charged_ms=12_345, **choice))
+
+
+def _event(**content: Any) -> events_pb2.Event:
+    return events_pb2.Event(sequence=9_999, time_ms=1_800_000_000_000, previous=bytes(range(32)), **content)
+
+
+CANT_STOP_EVENTS = [
+    _happened(cant_stop=cant_stop_pb2.CantStopOutcome(roll=cant_stop_pb2.CantStopOutcome.Roll(dice=[3, 4, 1, 1]))),
+    _chosen(cant_stop=cant_stop_pb2.CantStopChoice(advance=cant_stop_pb2.CantStopChoice.Advance(columns=[6, 6]))),
+    _chosen(cant_stop=cant_stop_pb2.CantStopChoice(stop=cant_stop_pb2.CantStopChoice.Stop())),
+]
+RAFFZAHN_EVENTS = [
+    _happened(
+        raffzahn=raffzahn_pb2.RaffzahnOutcome(
+            roll=raffzahn_pb2.RaffzahnOutcome.Roll(
+                dice=[
+                    raffzahn_pb2.RAFFZAHN_FACE_30,
+                    raffzahn_pb2.RAFFZAHN_FACE_STAR,
+                    raffzahn_pb2.RAFFZAHN_FACE_5,
+                ],
+            ),
+        ),
+    ),
+    _chosen(raffzahn=raffzahn_pb2.RaffzahnChoice(roll=raffzahn_pb2.RaffzahnChoice.Roll(dice=[0, 2], announce=34))),
+    # A keyword of Python can be written as a name only like this.
+    _chosen(raffzahn=raffzahn_pb2.RaffzahnChoice(**{"pass": raffzahn_pb2.RaffzahnChoice.Pass()})),  # type: ignore[arg-type]
+]
+WUERFELZOO_EVENTS = [
+    _happened(
+        wuerfelzoo=wuerfelzoo_pb2.WuerfelzooOutcome(
+            roll=wuerfelzoo_pb2.WuerfelzooOutcome.Roll(
+                dice=[0, 29],
+                faces=[wuerfelzoo_pb2.WUERFELZOO_FACE_ELEPHANT, wuerfelzoo_pb2.WUERFELZOO_FACE_X2],
+            ),
+        ),
+    ),
+    _chosen(wuerfelzoo=wuerfelzoo_pb2.WuerfelzooChoice(worm=wuerfelzoo_pb2.WuerfelzooChoice.Worm(own=0, target=4))),
+]
+ALLIE_GATOR_EVENTS = [
+    _happened(allie_gator=allie_gator_pb2.AllieGatorOutcome(draw=allie_gator_pb2.AllieGatorOutcome.Draw(count=5))),
+    _happened(allie_gator=allie_gator_pb2.AllieGatorOutcome(steal=allie_gator_pb2.AllieGatorOutcome.Steal())),
+    _chosen(allie_gator=allie_gator_pb2.AllieGatorChoice(steal=allie_gator_pb2.AllieGatorChoice.Steal(target=0))),
+    _chosen(allie_gator=allie_gator_pb2.AllieGatorChoice(snap=allie_gator_pb2.AllieGatorChoice.Snap())),
+]
+EVENTS_OF_ALL = [
+    _event(
+        opened=events_pb2.Opened(envelope=1, game="cant_stop", cant_stop=cant_stop_pb2.CantStopOptions(hasty=False))
+    ),
+    _event(
+        happened=events_pb2.Happened(allie_gator=allie_gator_pb2.AllieGatorOutcome(first_seat=chance_pb2.FirstSeat()))
+    ),
+    _event(seat=0, timed_out=events_pb2.TimedOut(not_before_ms=1, charged_ms=2)),
+    _event(sealed=events_pb2.Sealed(places=events_pb2.Sealed.Places(places=[2, 1]), secret=bytes(32))),
+    _event(
+        sealed=events_pb2.Sealed(
+            aborted=events_pb2.Sealed.Aborted(reason=events_pb2.ABORT_REASON_NOT_READY, seat=0),
+        ),
+    ),
+]
+EVENTS = [*CANT_STOP_EVENTS, *RAFFZAHN_EVENTS, *WUERFELZOO_EVENTS, *ALLIE_GATOR_EVENTS, *EVENTS_OF_ALL]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.WhichOneof("body"))
+def test_events_come_back_from_their_bytes(event: events_pb2.Event) -> None:
+    """What was written is read again, empty messages and zeros that mean something included."""
+    assert event == events_pb2.Event.FromString(event.SerializeToString())
+
+
+def test_what_lies_beside_an_event_comes_back_from_its_bytes() -> None:
+    """Hidden cards are read again in the order in which they were drawn."""
+    hidden = events_pb2.HiddenOutcome(allie_gator=allie_gator_pb2.AllieGatorHidden(cards=[70, 71, 1]))
+    beside = events_pb2.Private(hidden=hidden)
+    assert beside == events_pb2.Private.FromString(beside.SerializeToString())
+
+
+@pytest.mark.parametrize("event", CANT_STOP_EVENTS, ids=lambda event: event.WhichOneof("body"))
+def test_an_event_of_cant_stop_is_small(event: events_pb2.Event) -> None:
+    """Redis holds running matches in memory: 160 bytes an event with all it adds, so the bytes stay well below."""
+    assert len(event.SerializeToString()) <= 96
