@@ -1,0 +1,64 @@
+"""What may be imported where: promises that a reader, an auditor and a packager rely on."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SERVICE = Path(__file__).parents[2] / "service"
+RULES = sorted((SERVICE / "rollbook" / "rules").glob("*.py"))
+BANNED = {"random", "secrets", "time", "datetime", "os", "grpc", "redis", "asyncio", "socket", "threading"}
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after the statement, beyond those it starts with."""
+    script = f"import sys\nbefore = set(sys.modules)\n{statement}\nprint(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_the_rules_loads_nothing_but_the_standard_library() -> None:
+    """Rules that cannot reach a network, a clock or a database cannot depend on them."""
+    loaded = loaded_by("import rollbook.rules.catalogue")
+    assert "rollbook" in loaded
+    assert set() == (loaded - set(sys.stdlib_module_names) - {"rollbook"})
+    assert set() == loaded & {"random", "secrets", "datetime", "asyncio", "socket"}
+
+
+def test_checking_a_match_loads_neither_grpc_nor_redis() -> None:
+    """A judge needs no service."""
+    assert set() == loaded_by("import rollbook.match.check, rollbook.match.simulation") & {"grpc", "redis", "google"}
+
+
+def test_the_command_line_loads_no_command_before_it_is_called() -> None:
+    """`rollbook games` must not pay for what other commands need."""
+    statement = "from rollbook.cli import run; run(['games'])"
+    script = f"import sys\n{statement}\nprint('rollbook.commands.simulate' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "False" == done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("module", RULES, ids=lambda path: path.stem)
+def test_a_rules_module_imports_only_rules_and_harmless_standard_modules(module: Path) -> None:
+    """The linter says so too; this also looks inside functions and conditions."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        for name in names:
+            assert name.partition(".")[0] not in BANNED
+            assert not name.startswith("rollbook.") or name.startswith("rollbook.rules")
+
+
+@pytest.mark.parametrize("module", RULES, ids=lambda path: path.stem)
+def test_no_rules_module_iterates_over_a_set_display(module: Path) -> None:
+    """The order of a set's items differs from run to run; what it decides would not be deterministic."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        iterated = node.iter if isinstance(node, ast.For | ast.comprehension) else None
+        assert not isinstance(iterated, ast.Set | ast.SetComp)

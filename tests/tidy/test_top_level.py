@@ -1,0 +1,49 @@
+"""The shape of the repository, as a test."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rollbook.rules.refusals import Reason
+
+ROOT = Path(__file__).parents[2]
+ALLOWED = {"pyproject.toml", "proto", "service", "clients", "replays", "tests", "README.md", "LICENSE"}
+
+
+def tracked() -> list[str]:
+    """The files that git tracks; none where this is not a checkout."""
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip("not a checkout")
+    return done.stdout.splitlines()
+
+
+def test_the_top_level_holds_only_what_it_should() -> None:
+    """A newcomer finds everything from eight names."""
+    assert {name for file in tracked() if not (name := file.partition("/")[0]).startswith(".")} <= ALLOWED
+
+
+def test_no_lock_file_that_names_hosts_is_committed() -> None:
+    """CI's versions are pinned in .ci/constraints.txt instead."""
+    locks = {"uv.lock", "poetry.lock", "pdm.lock", "package-lock.json"}
+    assert [] == [file for file in tracked() if Path(file).name in locks]
+
+
+def test_every_reason_of_refusal_is_given_somewhere() -> None:
+    """A reason that nothing gives is a promise that nobody keeps."""
+    rules = "\n".join(
+        file.read_text(encoding="utf-8")
+        for file in (ROOT / "service" / "rollbook" / "rules").glob("*.py")
+        if file.name != "refusals.py"
+    )
+    assert [] == [reason.name for reason in Reason if not re.search(rf"Reason\.{reason.name}\b", rules)]
+
+
+def test_every_reason_of_refusal_is_tested_somewhere() -> None:
+    """And every one can be reached."""
+    tests = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests" / "rules").glob("test_*.py"))
+    assert [] == [reason.name for reason in Reason if not re.search(rf"Reason\.{reason.name}\b", tests)]
