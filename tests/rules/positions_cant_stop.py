@@ -26,6 +26,7 @@ def position(
             state.markers[owner][column] = height
     for column, winner in (won or {}).items():
         state.winners[column] = winner
+        state.won |= 1 << column
         for owner in range(seats):
             state.markers[owner][column] = LENGTHS[column] if owner == winner else 0
     GAME.play(state, FirstSeat(seat))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations
 from typing import TypeAlias, cast
 
@@ -75,8 +75,19 @@ CHOICES: dict[str, type[Choice]] = {"advance": Advance, "roll": Roll, "stop": St
 OUTCOMES: dict[str, type[Outcome]] = {"first_seat": FirstSeat, "roll": Rolled}
 VOCABULARY: tuple[type, ...] = (*OUTCOMES.values(), *CHOICES.values())
 
-Offer: TypeAlias = dict[tuple[int, ...], Advance]
-"""The legal advances by their columns, in sorted order."""
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The legal advances after a throw, ascending by their columns."""
+
+    columns: frozenset[tuple[int, ...]]
+    advances: Listed[Choice]
+
+
+@cache
+def _offer(columns: frozenset[tuple[int, ...]]) -> Offer:
+    return Offer(columns, Listed(map(Advance, sorted(columns))))
+
 
 Pairing: TypeAlias = tuple[int, int]
 
@@ -121,7 +132,7 @@ def _combinations_of_every_roll() -> dict[tuple[int, ...], Combinations]:
 
 
 ROLLS = _combinations_of_every_roll()
-ALL_COLUMNS = _mask(*LENGTHS)
+ROLLED = {dice: Rolled(dice) for dice in ROLLS}
 
 # Rulesets
 
@@ -143,7 +154,7 @@ def every_advance(combined: Combinations, runners: int, free: int, closed: int, 
             named.update([(low, high)] if placed <= free else [(low,), (high,)])
         elif low_usable or high_usable:
             named.add((low,) if low_usable else (high,))
-    return {columns: Advance(columns) for columns in sorted(named)}
+    return _offer(frozenset(named))
 
 
 def hasty_advances(combined: Combinations, runners: int, free: int, closed: int, last_step: int) -> Offer:
@@ -157,8 +168,8 @@ def hasty_advances(combined: Combinations, runners: int, free: int, closed: int,
         return sum(not runners >> column & 1 for column in used), len(used)
 
     offer = every_advance(combined, runners, free, closed, last_step)
-    hastiest = max(map(haste, offer), default=None)
-    return {columns: advance for columns, advance in offer.items() if haste(columns) == hastiest}
+    hastiest = max(map(haste, offer.columns), default=None)
+    return _offer(frozenset(columns for columns in offer.columns if haste(columns) == hastiest))
 
 
 def stop_anywhere(_state: State) -> bool:
@@ -227,6 +238,8 @@ class State:
     """Per seat: the height of its marker in every column, 0 for none."""
     winners: list[int]
     """Per column: the seat that won it, or NOBODY."""
+    won: int
+    """The columns that somebody has won, as a mask."""
     reached: list[int]
     """The markers of the seat whose turn it is, and in their place its runners where it has some."""
     runners: int
@@ -238,7 +251,7 @@ class State:
     """What the dice allow while an advance is awaited."""
 
 
-NO_OFFER: Offer = {}
+NO_OFFER = _offer(frozenset())
 START_OF_COLUMNS = [0] * (max(LENGTHS) + 1)
 
 
@@ -254,6 +267,7 @@ def begin(options: Options, seats: int) -> State:
         seat=0,
         markers=[START_OF_COLUMNS.copy() for _ in range(seats)],
         winners=[NOBODY] * len(START_OF_COLUMNS),
+        won=0,
         reached=START_OF_COLUMNS.copy(),
         runners=0,
         closed=0,
@@ -262,8 +276,9 @@ def begin(options: Options, seats: int) -> State:
     )
 
 
-BASIC_OFFER = lru_cache(maxsize=1 << 16)(every_advance)
-HASTY_OFFER = lru_cache(maxsize=1 << 16)(hasty_advances)
+SITUATIONS_REMEMBERED = 1 << 15
+BASIC_OFFER = lru_cache(SITUATIONS_REMEMBERED)(every_advance)
+HASTY_OFFER = lru_cache(SITUATIONS_REMEMBERED)(hasty_advances)
 
 
 def copy(state: State) -> State:
@@ -274,6 +289,7 @@ def copy(state: State) -> State:
         state.seat,
         [markers.copy() for markers in state.markers],
         state.winners.copy(),
+        state.won,
         state.reached.copy(),
         state.runners,
         state.closed,
@@ -302,12 +318,11 @@ def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
     """What these values, drawn as awaited, are called."""
     if state.stage == FIRST_SEAT:
         return FirstSeat(cast("int", values[0]))
-    return Rolled(cast("tuple[int, ...]", values))
+    return ROLLED[cast("tuple[int, ...]", values)]
 
 
 # Choices
 
-ADVANCE_NOTHING: Listed[Choice] = Listed(())
 ROLL_OR_STOP: Listed[Choice] = Listed((Roll(), Stop()))
 ONLY_ROLL: Listed[Choice] = Listed((Roll(),))
 
@@ -315,7 +330,7 @@ ONLY_ROLL: Listed[Choice] = Listed((Roll(),))
 def legal(state: State) -> Listed[Choice]:
     """The legal choices: advances ascending by their columns, or roll before stop."""
     if state.stage == ADVANCE:
-        return Listed(state.offer.values())
+        return state.offer.advances
     if state.stage == GO_ON:
         return ROLL_OR_STOP if state.ruleset.may_stop(state) else ONLY_ROLL
     return cast("Listed[Choice]", NONE_LEGAL)
@@ -331,21 +346,19 @@ def caretaker(state: State) -> Choice:
 
 def play(state: State, move: Choice | Outcome) -> None:
     """Take an outcome or a choice into the state, or refuse it and change nothing."""
-    kind = type(move)
     stage = state.stage
-    if kind is Rolled and stage == ROLL:
-        _roll(state, cast("Rolled", move).dice)
-    elif kind is Advance and stage == ADVANCE:
-        _advance(state, cast("Advance", move).columns)
-    elif kind is Roll and stage == GO_ON:
+    if stage == ROLL and isinstance(move, Rolled):
+        _roll(state, move.dice)
+    elif stage == ADVANCE and isinstance(move, Advance):
+        _advance(state, move.columns)
+    elif stage == GO_ON and isinstance(move, Roll):
         state.stage = ROLL
-    elif kind is Stop and stage == GO_ON:
+    elif stage == GO_ON and isinstance(move, Stop):
         _stop(state)
-    elif kind is FirstSeat and stage == FIRST_SEAT:
-        seat = cast("FirstSeat", move).seat
-        if seat not in range(len(state.markers)):
+    elif stage == FIRST_SEAT and isinstance(move, FirstSeat):
+        if move.seat not in range(len(state.markers)):
             raise impossible(awaited(state), f"there are only seats 0 to {len(state.markers) - 1}")
-        _begin_turn(state, seat)
+        _begin_turn(state, move.seat)
     else:
         raise not_awaited(awaited(state), move, GAME.name, VOCABULARY)
 
@@ -355,10 +368,7 @@ def _begin_turn(state: State, seat: int) -> None:
     state.stage = ROLL
     state.reached = state.markers[seat].copy()
     state.runners = 0
-    state.closed = 0
-    for column, winner in enumerate(state.winners):
-        if winner != NOBODY:
-            state.closed |= 1 << column
+    state.closed = state.won
     state.dice = ()
     state.offer = NO_OFFER
 
@@ -372,11 +382,11 @@ def _roll(state: State, dice: tuple[int, ...]) -> None:
     for column in combined.doubles:
         if LENGTHS[column] - state.reached[column] == 1:
             last_step |= 1 << column
+    # Only thrown columns, and how many runners are left, matter: the rest would only make more situations of the same.
     runners = state.runners
-    offer = state.ruleset.offer(
-        combined, runners & thrown, RUNNERS - runners.bit_count(), state.closed & thrown, last_step
-    )
-    if offer:
+    closed = state.closed & thrown
+    offer = state.ruleset.offer(combined, runners & thrown & ~closed, RUNNERS - runners.bit_count(), closed, last_step)
+    if offer.advances:
         state.dice = dice
         state.offer = offer
         state.stage = ADVANCE
@@ -386,7 +396,7 @@ def _roll(state: State, dice: tuple[int, ...]) -> None:
 
 
 def _advance(state: State, columns: tuple[int, ...]) -> None:
-    if columns not in state.offer:
+    if columns not in state.offer.columns:
         columns = _as_offered(state, columns)
     for column in columns:
         state.reached[column] += 1
@@ -406,8 +416,8 @@ def _as_offered(state: State, columns: tuple[int, ...]) -> tuple[int, ...]:
         if column not in LENGTHS:
             raise Invalid(Reason.COLUMN_UNKNOWN, "there are only columns 2 to 12", allowed="2 to 12")
     ascending = tuple(sorted(columns))
-    if ascending not in state.offer:
-        offered = ", ".join(str(list(offered)) for offered in state.offer)
+    if ascending not in state.offer.columns:
+        offered = ", ".join(str(list(offered)) for offered in sorted(state.offer.columns))
         raise Illegal(
             Reason.COLUMNS_NOT_OFFERED,
             f"the dice {list(state.dice)} do not allow to advance {list(ascending)}: {_why_not(state, ascending)}",
@@ -439,19 +449,26 @@ def _stop(state: State) -> None:
             learn="legal now: roll",
         )
     # "Spalte gewonnen!": the marker goes onto the number field, all others in the column go back.
-    won = [column for column in LENGTHS if state.runners >> column & 1 and state.closed >> column & 1]
+    won = state.runners & state.closed
     state.markers[state.seat] = state.reached
-    for column in won:
-        state.winners[column] = state.seat
-        for seat, markers in enumerate(state.markers):
-            if seat != state.seat:
-                markers[column] = 0
+    if won:
+        _win(state, won)
     if won and state.winners.count(state.seat) >= state.ruleset.columns_to_win:
         state.stage = FINISHED
         state.reached = state.reached.copy()
         state.runners = 0
     else:
         _begin_turn(state, (state.seat + 1) % len(state.markers))
+
+
+def _win(state: State, columns: int) -> None:
+    state.won |= columns
+    for column in LENGTHS:
+        if columns >> column & 1:
+            state.winners[column] = state.seat
+            for seat, markers in enumerate(state.markers):
+                if seat != state.seat:
+                    markers[column] = 0
 
 
 # View and result
