@@ -37,7 +37,8 @@ def test_every_reason_of_refusal_is_given_somewhere() -> None:
     """A reason that nothing gives is a promise that nobody keeps."""
     rules = "\n".join(
         file.read_text(encoding="utf-8")
-        for file in (ROOT / "service" / "rollbook" / "rules").glob("*.py")
+        for part in ("rules", "match")
+        for file in (ROOT / "service" / "rollbook" / part).glob("*.py")
         if file.name != "refusals.py"
     )
     assert [] == [reason.name for reason in Reason if not re.search(rf"Reason\.{reason.name}\b", rules)]
@@ -45,5 +46,5 @@ def test_every_reason_of_refusal_is_given_somewhere() -> None:
 
 def test_every_reason_of_refusal_is_tested_somewhere() -> None:
     """And every one can be reached."""
-    tests = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests" / "rules").glob("test_*.py"))
+    tests = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
     assert [] == [reason.name for reason in Reason if not re.search(rf"Reason\.{reason.name}\b", tests)]

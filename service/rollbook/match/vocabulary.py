@@ -91,6 +91,11 @@ _FIELDS: Final[dict[type, tuple[_Field, ...]]] = {
 }
 
 
+def is_optional(kind: type, name: str) -> bool:
+    """Whether a move of this kind may leave the field out."""
+    return next(field.optional for field in _FIELDS[kind] if field.name == name)
+
+
 def write_choice(choice: object) -> JsonObject:
     """The fields of a choice."""
     written: JsonObject = {}

@@ -18,6 +18,8 @@ class Reason(StrEnum):
     OPTION_VALUE_UNKNOWN = "option_value_unknown"
     OPTIONS_DO_NOT_COMBINE = "options_do_not_combine"
     MOVE_OF_ANOTHER_GAME = "move_of_another_game"
+    NOTHING_CHOSEN = "nothing_chosen"
+    FIELD_MISSING = "field_missing"
     COLUMN_UNKNOWN = "column_unknown"
     TILE_UNKNOWN = "tile_unknown"
     DIE_UNKNOWN = "die_unknown"

@@ -97,20 +97,27 @@ class AllieGatorChoice(_message.Message):
         CARD_FIELD_NUMBER: _builtins.int
         PILE_FIELD_NUMBER: _builtins.int
         card: _builtins.int
-        """A number card of the hand, above the pile's top card and below its target."""
+        """A number card of the hand, above the pile's top card and below its target. Left out is refused."""
         pile: _builtins.int
-        """0 or 1."""
+        """0 or 1. Left out is refused."""
         def __init__(
             self,
             *,
-            card: _builtins.int = ...,
-            pile: _builtins.int = ...,
+            card: _builtins.int | None = ...,
+            pile: _builtins.int | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_card", b"_card", "_pile", b"_pile", "card", b"card", "pile", b"pile"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "pile", b"pile"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_card", b"_card", "_pile", b"_pile", "card", b"card", "pile", b"pile"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__card: _TypeAlias = _typing.Literal["card"]  # noqa: Y015
+        _WhichOneofArgType__card: _TypeAlias = _typing.Literal["_card", b"_card"]  # noqa: Y015
+        _WhichOneofReturnType__pile: _TypeAlias = _typing.Literal["pile"]  # noqa: Y015
+        _WhichOneofArgType__pile: _TypeAlias = _typing.Literal["_pile", b"_pile"]  # noqa: Y015
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__card) -> _WhichOneofReturnType__card | None: ...
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__pile) -> _WhichOneofReturnType__pile | None: ...
 
     @_typing.final
     class Reverse(_message.Message):
@@ -158,20 +165,27 @@ class AllieGatorChoice(_message.Message):
         CARD_FIELD_NUMBER: _builtins.int
         PILE_FIELD_NUMBER: _builtins.int
         card: _builtins.int
-        """A number card of the hand, above the target."""
+        """A number card of the hand, above the target. Left out is refused."""
         pile: _builtins.int
-        """0 or 1."""
+        """0 or 1. Left out is refused."""
         def __init__(
             self,
             *,
-            card: _builtins.int = ...,
-            pile: _builtins.int = ...,
+            card: _builtins.int | None = ...,
+            pile: _builtins.int | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_card", b"_card", "_pile", b"_pile", "card", b"card", "pile", b"pile"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "pile", b"pile"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_card", b"_card", "_pile", b"_pile", "card", b"card", "pile", b"pile"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__card: _TypeAlias = _typing.Literal["card"]  # noqa: Y015
+        _WhichOneofArgType__card: _TypeAlias = _typing.Literal["_card", b"_card"]  # noqa: Y015
+        _WhichOneofReturnType__pile: _TypeAlias = _typing.Literal["pile"]  # noqa: Y015
+        _WhichOneofArgType__pile: _TypeAlias = _typing.Literal["_pile", b"_pile"]  # noqa: Y015
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__card) -> _WhichOneofReturnType__card | None: ...
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__pile) -> _WhichOneofReturnType__pile | None: ...
 
     @_typing.final
     class Gift(_message.Message):

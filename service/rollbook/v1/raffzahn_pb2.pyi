@@ -177,20 +177,27 @@ class RaffzahnChoice(_message.Message):
         TILE_FIELD_NUMBER: _builtins.int
         SAFE_FIELD_NUMBER: _builtins.int
         tile: _builtins.int
-        """1 to 40."""
+        """1 to 40. Left out is refused."""
         safe: _builtins.bool
-        """Lay it face down; true is refused with fewer than three open tiles in front of the seat."""
+        """Lay it face down; true is refused with fewer than three open tiles in front of the seat. Left out is refused."""
         def __init__(
             self,
             *,
-            tile: _builtins.int = ...,
-            safe: _builtins.bool = ...,
+            tile: _builtins.int | None = ...,
+            safe: _builtins.bool | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_safe", b"_safe", "_tile", b"_tile", "safe", b"safe", "tile", b"tile"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["safe", b"safe", "tile", b"tile"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_safe", b"_safe", "_tile", b"_tile", "safe", b"safe", "tile", b"tile"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__safe: _TypeAlias = _typing.Literal["safe"]  # noqa: Y015
+        _WhichOneofArgType__safe: _TypeAlias = _typing.Literal["_safe", b"_safe"]  # noqa: Y015
+        _WhichOneofReturnType__tile: _TypeAlias = _typing.Literal["tile"]  # noqa: Y015
+        _WhichOneofArgType__tile: _TypeAlias = _typing.Literal["_tile", b"_tile"]  # noqa: Y015
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__safe) -> _WhichOneofReturnType__safe | None: ...
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__tile) -> _WhichOneofReturnType__tile | None: ...
 
     @_typing.final
     class Pass(_message.Message):

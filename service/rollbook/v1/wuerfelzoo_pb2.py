@@ -25,43 +25,43 @@ _sym_db = _symbol_database.Default()
 from rollbook.v1 import chance_pb2 as rollbook_dot_v1_dot_chance__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1crollbook/v1/wuerfelzoo.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/chance.proto\"S\n\x11WuerfelzooOptions\x12\x16\n\trounds_to\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x10\n\x03\x62ox\x18\x02 \x01(\x08H\x01\x88\x01\x01\x42\x0c\n\n_rounds_toB\x06\n\x04_box\"\xcc\x04\n\x10WuerfelzooChoice\x12\x32\n\x04play\x18\x01 \x01(\x0b\x32\".rollbook.v1.WuerfelzooChoice.PlayH\x00\x12\x36\n\x06reroll\x18\x02 \x01(\x0b\x32$.rollbook.v1.WuerfelzooChoice.RerollH\x00\x12\x32\n\x04\x62\x65\x61r\x18\x03 \x01(\x0b\x32\".rollbook.v1.WuerfelzooChoice.BearH\x00\x12\x32\n\x04\x62oar\x18\x04 \x01(\x0b\x32\".rollbook.v1.WuerfelzooChoice.BoarH\x00\x12\x30\n\x03\x66ox\x18\x05 \x01(\x0b\x32!.rollbook.v1.WuerfelzooChoice.FoxH\x00\x12:\n\x08squirrel\x18\x06 \x01(\x0b\x32&.rollbook.v1.WuerfelzooChoice.SquirrelH\x00\x12\x32\n\x04worm\x18\x07 \x01(\x0b\x32\".rollbook.v1.WuerfelzooChoice.WormH\x00\x1a\x14\n\x04Play\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x1a\x16\n\x06Reroll\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x1a\x13\n\x04\x42\x65\x61r\x12\x0b\n\x03\x64ie\x18\x01 \x01(\x05\x1a\"\n\x04\x42oar\x12\x0b\n\x03own\x18\x01 \x01(\x05\x12\r\n\x05other\x18\x02 \x01(\x05\x1a\x12\n\x03\x46ox\x12\x0b\n\x03\x64ie\x18\x01 \x01(\x05\x1a\x1a\n\x08Squirrel\x12\x0e\n\x06target\x18\x01 \x01(\x05\x1a#\n\x04Worm\x12\x0b\n\x03own\x18\x01 \x01(\x05\x12\x0e\n\x06target\x18\x02 \x01(\x05\x42\x06\n\x04kind\"\x99\x02\n\x11WuerfelzooOutcome\x12,\n\nfirst_seat\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.FirstSeatH\x00\x12\x33\n\x04\x64raw\x18\x02 \x01(\x0b\x32#.rollbook.v1.WuerfelzooOutcome.DrawH\x00\x12\x33\n\x04roll\x18\x03 \x01(\x0b\x32#.rollbook.v1.WuerfelzooOutcome.RollH\x00\x1a\"\n\x04\x44raw\x12\x0c\n\x04seat\x18\x01 \x01(\x05\x12\x0c\n\x04\x64ice\x18\x02 \x03(\x05\x1a@\n\x04Roll\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x12*\n\x05\x66\x61\x63\x65s\x18\x02 \x03(\x0e\x32\x1b.rollbook.v1.WuerfelzooFaceB\x06\n\x04kind\"\xc2\x03\n\x0eWuerfelzooView\x12\r\n\x05round\x18\x01 \x01(\x05\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06points\x18\x03 \x03(\x05\x12\x35\n\x04\x64ice\x18\x04 \x03(\x0b\x32\'.rollbook.v1.WuerfelzooView.DiceInFront\x12,\n\x07species\x18\x05 \x01(\x0e\x32\x1b.rollbook.v1.WuerfelzooFace\x12\x0e\n\x06middle\x18\x06 \x03(\x05\x12\x12\n\x05owner\x18\x07 \x01(\x05H\x01\x88\x01\x01\x12\x0f\n\x07\x64oubles\x18\x08 \x03(\x05\x12\x0c\n\x04uses\x18\t \x01(\x05\x12\x0e\n\x06thrown\x18\n \x03(\x05\x12\x0b\n\x03\x62\x61g\x18\x0b \x03(\x05\x12\x0b\n\x03\x62ox\x18\x0c \x03(\x05\x12\x0e\n\x06places\x18\r \x03(\x05\x1a\x44\n\nDieInFront\x12\x0b\n\x03\x64ie\x18\x01 \x01(\x05\x12)\n\x04\x66\x61\x63\x65\x18\x02 \x01(\x0e\x32\x1b.rollbook.v1.WuerfelzooFace\x1a\x43\n\x0b\x44iceInFront\x12\x34\n\x04\x64ice\x18\x01 \x03(\x0b\x32&.rollbook.v1.WuerfelzooView.DieInFrontB\x07\n\x05_seatB\x08\n\x06_owner*\x86\x02\n\x0eWuerfelzooFace\x12\x1f\n\x1bWUERFELZOO_FACE_UNSPECIFIED\x10\x00\x12\x18\n\x14WUERFELZOO_FACE_WORM\x10\x01\x12\x1c\n\x18WUERFELZOO_FACE_SQUIRREL\x10\x02\x12\x17\n\x13WUERFELZOO_FACE_FOX\x10\x03\x12\x18\n\x14WUERFELZOO_FACE_BOAR\x10\x04\x12\x18\n\x14WUERFELZOO_FACE_BEAR\x10\x05\x12\x1c\n\x18WUERFELZOO_FACE_ELEPHANT\x10\x06\x12\x18\n\x14WUERFELZOO_FACE_TRAP\x10\x07\x12\x16\n\x12WUERFELZOO_FACE_X2\x10\x08\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1crollbook/v1/wuerfelzoo.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/chance.proto\"S\n\x11WuerfelzooOptions\x12\x16\n\trounds_to\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x10\n\x03\x62ox\x18\x02 \x01(\x08H\x01\x88\x01\x01\x42\x0c\n\n_rounds_toB\x06\n\x04_box\"\xaf\x05\n\x10WuerfelzooChoice\x12\x32\n\x04play\x18\x01 \x01(\x0b\x32\".rollbook.v1.WuerfelzooChoice.PlayH\x00\x12\x36\n\x06reroll\x18\x02 \x01(\x0b\x32$.rollbook.v1.WuerfelzooChoice.RerollH\x00\x12\x32\n\x04\x62\x65\x61r\x18\x03 \x01(\x0b\x32\".rollbook.v1.WuerfelzooChoice.BearH\x00\x12\x32\n\x04\x62oar\x18\x04 \x01(\x0b\x32\".rollbook.v1.WuerfelzooChoice.BoarH\x00\x12\x30\n\x03\x66ox\x18\x05 \x01(\x0b\x32!.rollbook.v1.WuerfelzooChoice.FoxH\x00\x12:\n\x08squirrel\x18\x06 \x01(\x0b\x32&.rollbook.v1.WuerfelzooChoice.SquirrelH\x00\x12\x32\n\x04worm\x18\x07 \x01(\x0b\x32\".rollbook.v1.WuerfelzooChoice.WormH\x00\x1a\x14\n\x04Play\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x1a\x16\n\x06Reroll\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x1a \n\x04\x42\x65\x61r\x12\x10\n\x03\x64ie\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x06\n\x04_die\x1a>\n\x04\x42oar\x12\x10\n\x03own\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x12\n\x05other\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x06\n\x04_ownB\x08\n\x06_other\x1a\x1f\n\x03\x46ox\x12\x10\n\x03\x64ie\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x06\n\x04_die\x1a*\n\x08Squirrel\x12\x13\n\x06target\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\t\n\x07_target\x1a@\n\x04Worm\x12\x10\n\x03own\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x13\n\x06target\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x06\n\x04_ownB\t\n\x07_targetB\x06\n\x04kind\"\x99\x02\n\x11WuerfelzooOutcome\x12,\n\nfirst_seat\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.FirstSeatH\x00\x12\x33\n\x04\x64raw\x18\x02 \x01(\x0b\x32#.rollbook.v1.WuerfelzooOutcome.DrawH\x00\x12\x33\n\x04roll\x18\x03 \x01(\x0b\x32#.rollbook.v1.WuerfelzooOutcome.RollH\x00\x1a\"\n\x04\x44raw\x12\x0c\n\x04seat\x18\x01 \x01(\x05\x12\x0c\n\x04\x64ice\x18\x02 \x03(\x05\x1a@\n\x04Roll\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x12*\n\x05\x66\x61\x63\x65s\x18\x02 \x03(\x0e\x32\x1b.rollbook.v1.WuerfelzooFaceB\x06\n\x04kind\"\xc2\x03\n\x0eWuerfelzooView\x12\r\n\x05round\x18\x01 \x01(\x05\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06points\x18\x03 \x03(\x05\x12\x35\n\x04\x64ice\x18\x04 \x03(\x0b\x32\'.rollbook.v1.WuerfelzooView.DiceInFront\x12,\n\x07species\x18\x05 \x01(\x0e\x32\x1b.rollbook.v1.WuerfelzooFace\x12\x0e\n\x06middle\x18\x06 \x03(\x05\x12\x12\n\x05owner\x18\x07 \x01(\x05H\x01\x88\x01\x01\x12\x0f\n\x07\x64oubles\x18\x08 \x03(\x05\x12\x0c\n\x04uses\x18\t \x01(\x05\x12\x0e\n\x06thrown\x18\n \x03(\x05\x12\x0b\n\x03\x62\x61g\x18\x0b \x03(\x05\x12\x0b\n\x03\x62ox\x18\x0c \x03(\x05\x12\x0e\n\x06places\x18\r \x03(\x05\x1a\x44\n\nDieInFront\x12\x0b\n\x03\x64ie\x18\x01 \x01(\x05\x12)\n\x04\x66\x61\x63\x65\x18\x02 \x01(\x0e\x32\x1b.rollbook.v1.WuerfelzooFace\x1a\x43\n\x0b\x44iceInFront\x12\x34\n\x04\x64ice\x18\x01 \x03(\x0b\x32&.rollbook.v1.WuerfelzooView.DieInFrontB\x07\n\x05_seatB\x08\n\x06_owner*\x86\x02\n\x0eWuerfelzooFace\x12\x1f\n\x1bWUERFELZOO_FACE_UNSPECIFIED\x10\x00\x12\x18\n\x14WUERFELZOO_FACE_WORM\x10\x01\x12\x1c\n\x18WUERFELZOO_FACE_SQUIRREL\x10\x02\x12\x17\n\x13WUERFELZOO_FACE_FOX\x10\x03\x12\x18\n\x14WUERFELZOO_FACE_BOAR\x10\x04\x12\x18\n\x14WUERFELZOO_FACE_BEAR\x10\x05\x12\x1c\n\x18WUERFELZOO_FACE_ELEPHANT\x10\x06\x12\x18\n\x14WUERFELZOO_FACE_TRAP\x10\x07\x12\x16\n\x12WUERFELZOO_FACE_X2\x10\x08\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rollbook.v1.wuerfelzoo_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_WUERFELZOOFACE']._serialized_start=1485
-  _globals['_WUERFELZOOFACE']._serialized_end=1747
+  _globals['_WUERFELZOOFACE']._serialized_start=1584
+  _globals['_WUERFELZOOFACE']._serialized_end=1846
   _globals['_WUERFELZOOOPTIONS']._serialized_start=71
   _globals['_WUERFELZOOOPTIONS']._serialized_end=154
   _globals['_WUERFELZOOCHOICE']._serialized_start=157
-  _globals['_WUERFELZOOCHOICE']._serialized_end=745
+  _globals['_WUERFELZOOCHOICE']._serialized_end=844
   _globals['_WUERFELZOOCHOICE_PLAY']._serialized_start=551
   _globals['_WUERFELZOOCHOICE_PLAY']._serialized_end=571
   _globals['_WUERFELZOOCHOICE_REROLL']._serialized_start=573
   _globals['_WUERFELZOOCHOICE_REROLL']._serialized_end=595
   _globals['_WUERFELZOOCHOICE_BEAR']._serialized_start=597
-  _globals['_WUERFELZOOCHOICE_BEAR']._serialized_end=616
-  _globals['_WUERFELZOOCHOICE_BOAR']._serialized_start=618
-  _globals['_WUERFELZOOCHOICE_BOAR']._serialized_end=652
-  _globals['_WUERFELZOOCHOICE_FOX']._serialized_start=654
-  _globals['_WUERFELZOOCHOICE_FOX']._serialized_end=672
-  _globals['_WUERFELZOOCHOICE_SQUIRREL']._serialized_start=674
-  _globals['_WUERFELZOOCHOICE_SQUIRREL']._serialized_end=700
-  _globals['_WUERFELZOOCHOICE_WORM']._serialized_start=702
-  _globals['_WUERFELZOOCHOICE_WORM']._serialized_end=737
-  _globals['_WUERFELZOOOUTCOME']._serialized_start=748
-  _globals['_WUERFELZOOOUTCOME']._serialized_end=1029
-  _globals['_WUERFELZOOOUTCOME_DRAW']._serialized_start=921
-  _globals['_WUERFELZOOOUTCOME_DRAW']._serialized_end=955
-  _globals['_WUERFELZOOOUTCOME_ROLL']._serialized_start=957
-  _globals['_WUERFELZOOOUTCOME_ROLL']._serialized_end=1021
-  _globals['_WUERFELZOOVIEW']._serialized_start=1032
-  _globals['_WUERFELZOOVIEW']._serialized_end=1482
-  _globals['_WUERFELZOOVIEW_DIEINFRONT']._serialized_start=1326
-  _globals['_WUERFELZOOVIEW_DIEINFRONT']._serialized_end=1394
-  _globals['_WUERFELZOOVIEW_DICEINFRONT']._serialized_start=1396
-  _globals['_WUERFELZOOVIEW_DICEINFRONT']._serialized_end=1463
+  _globals['_WUERFELZOOCHOICE_BEAR']._serialized_end=629
+  _globals['_WUERFELZOOCHOICE_BOAR']._serialized_start=631
+  _globals['_WUERFELZOOCHOICE_BOAR']._serialized_end=693
+  _globals['_WUERFELZOOCHOICE_FOX']._serialized_start=695
+  _globals['_WUERFELZOOCHOICE_FOX']._serialized_end=726
+  _globals['_WUERFELZOOCHOICE_SQUIRREL']._serialized_start=728
+  _globals['_WUERFELZOOCHOICE_SQUIRREL']._serialized_end=770
+  _globals['_WUERFELZOOCHOICE_WORM']._serialized_start=772
+  _globals['_WUERFELZOOCHOICE_WORM']._serialized_end=836
+  _globals['_WUERFELZOOOUTCOME']._serialized_start=847
+  _globals['_WUERFELZOOOUTCOME']._serialized_end=1128
+  _globals['_WUERFELZOOOUTCOME_DRAW']._serialized_start=1020
+  _globals['_WUERFELZOOOUTCOME_DRAW']._serialized_end=1054
+  _globals['_WUERFELZOOOUTCOME_ROLL']._serialized_start=1056
+  _globals['_WUERFELZOOOUTCOME_ROLL']._serialized_end=1120
+  _globals['_WUERFELZOOVIEW']._serialized_start=1131
+  _globals['_WUERFELZOOVIEW']._serialized_end=1581
+  _globals['_WUERFELZOOVIEW_DIEINFRONT']._serialized_start=1425
+  _globals['_WUERFELZOOVIEW_DIEINFRONT']._serialized_end=1493
+  _globals['_WUERFELZOOVIEW_DICEINFRONT']._serialized_start=1495
+  _globals['_WUERFELZOOVIEW_DICEINFRONT']._serialized_end=1562
 # @@protoc_insertion_point(module_scope)

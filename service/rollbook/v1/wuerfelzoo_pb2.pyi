@@ -164,17 +164,19 @@ class WuerfelzooChoice(_message.Message):
 
         DIE_FIELD_NUMBER: _builtins.int
         die: _builtins.int
-        """A die in front of any seat, the own one included."""
+        """A die in front of any seat, the own one included. Left out is refused."""
         def __init__(
             self,
             *,
-            die: _builtins.int = ...,
+            die: _builtins.int | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_die", b"_die", "die", b"die"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["die", b"die"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_die", b"_die", "die", b"die"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__die: _TypeAlias = _typing.Literal["die"]  # noqa: Y015
+        _WhichOneofArgType__die: _TypeAlias = _typing.Literal["_die", b"_die"]  # noqa: Y015
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__die) -> _WhichOneofReturnType__die | None: ...
 
     @_typing.final
     class Boar(_message.Message):
@@ -185,20 +187,27 @@ class WuerfelzooChoice(_message.Message):
         OWN_FIELD_NUMBER: _builtins.int
         OTHER_FIELD_NUMBER: _builtins.int
         own: _builtins.int
-        """The own die that is given."""
+        """The own die that is given. Left out is refused."""
         other: _builtins.int
-        """The die of another seat that is got for it."""
+        """The die of another seat that is got for it. Left out is refused."""
         def __init__(
             self,
             *,
-            own: _builtins.int = ...,
-            other: _builtins.int = ...,
+            own: _builtins.int | None = ...,
+            other: _builtins.int | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_other", b"_other", "_own", b"_own", "other", b"other", "own", b"own"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["other", b"other", "own", b"own"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_other", b"_other", "_own", b"_own", "other", b"other", "own", b"own"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__other: _TypeAlias = _typing.Literal["other"]  # noqa: Y015
+        _WhichOneofArgType__other: _TypeAlias = _typing.Literal["_other", b"_other"]  # noqa: Y015
+        _WhichOneofReturnType__own: _TypeAlias = _typing.Literal["own"]  # noqa: Y015
+        _WhichOneofArgType__own: _TypeAlias = _typing.Literal["_own", b"_own"]  # noqa: Y015
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__other) -> _WhichOneofReturnType__other | None: ...
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__own) -> _WhichOneofReturnType__own | None: ...
 
     @_typing.final
     class Fox(_message.Message):
@@ -208,17 +217,19 @@ class WuerfelzooChoice(_message.Message):
 
         DIE_FIELD_NUMBER: _builtins.int
         die: _builtins.int
-        """A die in front of another seat."""
+        """A die in front of another seat. Left out is refused."""
         def __init__(
             self,
             *,
-            die: _builtins.int = ...,
+            die: _builtins.int | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_die", b"_die", "die", b"die"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["die", b"die"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_die", b"_die", "die", b"die"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__die: _TypeAlias = _typing.Literal["die"]  # noqa: Y015
+        _WhichOneofArgType__die: _TypeAlias = _typing.Literal["_die", b"_die"]  # noqa: Y015
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__die) -> _WhichOneofReturnType__die | None: ...
 
     @_typing.final
     class Squirrel(_message.Message):
@@ -228,17 +239,19 @@ class WuerfelzooChoice(_message.Message):
 
         TARGET_FIELD_NUMBER: _builtins.int
         target: _builtins.int
-        """The other seat, from 0."""
+        """The other seat, from 0. Left out is refused."""
         def __init__(
             self,
             *,
-            target: _builtins.int = ...,
+            target: _builtins.int | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_target", b"_target", "target", b"target"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["target", b"target"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_target", b"_target", "target", b"target"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__target: _TypeAlias = _typing.Literal["target"]  # noqa: Y015
+        _WhichOneofArgType__target: _TypeAlias = _typing.Literal["_target", b"_target"]  # noqa: Y015
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__target) -> _WhichOneofReturnType__target | None: ...
 
     @_typing.final
     class Worm(_message.Message):
@@ -249,20 +262,27 @@ class WuerfelzooChoice(_message.Message):
         OWN_FIELD_NUMBER: _builtins.int
         TARGET_FIELD_NUMBER: _builtins.int
         own: _builtins.int
-        """The own die that is given."""
+        """The own die that is given. Left out is refused."""
         target: _builtins.int
-        """The other seat that gets it, from 0."""
+        """The other seat that gets it, from 0. Left out is refused."""
         def __init__(
             self,
             *,
-            own: _builtins.int = ...,
-            target: _builtins.int = ...,
+            own: _builtins.int | None = ...,
+            target: _builtins.int | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_own", b"_own", "_target", b"_target", "own", b"own", "target", b"target"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["own", b"own", "target", b"target"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_own", b"_own", "_target", b"_target", "own", b"own", "target", b"target"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__own: _TypeAlias = _typing.Literal["own"]  # noqa: Y015
+        _WhichOneofArgType__own: _TypeAlias = _typing.Literal["_own", b"_own"]  # noqa: Y015
+        _WhichOneofReturnType__target: _TypeAlias = _typing.Literal["target"]  # noqa: Y015
+        _WhichOneofArgType__target: _TypeAlias = _typing.Literal["_target", b"_target"]  # noqa: Y015
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__own) -> _WhichOneofReturnType__own | None: ...
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__target) -> _WhichOneofReturnType__target | None: ...
 
     PLAY_FIELD_NUMBER: _builtins.int
     REROLL_FIELD_NUMBER: _builtins.int
