@@ -9,7 +9,7 @@ import os
 import sys
 from importlib.metadata import entry_points
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
 from rollbook import __version__
 from rollbook.commands.outcome import Exit
@@ -18,15 +18,24 @@ HELP = """Match service for dice and card games: play, watch, replay, audit.
 
 Every roll and every choice is an event; a match is its log, and anyone can check it.
 
+`rollbook COMMAND --help` explains a command.
+
 Exit codes: 0 good, 1 something is wrong, 2 unverified, 3 cannot be read or nothing found, 64 wrong usage.
 """
 
 
-def app() -> App:
-    """All installed commands."""
-    table = App(name="rollbook", help=HELP, help_format="plaintext", version=__version__, result_action="return_value")
+def app(*, loaded: bool) -> App:
+    """All installed commands; their descriptions are known only once they are loaded."""
+    table = App(
+        name="rollbook",
+        help=HELP,
+        help_format="markdown",
+        version=__version__,
+        result_action="return_value",
+        default_parameter=Parameter(show_default=False),
+    )
     for command in sorted(entry_points(group="rollbook.commands"), key=lambda point: point.name):
-        table.command(command.value, name=command.name)
+        table.command(command.load() if loaded else command.value, name=command.name)
     return table
 
 
@@ -37,8 +46,9 @@ def main() -> None:
 
 def run(words: list[str]) -> int:
     """The exit code of the command that the words ask for."""
+    names_a_command = bool(words) and not words[0].startswith("-")
     try:
-        result = app()(words, exit_on_error=False, print_error=True)
+        result = app(loaded=not names_a_command)(words, exit_on_error=False, print_error=True)
     except CycloptsError:
         print("rollbook --help lists the commands, rollbook COMMAND --help explains one", file=sys.stderr)
         return Exit.USAGE

@@ -59,8 +59,8 @@ def test_help_names_every_command_and_every_command_explains_itself() -> None:
     """A user learns the program from the program."""
     done = rollbook("--help")
     assert 0 == done.returncode
-    for command in ("games", "simulate", "check"):
-        assert command in done.stdout
+    for command, purpose in (("games", "List the games"), ("simulate", "Let bots play"), ("check", "Refold matches")):
+        assert re.search(rf"{command} +{purpose}", done.stdout)
         explained = rollbook(command, "--help")
         assert 0 == explained.returncode
         assert "Usage: rollbook" in explained.stdout
@@ -132,6 +132,7 @@ def test_the_same_seed_gives_the_same_bytes_under_any_hash_seed(tmp_path: Path) 
         (("simulate", "cant_stop", "--matches", "2"), "needs --out"),
         (("simulate", "cant_stop", "--json", "--out", "x"), "--json is for one match"),
         (("simulate", "cant_stop", "--seed", "seven"), "seed"),
+        (("simulate", "cant_stop", "--seed", "9" * 61), "at most 60"),
         (("simulate",), "GAME"),
         (("check",), "at least one file"),
         (("chek",), "chek"),

@@ -30,7 +30,7 @@ def check(
     Parameters
     ----------
     files
-        Files that `rollbook simulate --out` or `rollbook tail` wrote.
+        Files in the plain form, such as `rollbook simulate --out` writes.
     unfinished
         Accept a match whose seal is missing; its dice are not proved.
     as_json

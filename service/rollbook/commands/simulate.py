@@ -22,6 +22,7 @@ from rollbook.rules.game import Game
 from rollbook.rules.options import Options, read_options
 from rollbook.rules.refusals import Refused
 
+SEEDS = 10**60
 QUIET_SECONDS = 1.0
 """Work that is done sooner than this needs no progress bar."""
 
@@ -46,11 +47,11 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
     game
         Which game; `rollbook games` lists them with their seats and options.
     seats
-        How many seats; the fewest of the game if not given.
+        How many seats. Default: the fewest of the game.
     option
         NAME=VALUE, once for each option that shall differ from its default.
     matches
-        How many matches, numbered from 0. More than one needs --out.
+        How many matches, numbered from 0. More than one needs --out. Default: 1.
     seed
         The whole number that everything follows from; drawn, and told, if not given.
     out
@@ -59,7 +60,7 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
         Without --out: print the plain form instead of telling it.
     """
     try:
-        _together(matches, out, as_json=as_json)
+        _together(matches, seed, out, as_json=as_json)
         rules = find(game)
         seats = rules.seats[0] if seats is None else seats
         options = rules.settle(read_options(rules.options, _pairs(option)), seats)
@@ -80,9 +81,11 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
     return Exit.GOOD
 
 
-def _together(matches: int, out: Path | None, *, as_json: bool) -> None:
+def _together(matches: int, seed: int | None, out: Path | None, *, as_json: bool) -> None:
     if matches < 1:
         raise ValueError("--matches must be at least 1")
+    if seed is not None and abs(seed) >= SEEDS:
+        raise ValueError("--seed has too many digits; at most 60 fit into the name of a match")
     if out is None and matches > 1:
         raise ValueError("more than one match needs --out DIR, the folder for their files")
     if out is not None and as_json:
