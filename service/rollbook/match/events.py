@@ -10,6 +10,19 @@ from rollbook.rules.options import Options
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """What a match asks of its seats and spectators besides the rules; 0 and false ask nothing."""
+
+    turn_seconds: int = 0
+    reserve_seconds: int = 0
+    """Beyond the turns, for the whole match; 0 without a clock."""
+    ready_seconds: int = 0
+    """From the closing of the seats; a seat that is not ready by then aborts the match."""
+    spectator_delay_seconds: int = 0
+    is_private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Opened:
     """The match exists: what is played, by how many, and the commitment to its secret."""
 
@@ -18,7 +31,9 @@ class Opened:
     ruleset: int
     options: Options
     names: tuple[str, ...]
+    """One for each seat. Names lie beside the log, so a match that is read from its bytes alone has empty ones."""
     commitment: bytes
+    terms: Terms = Terms()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +41,10 @@ class SeatTaken:
     """Somebody sits down; the one that fills the last seat closes them all."""
 
     seat: int
+    player: bytes = b""
+    """A salted reference to whoever sits there."""
+    entropy_commitment: bytes = b""
+    """Empty for a seat that brings no entropy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,8 @@ class Ready:
 
     seat: int
     entropy: bytes = b""
+    closing_link: bytes = b""
+    """The link of the event that closed the seats, as the seat saw it before it revealed anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +83,8 @@ class Chosen(Generic[Choice]):
     seat: int
     choice: Choice
     by_caretaker: bool = False
+    charged_ms: int = 0
+    """How long the seat was waited for; 0 for a caretaker, and without a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +92,9 @@ class TimedOut:
     """The seat's clock has run out; its caretaker chooses for the rest of this turn."""
 
     seat: int
+    not_before_ms: int = 0
+    """When the clock ran out, at the earliest, in Unix milliseconds."""
+    charged_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +115,8 @@ class Resigned:
 class Resumed:
     """The service was away; nobody's clock is charged for it."""
 
+    not_charged_ms: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
@@ -96,6 +124,7 @@ class Sealed:
 
     places: tuple[int, ...] | None
     aborted: str | None
+    """`not_ready`, `log_lost` or `by_operator`; behind a colon the seat, if it came from one: `not_ready:2`."""
     secret: bytes
 
 

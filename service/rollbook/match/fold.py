@@ -204,8 +204,6 @@ class Match:
         if event.aborted is None:
             if not self.must_be_sealed:
                 raise Misplaced("the match is not over, so it has no result")
-            if self.must_forfeit is not None:
-                raise Misplaced(f"seat {self.must_forfeit} forfeits before the seal")
             if event.places != self.places():
                 raise Misplaced(f"the places are {list(self.places())}, not {list(event.places or ())}")
         self.sealed = event

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final
 
 from rollbook.match.events import (
@@ -209,7 +209,7 @@ class LineReader:
         raise Unreadable("a line has one of chance, choice, event and result")
 
     def _lifecycle(self, kind: type[Any], written: JsonObject) -> Event:
-        if not fields(kind):
+        if kind in {Started, Resumed}:
             return kind()  # type: ignore[no-any-return]  # one of the events above
         seat = _seat(written)
         if kind is Ready:
