@@ -65,6 +65,17 @@ class Match:
         self.forfeited: list[int] = []
         """The forfeited seats in the order in which they gave up."""
 
+    def copy(self) -> Match:
+        """A match of its own, equal to this one."""
+        other = object.__new__(Match)
+        other.__dict__.update(self.__dict__)
+        other.state = self.game.copy(self.state)
+        other.taken = self.taken.copy()
+        other.entropy = self.entropy.copy()
+        other.timed_out_turns = self.timed_out_turns.copy()
+        other.forfeited = self.forfeited.copy()
+        return other
+
     @property
     def closed(self) -> bool:
         """Whether all seats are taken, so that nobody joins or leaves any more."""
