@@ -19,6 +19,7 @@ from rollbook.match.fairness import Dice
 from rollbook.match.notation import write
 from rollbook.match.simulation import Simulation
 from rollbook.rules import cant_stop
+from rollbook.rules.cant_stop_offers import BASIC_OFFER
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Over, ToChoose, Uniform
 from tests.bench.measure import Measure, Row, side_by_side
@@ -157,7 +158,7 @@ def memory_of(games: int) -> int:
     def uniform(size: int) -> int:
         return int(rng.random() * size)
 
-    cant_stop.BASIC_OFFER.cache_clear()
+    BASIC_OFFER.cache_clear()
     tracemalloc.start()
     for _ in range(games):
         play_at_random(rng.randbytes(32), uniform)

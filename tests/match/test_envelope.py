@@ -26,7 +26,7 @@ from rollbook.match.events import (
 from rollbook.match.fairness import genesis
 from rollbook.match.simulation import Simulation
 from rollbook.match.vocabulary import Unreadable, with_hidden
-from rollbook.rules.cant_stop import Advance
+from rollbook.rules.cant_stop_offers import Advance
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.v1 import events_pb2 as proto
 from tests.rules.cases import CASES, Case

@@ -24,7 +24,7 @@ from rollbook.match.notation import LineReader, LineWriter, read_header, write
 from rollbook.match.simulation import Simulation
 from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.allie_gator_table import Card, Drawn, Gift, Number, Snap, Steal, Stolen
-from rollbook.rules.cant_stop import Advance
+from rollbook.rules.cant_stop_offers import Advance
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Watcher
 from rollbook.rules.raffzahn import Roll, Take

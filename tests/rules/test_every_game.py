@@ -21,6 +21,7 @@ from rollbook.match.notation import LineReader, LineWriter, read_header
 from rollbook.match.simulation import Simulation
 from rollbook.match.vocabulary import write_choice
 from rollbook.rules import allie_gator, cant_stop
+from rollbook.rules.cant_stop_offers import LENGTHS
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, ToChoose, Uniform, Watcher
@@ -43,14 +44,14 @@ every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
 def cant_stop_material(state: Any) -> object:
     """The eleven columns, each with markers and a winner that can stand there."""
-    for column, length in cant_stop.LENGTHS.items():
+    for column, length in LENGTHS.items():
         heights = [markers[column] for markers in state.markers]
         assert all(0 <= height <= length for height in [*heights, state.reached[column]])
         winner = state.winners[column]
         assert (winner == cant_stop.NOBODY) == (length not in heights)
         if winner != cant_stop.NOBODY:
             assert [length if seat == winner else 0 for seat in range(len(heights))] == heights
-    return len(cant_stop.LENGTHS)
+    return len(LENGTHS)
 
 
 def raffzahn_material(state: Any) -> object:

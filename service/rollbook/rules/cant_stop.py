@@ -4,18 +4,27 @@ Source: the German rulebook of 2007; quotations in the comments are its section 
 a second step beyond the number field lapses; a runner on a number field still counts as one of the three; places
 after the first go by columns held, then by the height of markers in columns that nobody has won.
 
-Speed matters here, because audits fold millions of these events: sets of columns are kept as bit masks, and what a
-throw offers is worked out once for every situation that can be told apart.
+What the dice offer stands in `cant_stop_offers.py`; sets of columns are bit masks there and here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import combinations_with_replacement, permutations
 from typing import TypeAlias, cast
 
+from rollbook.rules.cant_stop_offers import (
+    BASIC_OFFER,
+    FACES,
+    HASTY_OFFER,
+    LENGTHS,
+    NO_OFFER,
+    ROLLS,
+    RUNNERS,
+    Advance,
+    Combinations,
+    Offer,
+)
 from rollbook.rules.chance import FirstSeat, Throw, Value, first_seat
 from rollbook.rules.game import (
     NONE_LEGAL,
@@ -33,13 +42,6 @@ from rollbook.rules.options import Option, Options
 from rollbook.rules.places import places as shared_places
 from rollbook.rules.refusals import Illegal, Invalid, Reason
 
-# Components
-
-LENGTHS = {2: 3, 3: 5, 4: 7, 5: 9, 6: 11, 7: 13, 8: 11, 9: 9, 10: 7, 11: 5, 12: 3}
-"""Fields of every column; the last one is its number field."""
-
-RUNNERS = 3
-FACES = (1, 2, 3, 4, 5, 6)
 NOBODY = -1
 
 # Moves
@@ -50,13 +52,6 @@ class Rolled:
     """Outcome: four dice, in the order in which they were thrown."""
 
     dice: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Advance:
-    """Choice: the columns in which runners are placed or moved; the same column twice is two steps."""
-
-    columns: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,101 +70,10 @@ CHOICES: dict[str, type[Choice]] = {"advance": Advance, "roll": Roll, "stop": St
 OUTCOMES: dict[str, type[Outcome]] = {"first_seat": FirstSeat, "roll": Rolled}
 VOCABULARY: tuple[type, ...] = (*OUTCOMES.values(), *CHOICES.values())
 
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """The legal advances after a throw, ascending by their columns."""
-
-    columns: frozenset[tuple[int, ...]]
-    advances: Listed[Choice]
-
-
-@cache
-def _offer(columns: frozenset[tuple[int, ...]]) -> Offer:
-    return Offer(columns, Listed(map(Advance, sorted(columns))))
-
-
-Pairing: TypeAlias = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Combinations:
-    """What four dice can be paired to: the pairings (sums ascending), their columns as a mask, the double sums.
-
-    There is one for each throw of unordered dice, so identity is equality, and cheap to look up by.
-    """
-
-    pairings: tuple[Pairing, ...]
-    columns: int
-    doubles: tuple[int, ...]
-
-
-def _combinations(dice: tuple[int, ...]) -> Combinations:
-    a, b, c, d = dice
-    sums = ((a + b, c + d), (a + c, b + d), (a + d, b + c))
-    pairings = tuple(sorted({(min(pair), max(pair)) for pair in sums}))
-    return Combinations(
-        pairings,
-        columns=_mask(*(column for pairing in pairings for column in pairing)),
-        doubles=tuple(low for low, high in pairings if low == high),
-    )
-
-
-def _mask(*columns: int) -> int:
-    mask = 0
-    for column in columns:
-        mask |= 1 << column
-    return mask
-
-
-def _combinations_of_every_roll() -> dict[tuple[int, ...], Combinations]:
-    return {
-        dice: combined
-        for ascending in combinations_with_replacement(FACES, 4)
-        for combined in (_combinations(ascending),)
-        for dice in permutations(ascending)
-    }
-
-
-ROLLS = _combinations_of_every_roll()
 ROLLED = {dice: Rolled(dice) for dice in ROLLS}
+"""Every throw there can be, made once."""
 
 # Rulesets
-
-
-def every_advance(combined: Combinations, runners: int, free: int, closed: int, last_step: int) -> Offer:
-    """The basic game ("Das Einsetzen", "Das Vorankommen"): any pairing of which at least one pair can be used."""
-    named: set[tuple[int, ...]] = set()
-    for low, high in combined.pairings:
-        low_usable = not closed >> low & 1 and (runners >> low & 1 or free > 0)
-        high_usable = not closed >> high & 1 and (runners >> high & 1 or free > 0)
-        if low == high:
-            if low_usable:
-                # Ruling: where only one step is left to the number field, the second step lapses.
-                named.add((low,) if last_step >> low & 1 else (low, low))
-        elif low_usable and high_usable:
-            placed = (not runners >> low & 1) + (not runners >> high & 1)
-            # "Achtung": what allows two runners to be placed must place two; one free runner for two columns is
-            # the seat's choice, and the other pair lapses.
-            named.update([(low, high)] if placed <= free else [(low,), (high,)])
-        elif low_usable or high_usable:
-            named.add((low,) if low_usable else (high,))
-    return _offer(frozenset(named))
-
-
-def hasty_advances(combined: Combinations, runners: int, free: int, closed: int, last_step: int) -> Offer:
-    """Variant 2: only what places the most new runners, and of that only what uses the most different runners.
-
-    Ruling: placing goes before moving two as long as a runner is off the board, also after the second throw.
-    """
-
-    def haste(columns: tuple[int, ...]) -> tuple[int, int]:
-        used = set(columns)
-        return sum(not runners >> column & 1 for column in used), len(used)
-
-    offer = every_advance(combined, runners, free, closed, last_step)
-    hastiest = max(map(haste, offer.columns), default=None)
-    return _offer(frozenset(columns for columns in offer.columns if haste(columns) == hastiest))
 
 
 def stop_anywhere(_state: State) -> bool:
@@ -251,7 +155,6 @@ class State:
     """What the dice allow while an advance is awaited."""
 
 
-NO_OFFER = _offer(frozenset())
 START_OF_COLUMNS = [0] * (max(LENGTHS) + 1)
 
 
@@ -274,11 +177,6 @@ def begin(options: Options, seats: int) -> State:
         dice=(),
         offer=NO_OFFER,
     )
-
-
-SITUATIONS_REMEMBERED = 1 << 15
-BASIC_OFFER = lru_cache(SITUATIONS_REMEMBERED)(every_advance)
-HASTY_OFFER = lru_cache(SITUATIONS_REMEMBERED)(hasty_advances)
 
 
 def copy(state: State) -> State:
@@ -330,7 +228,7 @@ ONLY_ROLL: Listed[Choice] = Listed((Roll(),))
 def legal(state: State) -> Listed[Choice]:
     """The legal choices: advances ascending by their columns, or roll before stop."""
     if state.stage == ADVANCE:
-        return state.offer.advances
+        return cast("Listed[Choice]", state.offer.advances)
     if state.stage == GO_ON:
         return ROLL_OR_STOP if state.ruleset.may_stop(state) else ONLY_ROLL
     return cast("Listed[Choice]", NONE_LEGAL)
