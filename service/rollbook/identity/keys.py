@@ -1,0 +1,161 @@
+"""Ed25519 key files, and the list beside each (FILE.public) of all public keys it ever held.
+
+A key file is PEM (PKCS 8) that its owner alone can read. It appears whole or not at all, and of several processes that
+create it at once exactly one wins. To rotate a key, move its file away: the next `load_or_create` makes a new one, and
+the list keeps the old public key, so that what it signed can be verified for ever. Whoever may write to the list could
+sign as the service, so only its owner may.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from rollbook.identity.refusals import KeyReason, KeyRefused
+
+KEY_ID_DIGITS: Final = 16
+
+_LONGEST_KEY_FILE = 4096
+_REACHED_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def key_id(key: Ed25519PublicKey) -> str:
+    """The name of a key: sixteen hexadecimal digits of its hash."""
+    return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:KEY_ID_DIGITS]
+
+
+def public_text(key: Ed25519PublicKey) -> str:
+    """A public key in one line: key id and key, hexadecimal."""
+    return f"{key_id(key)} {key.public_bytes_raw().hex()}"
+
+
+def load(path: Path) -> Ed25519PrivateKey:
+    """The key in the file; KeyRefused if others can reach it or it is no Ed25519 key, OSError if it cannot be read."""
+    with open(path, "rb", opener=_without_waiting) as file:
+        mode = _mode(file)
+        if not stat.S_ISREG(mode):
+            raise KeyRefused(KeyReason.KEY_MALFORMED, "a key file must be a regular file")
+        if mode & _REACHED_BY_OTHERS:
+            raise _exposed(file, "reach a key file (chmod 600)")
+        data = file.read(_LONGEST_KEY_FILE)
+    try:
+        key = load_pem_private_key(data, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KeyRefused(KeyReason.KEY_MALFORMED, "it holds no unencrypted private key in PEM (PKCS 8)") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyRefused(KeyReason.NOT_ED25519, "it holds a private key, but not one of Ed25519")
+    return key
+
+
+def load_or_create(path: Path) -> Ed25519PrivateKey:
+    """The key in the file, which is created if it is not there; its public key is published before it is returned."""
+    if not path.exists():
+        _create(path)
+    key = load(path)
+    _publish(path, key.public_key())
+    return key
+
+
+def published(path: Path) -> dict[str, Ed25519PublicKey]:
+    """By key id all public keys that the key file ever held, the oldest first; none if nothing was published."""
+    try:
+        with _published_path(path).open("rb") as file:
+            return _read_published(file)
+    except FileNotFoundError:
+        return {}
+
+
+def _create(path: Path) -> None:
+    # A link to a file that is whole and durable, under a name that must not exist yet: nobody sees half a key, and only
+    # one process can be first. What a crash leaves is a file that nothing ever reads.
+    pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+    fresh = Path(name)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+            file.write(pem)
+            file.flush()
+            os.fsync(descriptor)
+        path.hardlink_to(fresh)
+    except FileExistsError:
+        pass
+    finally:
+        fresh.unlink()
+    _sync_folder(path.parent)
+
+
+def _published_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.public")
+
+
+def _publish(path: Path, key: Ed25519PublicKey) -> None:
+    with open(_published_path(path), "ab+", opener=_for_all_to_read) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if key_id(key) in _read_published(file):
+            return
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
+        file.write(public_text(key).encode("ascii") + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    _sync_folder(path.parent)
+
+
+def _read_published(file: BinaryIO) -> dict[str, Ed25519PublicKey]:
+    if _mode(file) & _WRITTEN_BY_OTHERS:
+        raise _exposed(file, "write the list of published keys (chmod 644)")
+    file.seek(0)
+    keys = {}
+    # What stands behind the end of the last line is what a crash left of a line; that key has not signed anything.
+    for number, line in enumerate(file.read().split(b"\n")[:-1], start=1):
+        try:
+            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(line.decode("ascii").partition(" ")[2]))
+        except ValueError:
+            key = None
+        if key is None or public_text(key).encode("ascii") != line:
+            raise KeyRefused(
+                KeyReason.PUBLISHED_MALFORMED, f"line {number} of the published keys is not a key id and its public key"
+            )
+        keys[key_id(key)] = key
+    return keys
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _for_all_to_read(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o644)
+
+
+def _mode(file: BinaryIO) -> int:
+    """The mode of what was opened; looking at the path would leave time to exchange the file."""
+    return os.fstat(file.fileno()).st_mode
+
+
+def _exposed(file: BinaryIO, what: str) -> KeyRefused:
+    mode = f"the mode of {Path(file.name).name} is {stat.S_IMODE(_mode(file)):04o}"
+    return KeyRefused(KeyReason.KEY_EXPOSED, f"{mode}: only its owner may {what}")
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

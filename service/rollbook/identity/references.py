@@ -1,0 +1,52 @@
+"""How players and their requests stand in a log: as hashes, so that names and subjects can be erased beside it.
+
+Every hash has a label, and every part its length before it, so that no two uses and no two joinings can be mistaken.
+`subject` is always `Subject.key`; texts are UTF-8, lengths big-endian.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from typing import Final
+
+REFERENCE_BYTES: Final = 16
+SHORTEST_SALT: Final = 16
+SHORTEST_SERVICE_KEY: Final = 32
+
+_MATCH_ID_BYTES = 15
+"""Fifteen bytes are 24 base32 characters without padding."""
+
+
+def player_reference(salt: bytes, subject: str) -> bytes:
+    """What stands for the player in a match's log: it tells nothing once the match's salt is erased."""
+    if len(salt) < SHORTEST_SALT:
+        raise ValueError(f"a salt has at least {SHORTEST_SALT} bytes")
+    return _hash(b"rollbook/1/player", salt, subject.encode())
+
+
+def request_hash(subject: str, request_id: str) -> bytes:
+    """By what the fold knows a request again: the id belongs to its subject, and two subjects may choose the same."""
+    return _hash(b"rollbook/1/request", subject.encode(), request_id.encode())
+
+
+def match_id(service_key: bytes, subject: str, request_id: str) -> str:
+    """The id of the match that this request opens, so that a retry meets its own stream and nobody can guess it.
+
+    >>> match_id(bytes(32), "8:rollbook:anna", "1")
+    'zk7noytwhvtbujuwrmsxezbk'
+    """
+    if len(service_key) < SHORTEST_SERVICE_KEY:
+        raise ValueError(f"a service key has at least {SHORTEST_SERVICE_KEY} bytes")
+    parts = _joined(subject.encode(), request_id.encode())
+    digest = hmac.digest(service_key, b"rollbook/1/open" + parts, "sha256")
+    return base64.b32encode(digest[:_MATCH_ID_BYTES]).decode("ascii").lower()
+
+
+def _hash(label: bytes, *parts: bytes) -> bytes:
+    return hashlib.sha256(label + _joined(*parts)).digest()[:REFERENCE_BYTES]
+
+
+def _joined(*parts: bytes) -> bytes:
+    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)

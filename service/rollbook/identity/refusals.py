@@ -1,0 +1,75 @@
+"""Why a token, a name or a key file is refused: a stable reason for programs, and a sentence for people.
+
+No sentence repeats what was refused: a token is a secret, and a name may be made to break the screen it is shown on.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+
+class TokenReason(StrEnum):
+    """Every reason to refuse a token. The names are part of the contract with clients and never change."""
+
+    OVERSIZED = "oversized"
+    MALFORMED = "malformed"
+    WRONG_ALGORITHM = "wrong_algorithm"
+    WRONG_ISSUER = "wrong_issuer"
+    KEY_UNKNOWN = "key_unknown"
+    FORGED = "forged"
+    WRONG_AUDIENCE = "wrong_audience"
+    CLAIM_INVALID = "claim_invalid"
+    EXPIRED = "expired"
+    NOT_YET_VALID = "not_yet_valid"
+    ROLE_NOT_TRUSTED = "role_not_trusted"
+
+
+class NameReason(StrEnum):
+    """Every reason to refuse a player's name."""
+
+    NAME_EMPTY = "name_empty"
+    NAME_TOO_LONG = "name_too_long"
+    CONTROL_CHARACTER = "control_character"
+    BIDIRECTIONAL_CHARACTER = "bidirectional_character"
+    INVISIBLE_CHARACTER = "invisible_character"
+    UNASSIGNED_CHARACTER = "unassigned_character"
+    WHITE_SPACE = "white_space"
+
+
+class KeyReason(StrEnum):
+    """Every reason to refuse a key file, or the list of public keys beside it."""
+
+    KEY_EXPOSED = "key_exposed"
+    KEY_MALFORMED = "key_malformed"
+    NOT_ED25519 = "not_ed25519"
+    PUBLISHED_MALFORMED = "published_malformed"
+
+
+R = TypeVar("R", bound=StrEnum)
+
+
+class Refused(Exception, Generic[R]):
+    """`reason` is stable and for programs, `why` is a sentence for people."""
+
+    def __init__(self, reason: R, why: str) -> None:
+        """Keep what a caller needs to explain the refusal."""
+        super().__init__(reason, why)
+        self.reason = reason
+        self.why = why
+
+    def __str__(self) -> str:
+        """Say why."""
+        return self.why
+
+
+class TokenRefused(Refused[TokenReason]):
+    """Whoever sent this token is nobody."""
+
+
+class NameRefused(Refused[NameReason]):
+    """No player may have this name."""
+
+
+class KeyRefused(Refused[KeyReason]):
+    """Nothing is signed with this key file."""

@@ -1,0 +1,298 @@
+"""Tokens: who somebody is and what they may do, signed by an issuer that is trusted to say so.
+
+A token is a JWT in compact form with one algorithm and one audience, whatever its header asks for. It is checked in one
+order, whatever the order of its claims: size, form, algorithm, issuer, key, signature, audience, claims, times, and
+whether its issuer may give that role. Before its signature nothing in it is believed but which key to check it with.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import OKPKey
+from joserfc.jws import CompactSignature, extract_compact, validate_compact
+
+from rollbook.identity.keys import key_id
+from rollbook.identity.names import player_name
+from rollbook.identity.refusals import NameRefused, TokenReason, TokenRefused
+
+ALGORITHM: Final = "Ed25519"
+"""What RFC 9864 calls it; the older name `EdDSA` may mean another curve and is refused."""
+
+AUDIENCE: Final = "rollbook"
+OWN_ISSUER: Final = "rollbook"
+"""The issuer that a service and its `rollbook token` sign as."""
+
+LONGEST_TOKEN: Final = 4096
+LONGEST_TEXT: Final = 200
+MOST_MATCHES: Final = 64
+
+_LAST_SECOND = 253_402_300_799
+"""The end of the year 9999: later times fit no calendar."""
+
+_MATCH_ID = re.compile(r"[!-~]{1,100}")
+
+
+class Role(StrEnum):
+    """What somebody may do beyond looking on."""
+
+    PLAYER = "player"
+    JUDGE = "judge"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Somebody, as a trusted issuer says."""
+
+    issuer: str
+    sub: str
+    role: Role
+    matches: tuple[str, ...]
+    """The matches that a judge may see; empty for everyone else."""
+    name: str
+    expires_at: int
+    """Unix seconds, as the token says; the verifier's leeway comes on top."""
+
+    @property
+    def key(self) -> str:
+        """Issuer and sub in one text that no other pair has.
+
+        >>> Subject("rollbook", "anna", Role.PLAYER, (), "Anna", 0).key
+        '8:rollbook:anna'
+        """
+        return f"{len(self.issuer)}:{self.issuer}:{self.sub}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedIssuer:
+    """An issuer with its public keys by key id, old ones included, and the roles it may give."""
+
+    name: str
+    keys: Mapping[str, Ed25519PublicKey]
+    roles: frozenset[Role]
+
+
+class Issuer:
+    """Mints tokens in one name with one key."""
+
+    def __init__(self, key: Ed25519PrivateKey, name: str = OWN_ISSUER) -> None:
+        self.name = name
+        self.key_id = key_id(key.public_key())
+        self._key = OKPKey.import_key(key)
+
+    def mint(  # noqa: PLR0913 - a token has many claims
+        self,
+        sub: str,
+        role: Role,
+        *,
+        name: str,
+        issued_at: int,
+        lifetime_seconds: int,
+        matches: Sequence[str] = (),
+        jti: str | None = None,
+    ) -> str:
+        """A token from `issued_at` on, in Unix seconds; TokenRefused if no verifier would take what it says."""
+        claims: dict[str, Any] = {
+            "iss": self.name,
+            "sub": sub,
+            "aud": AUDIENCE,
+            "iat": issued_at,
+            "exp": issued_at + lifetime_seconds,
+            "role": role.value,
+            "name": name,
+        }
+        if matches:
+            claims["matches"] = list(matches)
+        if jti is not None:
+            claims["jti"] = jti
+        claims["name"] = _subject(claims).name
+        token = jwt.encode({"alg": ALGORITHM, "kid": self.key_id}, claims, self._key, algorithms=[ALGORITHM])
+        if len(token) > LONGEST_TOKEN:
+            raise _oversized()
+        return token
+
+
+class Verifier:
+    """Takes tokens of the issuers it trusts, at the time that its clock tells in Unix seconds."""
+
+    def __init__(
+        self,
+        trusted: Iterable[TrustedIssuer],
+        clock: Callable[[], float],
+        *,
+        audience: str = AUDIENCE,
+        leeway_seconds: float = 0,
+    ) -> None:
+        self._trusted: dict[str, TrustedIssuer] = {}
+        self._keys: dict[tuple[str, str], OKPKey] = {}
+        for issuer in trusted:
+            if issuer.name in self._trusted:
+                raise ValueError(f"the issuer {issuer.name} is named twice")
+            self._trusted[issuer.name] = issuer
+            for kid, key in issuer.keys.items():
+                self._keys[issuer.name, kid] = OKPKey.import_key(key)
+        self._clock = clock
+        self._audience = audience
+        self._leeway_seconds = leeway_seconds
+
+    def verify(self, token: str | bytes) -> Subject:
+        """Whose token this is, or TokenRefused; it raises nothing else, whatever the token holds."""
+        signed = _parsed(token)
+        claims = _json_object(signed.payload)
+        issuer = self._issuer(claims)
+        self._check_signature(signed, issuer)
+        if not _is_for(self._audience, claims.get("aud")):
+            raise TokenRefused(TokenReason.WRONG_AUDIENCE, "the token is meant for another service")
+        subject = _subject(claims)
+        self._check_times(claims, subject)
+        if subject.role not in issuer.roles:
+            raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "the token's issuer may not give this role")
+        return subject
+
+    def has_expired(self, subject: Subject) -> bool:
+        """Whether the subject's token would be refused as expired by now; long streams ask again and again."""
+        return self._clock() >= subject.expires_at + self._leeway_seconds
+
+    def _issuer(self, claims: dict[str, Any]) -> TrustedIssuer:
+        name = claims.get("iss")
+        issuer = self._trusted.get(name) if isinstance(name, str) else None
+        if issuer is None:
+            raise TokenRefused(TokenReason.WRONG_ISSUER, "the token comes from an issuer that is not trusted here")
+        return issuer
+
+    def _check_signature(self, signed: CompactSignature, issuer: TrustedIssuer) -> None:
+        kid = signed.headers().get("kid")
+        key = self._keys.get((issuer.name, kid)) if isinstance(kid, str) else None
+        if key is None:
+            raise TokenRefused(TokenReason.KEY_UNKNOWN, "the token names no key that its issuer has published")
+        try:
+            genuine = validate_compact(signed, key, algorithms=[ALGORITHM])
+        except JoseError:
+            raise _malformed("the token's header holds what no header may hold") from None
+        if not genuine:
+            raise TokenRefused(TokenReason.FORGED, "the token's signature is not that of the key it names")
+
+    def _check_times(self, claims: dict[str, Any], subject: Subject) -> None:
+        if self.has_expired(subject):
+            raise TokenRefused(TokenReason.EXPIRED, "the token has expired")
+        begins = max(_seconds(claims, "iat"), _seconds(claims, "nbf") if "nbf" in claims else 0)
+        if begins > self._clock() + self._leeway_seconds:
+            raise TokenRefused(TokenReason.NOT_YET_VALID, "the token is not valid yet")
+
+
+def _oversized() -> TokenRefused:
+    return TokenRefused(TokenReason.OVERSIZED, f"a token has at most {LONGEST_TOKEN} bytes")
+
+
+def _malformed(why: str) -> TokenRefused:
+    return TokenRefused(TokenReason.MALFORMED, why)
+
+
+def _invalid(claim: str, must: str) -> TokenRefused:
+    return TokenRefused(TokenReason.CLAIM_INVALID, f"the claim {claim} must {must}")
+
+
+def _parsed(token: str | bytes) -> CompactSignature:
+    """The parts of a token with the right form and algorithm; nothing of it is genuine yet."""
+    data = token if isinstance(token, bytes) else token.encode("utf-8", "replace")
+    if len(data) > LONGEST_TOKEN:
+        raise _oversized()
+    try:
+        signed = extract_compact(data)
+    # The library reads a header before it knows that it is an object, and JSON may be nested too deeply.
+    except (JoseError, TypeError, ValueError, RecursionError):
+        raise _malformed("the token is not a signed JWT in compact form") from None
+    header: object = signed.headers()
+    if not isinstance(header, dict):
+        raise _malformed("the token's header is not a JSON object")
+    if header.get("alg") != ALGORITHM:
+        raise TokenRefused(TokenReason.WRONG_ALGORITHM, f"a token must be signed with {ALGORITHM}")
+    if "crit" in header:
+        raise _malformed("the token asks for an extension that is not known here")
+    return signed
+
+
+def _json_object(payload: bytes) -> dict[str, Any]:
+    try:
+        claims = json.loads(payload)
+    except (ValueError, RecursionError):
+        raise _malformed("the token's claims are not JSON") from None
+    if not isinstance(claims, dict):
+        raise _malformed("the token's claims are not a JSON object")
+    return claims
+
+
+def _is_for(audience: str, value: Any) -> bool:
+    return value == audience or (isinstance(value, list) and audience in value)
+
+
+def _subject(claims: dict[str, Any]) -> Subject:
+    """What the claims say, if they are complete and within their bounds."""
+    if "jti" in claims:
+        _text(claims, "jti")
+    expires_at = _seconds(claims, "exp")
+    if expires_at <= _seconds(claims, "iat"):
+        raise _invalid("exp", "be later than iat")
+    role = _role(claims)
+    return Subject(
+        issuer=_text(claims, "iss"),
+        sub=_text(claims, "sub"),
+        role=role,
+        matches=_matches(claims, role),
+        name=_name(claims),
+        expires_at=expires_at,
+    )
+
+
+def _text(claims: dict[str, Any], claim: str) -> str:
+    text = claims.get(claim)
+    if not isinstance(text, str) or not 0 < len(text) <= LONGEST_TEXT or not text.isprintable():
+        raise _invalid(claim, f"be 1 to {LONGEST_TEXT} printable characters")
+    return text
+
+
+def _seconds(claims: dict[str, Any], claim: str) -> int:
+    value = claims.get(claim)
+    # Python counts booleans as integers, and its JSON knows NaN, with which every comparison is false.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LAST_SECOND:
+        raise _invalid(claim, "be a time in Unix seconds")
+    return int(value)
+
+
+def _role(claims: dict[str, Any]) -> Role:
+    try:
+        return Role(claims.get("role", ""))
+    except ValueError:
+        raise _invalid("role", f"be one of {', '.join(Role)}") from None
+
+
+def _matches(claims: dict[str, Any], role: Role) -> tuple[str, ...]:
+    matches = claims.get("matches", [])
+    if role is not Role.JUDGE:
+        if matches != []:
+            raise _invalid("matches", "be left out but for a judge")
+        return ()
+    if not isinstance(matches, list) or not 0 < len(matches) <= MOST_MATCHES:
+        raise _invalid("matches", f"name 1 to {MOST_MATCHES} matches that the judge may see")
+    if not all(isinstance(match, str) and _MATCH_ID.fullmatch(match) for match in matches):
+        raise _invalid("matches", "be ids of matches: 1 to 100 ASCII characters without spaces")
+    return tuple(matches)
+
+
+def _name(claims: dict[str, Any]) -> str:
+    name = claims.get("name")
+    if not isinstance(name, str):
+        raise _invalid("name", "be a text")
+    try:
+        return player_name(name)
+    except NameRefused as refused:
+        raise _invalid("name", f"be a player's name: {refused.why}") from None

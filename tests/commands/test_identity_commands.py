@@ -1,0 +1,145 @@
+"""`rollbook key` and `rollbook token` as an operator runs them: real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from rollbook.identity.keys import key_id, load, public_text, published
+from rollbook.identity.tokens import Role, Subject, TrustedIssuer, Verifier
+
+
+def rollbook(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-X", "utf8", "-m", "rollbook", *words], capture_output=True, encoding="utf-8", check=False
+    )
+
+
+@pytest.fixture(name="key_file")
+def created_key_file(tmp_path: Path) -> Path:
+    """A key file that the command made."""
+    path = tmp_path / "token.pem"
+    assert 0 == rollbook("key", str(path), "--create").returncode
+    return path
+
+
+def subject_of(token: str, key_file: Path) -> Subject:
+    """Whom a service that trusts the key takes the token's bearer for."""
+    trusted = TrustedIssuer("rollbook", published(key_file), frozenset(Role))
+    return Verifier([trusted], time.time, leeway_seconds=5).verify(token)
+
+
+def test_key_prints_the_public_key_and_nothing_else(key_file: Path) -> None:
+    """One line to hand to whoever shall trust the key; creating again changes nothing."""
+    line = public_text(load(key_file).public_key())
+    for words in ((), ("--create",)):
+        done = rollbook("key", str(key_file), *words)
+        assert (0, f"{line}\n", "") == (done.returncode, done.stdout, done.stderr)
+    facts = json.loads(rollbook("key", str(key_file), "--json").stdout)
+    assert line == f"{facts['key_id']} {facts['public_key']}"
+
+
+def test_key_without_create_makes_nothing_and_says_how_to(tmp_path: Path) -> None:
+    """A mistyped path must not become a new key."""
+    path = tmp_path / "token.pem"
+    done = rollbook("key", str(path))
+    assert (3, "") == (done.returncode, done.stdout)
+    assert f"{path}: No such file or directory; rollbook key {path} --create makes one\n" == done.stderr
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
+    """With the reason of the system, not with a traceback."""
+    done = rollbook("key", str(tmp_path / "none" / "token.pem"), "--create")
+    assert (3, "") == (done.returncode, done.stdout)
+    assert done.stderr.endswith(": No such file or directory\n")
+
+
+@pytest.mark.parametrize("command", ["key", "token"])
+def test_a_key_file_that_is_refused_ends_both_commands_with_1(key_file: Path, command: str) -> None:
+    """Exposed, or no key of the right kind: the operator is told which file and why."""
+    words = {
+        "key": ("key", str(key_file)),
+        "token": ("token", "--key", str(key_file), "--subject", "anna", "--role", "player"),
+    }[command]
+    key_file.chmod(0o644)
+    exposed = rollbook(*words)
+    assert (1, "") == (exposed.returncode, exposed.stdout)
+    assert exposed.stderr.startswith(f"{key_file}: the mode of token.pem is 0644")
+    key_file.write_bytes(Ed448PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    key_file.chmod(0o600)
+    other = rollbook(*words)
+    assert (1, f"{key_file}: it holds a private key, but not one of Ed25519\n") == (other.returncode, other.stderr)
+
+
+def test_token_prints_one_token_and_explains_it_on_standard_error(key_file: Path) -> None:
+    """So that $(rollbook token …) is the token."""
+    done = rollbook("token", "--key", str(key_file), "--subject", "anna", "--role", "player", "--hours", "2")
+    assert 0 == done.returncode
+    assert re.fullmatch(r"[\w-]+\.[\w-]+\.[\w-]+\n", done.stdout)
+    assert f"signed by key {key_id(load(key_file).public_key())}\n" in done.stderr
+    assert re.match(r"player, valid until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, ", done.stderr)
+    subject = subject_of(done.stdout.strip(), key_file)
+    assert ("anna", "anna", Role.PLAYER) == (subject.sub, subject.name, subject.role)
+    assert 7100 < subject.expires_at - time.time() <= 7200
+
+
+@pytest.mark.parametrize("matches", [("--match", "m1", "--match", "m2"), ("--match", "m1", "m2")])
+def test_a_judge_is_given_the_matches_named(key_file: Path, matches: tuple[str, ...]) -> None:
+    """One after each flag, or several after one."""
+    words = ("--subject", "j", "--role", "judge", *matches, "--name", "Jürgen R.")
+    subject = subject_of(rollbook("token", "--key", str(key_file), *words).stdout.strip(), key_file)
+    assert (Role.JUDGE, ("m1", "m2"), "Jürgen R.") == (subject.role, subject.matches, subject.name)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--role", "referee"), "player"),
+        (("--role", "judge"), "the claim matches must name 1 to 64 matches"),
+        (("--role", "player", "--match", "m1"), "the claim matches must be left out but for a judge"),
+        (("--role", "judge", "--match", "a b"), "the claim matches must be ids of matches"),
+        (("--role", "player", "--hours", "0"), "--hours must be 1 to 87,600"),
+        (("--role", "player", "--hours", "87601"), "--hours must be 1 to 87,600"),
+        (("--role", "player", "--hours", "soon"), "hours"),
+        (("--role", "player", "--name", "An\u202ena"), "character 3 changes the direction of the text"),
+        (("--role", "player", "--name", ""), "the claim name must be a player's name"),
+        (("--role", "player", "--subject", ""), "the claim sub must be 1 to 200 printable characters"),
+        (("--role", "judge", "--match", *["m" * 100] * 60), "a token has at most 4096 bytes"),
+        ((), "role"),
+        (("--role", "player", "anna"), "anna"),
+    ],
+    ids=lambda value: ascii(value)[:60],
+)
+def test_wrong_usage_of_token_is_explained_and_ends_with_64(key_file: Path, words: tuple[str, ...], said: str) -> None:
+    """On standard error, with what would be right and where help is; nothing on standard output."""
+    subject = () if "--subject" in words else ("--subject", "anna")
+    done = rollbook("token", "--key", str(key_file), *subject, *words)
+    assert (64, "") == (done.returncode, done.stdout)
+    assert said.lower() in done.stderr.lower()
+    assert "--help" in done.stderr
+
+
+def test_token_without_a_key_file_says_how_to_make_one(tmp_path: Path) -> None:
+    """And makes none itself: nobody would trust it."""
+    path = tmp_path / "none.pem"
+    done = rollbook("token", "--key", str(path), "--subject", "anna", "--role", "player")
+    assert (3, "") == (done.returncode, done.stdout)
+    assert f"{path}: No such file or directory; rollbook key {path} --create makes one\n" == done.stderr
+
+
+@pytest.mark.parametrize("command", ["key", "token"])
+def test_both_commands_explain_themselves(command: str) -> None:
+    """An operator learns them from the program."""
+    done = rollbook(command, "--help")
+    assert 0 == done.returncode
+    assert f"Usage: rollbook {command}" in done.stdout

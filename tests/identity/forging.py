@@ -1,0 +1,62 @@
+"""Tokens made by hand, so that nothing of the code under test decides what a forger can write."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from rollbook.identity.keys import key_id
+from rollbook.identity.tokens import Role, TrustedIssuer, Verifier
+
+NOW = 1_800_000_000
+
+OURS = Ed25519PrivateKey.from_private_bytes(b"\1" * 32)
+OUR_OLD = Ed25519PrivateKey.from_private_bytes(b"\2" * 32)
+CLUB = Ed25519PrivateKey.from_private_bytes(b"\3" * 32)
+STRANGER = Ed25519PrivateKey.from_private_bytes(b"\4" * 32)
+
+TRUSTED = (
+    TrustedIssuer("rollbook", {key_id(key.public_key()): key.public_key() for key in (OUR_OLD, OURS)}, frozenset(Role)),
+    TrustedIssuer("club", {"2027": CLUB.public_key()}, frozenset({Role.PLAYER})),
+)
+
+HEADER: dict[str, Any] = {"alg": "Ed25519", "kid": key_id(OURS.public_key()), "typ": "JWT"}
+CLAIMS: dict[str, Any] = {
+    "iss": "rollbook",
+    "sub": "anna",
+    "aud": "rollbook",
+    "iat": NOW - 10,
+    "exp": NOW + 10,
+    "role": "player",
+    "name": "Anna",
+}
+
+
+def verifier(now: float = NOW, leeway_seconds: float = 0) -> Verifier:
+    """Trusts both issuers, at one moment."""
+    return Verifier(TRUSTED, lambda: now, leeway_seconds=leeway_seconds)
+
+
+def base64url(data: bytes) -> bytes:
+    """Without padding, as tokens have it."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=")
+
+
+def written(value: Any) -> bytes:
+    """JSON as one segment of a token."""
+    return base64url(json.dumps(value).encode())
+
+
+def signed(header: bytes, payload: bytes, key: Ed25519PrivateKey = OURS) -> bytes:
+    """Two segments with the signature that belongs to them."""
+    content = header + b"." + payload
+    return content + b"." + base64url(key.sign(content))
+
+
+def token(header: Any = None, key: Ed25519PrivateKey = OURS, **claims: Any) -> bytes:
+    """A genuine token, but for the header or the claims given; a claim of None is left out."""
+    merged = {name: value for name, value in {**CLAIMS, **claims}.items() if value is not None}
+    return signed(written(HEADER if header is None else header), written(merged), key)

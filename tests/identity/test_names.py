@@ -1,0 +1,139 @@
+"""Names of players: what is taken, what is refused, and that what is taken can be shown anywhere."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollbook.identity.names import LONGEST_NAME, player_name
+from rollbook.identity.refusals import NameReason, NameRefused
+
+REFUSED = {
+    NameReason.NAME_EMPTY: ["", "\u200d\u200c", "\u0301", "\u0301\u200d"],
+    NameReason.NAME_TOO_LONG: ["a" * 41, "\u00e9" * 41, "e\u0301" * 41, "a" * 10_000, "\u0958" * 21],
+    NameReason.CONTROL_CHARACTER: [
+        "\0",
+        "An\nna",
+        "Anna\t",
+        "\x1b[31mAnna",
+        "An\x7fna",
+        "An\x85na",
+        "A\u2028B",
+        "A\u2029B",
+    ],
+    NameReason.BIDIRECTIONAL_CHARACTER: [
+        f"An{character}na" for character in "\u061c\u200e\u200f\u202a\u202e\u2066\u2069"
+    ],
+    NameReason.INVISIBLE_CHARACTER: ["An\u00adna", "An\u200bna", "\ufeffAnna", "An\u2060na", "An\U000e0041na"],
+    NameReason.UNASSIGNED_CHARACTER: ["An\ue000na", "An\U00100000na", "An\ud800na", "An\uffffna", "An\u0378na"],
+    NameReason.WHITE_SPACE: [
+        " ",
+        "  ",
+        " Anna",
+        "Anna ",
+        "An  na",
+        "An\u00a0na",
+        "An\u3000na",
+        "\u2003Anna",
+        "An \u00a0na",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"), [(reason, text) for reason, texts in REFUSED.items() for text in texts], ids=ascii
+)
+def test_a_name_that_would_not_look_the_same_everywhere_is_refused_for_its_reason(
+    reason: NameReason, text: str
+) -> None:
+    """A name stands beside others' names, on terminals and pages, and must disturb none of them."""
+    with pytest.raises(NameRefused) as refused:
+        player_name(text)
+    assert reason == refused.value.reason
+    assert refused.value.why.isprintable()
+
+
+def test_every_reason_to_refuse_a_name_can_be_reached() -> None:
+    """A reason that nothing gives is a promise that nobody keeps."""
+    assert set(NameReason) == set(REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("Anna\n", "character 5 is a control character"),
+        ("\u202eAnna", "character 1 changes the direction of the text"),
+        ("e\u0301\ue000", "character 2 is for private use"),
+        ("An\ud800", "character 3 is half of a surrogate pair"),
+        ("An\u0378", "character 3 is not assigned in Unicode"),
+    ],
+)
+def test_a_refusal_says_which_character_is_wrong_and_why(text: str, where: str) -> None:
+    """Such characters cannot be seen, so whoever typed the name needs the place."""
+    with pytest.raises(NameRefused) as refused:
+        player_name(text)
+    assert where == str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "A",
+        "7",
+        "a" * LONGEST_NAME,
+        "Zo\u00eb d'Arc",
+        "李小龍",
+        "Łukasz 2.0",
+        "محمد",
+        "نمی\u200cشود",
+        "क्\u200dष",
+        "👩\u200d🚀",
+        "<b>&amp;",
+        "\u1f82" * LONGEST_NAME,
+    ],
+)
+def test_names_of_all_scripts_are_taken_as_they_are(name: str) -> None:
+    """Forty characters are forty in every script; escaping is for whoever shows a name."""
+    assert name == player_name(name)
+
+
+def test_a_name_is_counted_and_kept_composed() -> None:
+    """Two ways to write the same letter are one, and nobody loses length to the longer one."""
+    assert "\u00e9" * LONGEST_NAME == player_name("e\u0301" * LONGEST_NAME)
+    assert "\u1f82" * LONGEST_NAME == player_name(unicodedata.normalize("NFD", "\u1f82" * LONGEST_NAME))
+
+
+@given(st.text(max_size=60) | st.text("aB \u0301\u00a0\u200d\u202e\n\ue000é", max_size=8))
+def test_any_text_is_refused_or_becomes_a_name_that_keeps_all_promises(text: str) -> None:
+    """Whatever comes in, what comes out is bounded, composed, single-spaced, and stays as it is."""
+    try:
+        name = player_name(text)
+    except NameRefused as refused:
+        assert refused.reason in NameReason
+        return
+    assert 1 <= len(name) <= LONGEST_NAME
+    assert unicodedata.is_normalized("NFC", name)
+    assert unicodedata.normalize("NFC", text) == name
+    assert " ".join(name.split()) == name
+    assert set() == {unicodedata.category(character) for character in name} & {"Cc", "Cn", "Co", "Cs", "Zl", "Zp"}
+    assert set() == {unicodedata.bidirectional(character) for character in name} & {
+        "LRE",
+        "RLE",
+        "LRO",
+        "RLO",
+        "PDF",
+        "LRI",
+        "RLI",
+        "FSI",
+        "PDI",
+    }
+    assert name == player_name(name)
+    name.encode()
+
+
+def test_what_unicode_calls_composable_never_shrinks_below_a_quarter() -> None:
+    """Texts longer than four names are refused before they are composed; that must never refuse a good one."""
+    assert 4 == max(len(unicodedata.normalize("NFD", chr(number))) for number in range(0x110000))
