@@ -42,7 +42,7 @@ def test_the_stubs_were_generated_from_these_protos() -> None:
 
 @by_proto
 def test_everything_declared_has_a_comment(name: str) -> None:
-    """Messages, fields, oneofs, enums and values say what they are and in which unit, for who sees only the proto."""
+    """Whatever a proto declares says what it is and in which unit, for who sees only the proto."""
     bare = []
     before = ""
     for number, line in enumerate(PROTOS[name].read_text(encoding="utf-8").splitlines(), start=1):

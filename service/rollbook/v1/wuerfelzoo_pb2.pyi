@@ -341,6 +341,80 @@ class WuerfelzooChoice(_message.Message):
 Global___WuerfelzooChoice: _TypeAlias = WuerfelzooChoice  # noqa: Y015
 
 @_typing.final
+class WuerfelzooTurnChoices(_message.Message):
+    """Everything a seat may choose at the beginning of a turn, described exactly: a list would be thousands long. Legal are
+    the plays of each offer, with or without x2 dice, and the rerolls; nothing else is.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class PlayOffer(_message.Message):
+        """One species that may be laid."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        SPECIES_FIELD_NUMBER: _builtins.int
+        DICE_FIELD_NUMBER: _builtins.int
+        FEWEST_FIELD_NUMBER: _builtins.int
+        MOST_FIELD_NUMBER: _builtins.int
+        species: Global___WuerfelzooFace.ValueType
+        """Never unspecified, a trap or an x2."""
+        fewest: _builtins.int
+        """The fewest of these dice that may be laid, at least 1; x2 dice do not count."""
+        most: _builtins.int
+        """The most of them that may be laid, at least `fewest` and at most as many as `dice` has; any number between is
+        legal, and of each number any of the dice.
+        """
+        @_builtins.property
+        def dice(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+            """The own dice that show it, ascending. Never empty."""
+
+        def __init__(
+            self,
+            *,
+            species: Global___WuerfelzooFace.ValueType = ...,
+            dice: _abc.Iterable[_builtins.int] | None = ...,
+            fewest: _builtins.int = ...,
+            most: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "fewest", b"fewest", "most", b"most", "species", b"species"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    PLAYS_FIELD_NUMBER: _builtins.int
+    DOUBLES_FIELD_NUMBER: _builtins.int
+    REROLLS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def plays(self) -> _containers.RepeatedCompositeFieldContainer[Global___WuerfelzooTurnChoices.PlayOffer]:
+        """By species from small to large; empty = nothing can be laid."""
+
+    @_builtins.property
+    def doubles(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The own x2 dice, ascending; any of them, or none, may go with any play."""
+
+    @_builtins.property
+    def rerolls(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """All dice in front of the seat, ascending; any of them, but at least one, may be thrown again. Never empty."""
+
+    def __init__(
+        self,
+        *,
+        plays: _abc.Iterable[Global___WuerfelzooTurnChoices.PlayOffer] | None = ...,
+        doubles: _abc.Iterable[_builtins.int] | None = ...,
+        rerolls: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["doubles", b"doubles", "plays", b"plays", "rerolls", b"rerolls"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WuerfelzooTurnChoices: _TypeAlias = WuerfelzooTurnChoices  # noqa: Y015
+
+@_typing.final
 class WuerfelzooOutcome(_message.Message):
     """What chance gave. None of the kinds set: a kind that this program does not know yet, never to be skipped."""
 

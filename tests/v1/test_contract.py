@@ -1,0 +1,203 @@
+"""The services and their refusals, as a client meets them: what every call and every reason keeps to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor, MethodDescriptor
+
+from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.game import Game
+from rollbook.rules.refusals import Reason
+from rollbook.rules.wuerfelzoo_choices import PlayOffer, TurnChoices
+from rollbook.v1 import match_pb2, refusals_pb2, table_pb2, wuerfelzoo_pb2
+
+ROOT = Path(__file__).resolve().parents[2]
+PROTOS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "proto").rglob("*.proto"))}
+RULES = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "service" / "rollbook" / "rules").glob("*.py"))]
+
+REFUSAL = re.compile(r"((?:  //.*\n)+)  REFUSAL_REASON_(\w+) = [1-9]\d*;")
+EXPLAINED = re.compile(r"\S.*[.] Cause: \S.*[.] Code: ([A-Z_]+)[.] Client: \S.*[.]")
+
+CODES = {
+    "INVALID_ARGUMENT",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "NOT_FOUND",
+    "PERMISSION_DENIED",
+    "UNAUTHENTICATED",
+    "RESOURCE_EXHAUSTED",
+    "UNAVAILABLE",
+    "OUT_OF_RANGE",
+    "DATA_LOSS",
+}
+"""The gRPC codes of refusals: never INTERNAL or UNKNOWN for anything that a client can cause."""
+
+CANNOT_BE_READ, NOT_LEGAL_NOW, OF_THE_SERVICE = range(1, 30), range(30, 100), range(100, 1000)
+"""The numbers of the reasons: two ranges are the rules'."""
+
+WRITES = {"OpenMatch", "TakeSeat", "Ready", "LeaveSeat", "Choose", "Resign", "AbortMatch", "Play"}
+READS = {"ListGames", "GetMatch", "ListMatches", "WatchMatch", "WatchLobby", "SignIn", "GetKeys"}
+"""Calls that leave nothing behind; SignIn signs a token and stores none."""
+
+GAMES = {"cant_stop": 12, "raffzahn": 13, "wuerfelzoo": 14, "allie_gator": 15}
+
+by_file = pytest.mark.parametrize("stem", PROTOS)
+by_game = pytest.mark.parametrize("game", RULESETS, ids=lambda game: f"{game.name}-{game.version}")
+
+
+def _file(stem: str) -> FileDescriptor:
+    file: FileDescriptor = import_module(f"rollbook.v1.{stem}_pb2").DESCRIPTOR
+    return file
+
+
+def _calls(stem: str) -> list[MethodDescriptor]:
+    return [call for service in _file(stem).services_by_name.values() for call in service.methods]
+
+
+CALLS = {call.name: call for stem in PROTOS for call in _calls(stem)}
+
+
+@by_file
+def test_both_sides_of_every_service_can_be_imported(stem: str) -> None:
+    """The installed gRPC takes what the older generator wrote, and only protos with services have such a module."""
+    services = list(_file(stem).services_by_name)
+    generated = ROOT / "service" / "rollbook" / "v1" / f"{stem}_pb2_grpc.py"
+    assert bool(services) == generated.exists()
+    for service in services:
+        module = import_module(f"rollbook.v1.{stem}_pb2_grpc")
+        assert {f"{service}Stub", f"{service}Servicer"} <= vars(module).keys()
+
+
+@by_file
+def test_every_call_has_a_comment_of_its_own(stem: str) -> None:
+    """A call says what it does and what it does not do; its messages say the rest."""
+    explained = re.findall(r"^  // .*\n  rpc (\w+)\(", PROTOS[stem], re.MULTILINE)
+    assert [call.name for call in _calls(stem)] == explained
+
+
+def test_every_write_and_no_other_call_has_a_request_id() -> None:
+    """A retry is safe only if it can be recognised; a new call has to be sorted into one of the sets above."""
+    request_ids = {name: call.input_type.fields_by_name.get("request_id") for name, call in CALLS.items()}
+    assert WRITES | READS == CALLS.keys()
+    assert WRITES == {name for name, request_id in request_ids.items() if request_id is not None}
+    assert {FieldDescriptor.TYPE_STRING} == {request_id.type for request_id in request_ids.values() if request_id}
+
+
+def test_every_request_id_says_how_long_it_may_be() -> None:
+    """Its bounds stand with the field, wherever somebody looks."""
+    bounds = re.findall(r"  // (8 to 64 visible ASCII characters)[^\n]*\n  string request_id = 1;", PROTOS["match"])
+    assert len(WRITES) == len(bounds)
+
+
+def test_what_is_said_in_every_write_stands_in_the_same_place() -> None:
+    """One helper of a client fills all of them, and whoever knows more of a log than the service finds out."""
+    places = {"request_id": {1}, "match_id": {2}, "position": {3}, "seat": {4}}
+    after_opening = [CALLS[name].input_type for name in sorted(WRITES - {"OpenMatch"})]
+    for message in after_opening:
+        assert {"request_id", "match_id", "position"} <= set(message.fields_by_name)
+        assert table_pb2.Position.DESCRIPTOR == message.fields_by_name["position"].message_type
+    found = {name: {message.fields_by_name[name].number for message in _with(name, after_opening)} for name in places}
+    assert places == found
+
+
+def _with(name: str, messages: Iterable[Descriptor]) -> list[Descriptor]:
+    return [message for message in messages if name in message.fields_by_name]
+
+
+def test_every_write_answers_with_the_events_it_made() -> None:
+    """Their range, their bytes and a signed head are what a client needs to check them and to go on."""
+    for name in sorted(WRITES):
+        assert match_pb2.EventsMade.DESCRIPTOR == CALLS[name].output_type.fields_by_name["made"].message_type
+    assert ["first", "last", "events", "head"] == [field.name for field in match_pb2.EventsMade.DESCRIPTOR.fields]
+
+
+@by_file
+def test_a_game_has_the_same_number_in_every_oneof(stem: str) -> None:
+    """A oneof of games holds all of them, by the same numbers; only what hides something holds the games that do."""
+    assert {game.name for game in RULESETS} == GAMES.keys()
+    for message in _with_nested(_file(stem).message_types_by_name.values()):
+        for oneof in message.oneofs:
+            games = {field.name: field.number for field in oneof.fields if field.name in GAMES}
+            of_those_that_hide = message.name == "HiddenOutcome"
+            assert games in ([{"allie_gator": 15}] if of_those_that_hide else [{}, GAMES]), message.full_name
+
+
+def _with_nested(messages: Iterable[Descriptor]) -> Iterator[Descriptor]:
+    for message in messages:
+        yield message
+        yield from _with_nested(message.nested_types)
+
+
+@by_game
+def test_views_and_choices_of_every_game_travel(game: Game[Any, Any, Any]) -> None:
+    """What holds any game's view, choice or legal choices holds this one's."""
+    name = game.name.title().replace("_", "")
+    own = _file(game.name).message_types_by_name
+    listed = table_pb2.LegalChoices.DESCRIPTOR.fields_by_name[game.name].message_type
+    assert own[f"{name}View"] == table_pb2.View.DESCRIPTOR.fields_by_name[game.name].message_type
+    assert own[f"{name}Choice"] == table_pb2.Choice.DESCRIPTOR.fields_by_name[game.name].message_type
+    assert listed is not None
+    assert own[f"{name}Choice"] == listed.fields_by_name["choices"].message_type
+
+
+def test_the_described_choices_of_wuerfelzoo_have_the_fields_of_the_rules() -> None:
+    """What stands for thousands of choices is the same through the rules and over the wire."""
+    turn = wuerfelzoo_pb2.WuerfelzooTurnChoices
+    assert [field.name for field in fields(TurnChoices)] == [field.name for field in turn.DESCRIPTOR.fields]
+    assert [field.name for field in fields(PlayOffer)] == [field.name for field in turn.PlayOffer.DESCRIPTOR.fields]
+
+
+def test_the_rules_and_the_contract_have_the_same_reasons() -> None:
+    """Whatever the rules refuse can be told by name, and no name is left over from rules that have changed."""
+    told = {name for name, number in _reasons().items() if number not in OF_THE_SERVICE}
+    assert {reason.name for reason in Reason} == told
+
+
+def test_every_refusal_says_meaning_cause_code_and_what_to_do() -> None:
+    """Whoever meets a refusal finds all there is to know in one place, in one form."""
+    explained = _explanations()
+    assert _reasons().keys() == explained.keys()
+    assert {} == {name: text for name, text in explained.items() if not EXPLAINED.fullmatch(text)}
+    assert CODES == {_code(name) for name in explained}
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_the_code_of_a_reason_is_that_of_how_the_rules_refuse(reason: Reason) -> None:
+    """What cannot be read is INVALID_ARGUMENT, and what is not legal now FAILED_PRECONDITION."""
+    code, numbers = {
+        "Invalid": ("INVALID_ARGUMENT", CANNOT_BE_READ),
+        "Illegal": ("FAILED_PRECONDITION", NOT_LEGAL_NOW),
+    }[_how_refused(reason)]
+    assert code == _code(reason.name)
+    assert _reasons()[reason.name] in numbers
+
+
+def _how_refused(reason: Reason) -> str:
+    """`Invalid` or `Illegal`, as the rules raise it; what only reading messages refuses cannot be read."""
+    kinds = {kind for text in RULES for kind in re.findall(rf"(Invalid|Illegal)\(\s*Reason\.{reason.name}\b", text)}
+    assert len(kinds) <= 1
+    return kinds.pop() if kinds else "Invalid"
+
+
+def _reasons() -> dict[str, int]:
+    prefix = "REFUSAL_REASON_"
+    return {name.removeprefix(prefix): number for name, number in refusals_pb2.RefusalReason.items() if number}
+
+
+def _explanations() -> dict[str, str]:
+    """The comment of every refusal in one line, by its name."""
+    found = REFUSAL.findall(PROTOS["refusals"])
+    return {name: " ".join(line.strip(" /") for line in comment.splitlines()) for comment, name in found}
+
+
+def _code(name: str) -> str:
+    match = EXPLAINED.fullmatch(_explanations()[name])
+    assert match is not None
+    return match[1]
