@@ -89,7 +89,7 @@ class Ledger:
     @property
     def awaited_seat(self) -> int | None:
         """The seat whose choice is awaited."""
-        if not self.match.started or self.match.must_be_sealed:
+        if not self.match.started or self.match.sealed is not None or self.match.must_be_sealed:
             return None
         awaited = self.match.awaited
         return awaited.seat if isinstance(awaited, ToChoose) else None

@@ -90,5 +90,11 @@ class Log(Protocol):
     async def now_ms(self) -> int:
         """The store's own clock, in Unix milliseconds, which all replicas share."""
 
+    async def beat(self, now_ms: int) -> int | None:
+        """Say that a service is alive now, and learn when one last said so; nothing if none ever did.
+
+        Of several that beat at once each learns of the one before, so that exactly one learns of a gap.
+        """
+
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""

@@ -1,0 +1,63 @@
+-- Append the entries of one command behind the position they were decided for: all of them, or none.
+--
+-- KEYS  the match's stream, and its partition's lobby if the append changes it
+-- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, then event and private part of each entry
+-- Reply {0, head} appended, {1, head} somebody else was faster, {2, now} too early
+--
+-- Everything that could fail is looked at before the first write, because what a script has written stays written.
+
+local expected = tonumber(ARGV[1])
+local last = 0
+local in_place = expected == 0
+
+if redis.call('EXISTS', KEYS[1]) == 1 then
+    -- The last id outlives the entries, so that a match whose entries went to the archive takes no stale append.
+    local facts = redis.call('XINFO', 'STREAM', KEYS[1])
+    for i = 1, #facts, 2 do
+        if facts[i] == 'last-generated-id' then
+            last = tonumber(string.match(facts[i + 1], '^%d+'))
+            in_place = expected > 0 and facts[i + 1] == string.format('%.0f-0', expected)
+        end
+    end
+end
+
+if not in_place then
+    return {1, last}
+end
+
+local not_before = tonumber(ARGV[2])
+if not_before > 0 then
+    local time = redis.call('TIME')
+    local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+    if now < not_before then
+        return {2, now}
+    end
+end
+
+if KEYS[2] then
+    local kind = redis.call('TYPE', KEYS[2])['ok']
+    if kind ~= 'none' and kind ~= 'hash' then
+        return redis.error_reply('WRONGTYPE the lobby is a ' .. kind)
+    end
+end
+
+local sequence = expected
+for i = 5, #ARGV, 2 do
+    sequence = sequence + 1
+    local id = string.format('%.0f-0', sequence)
+    if ARGV[i + 1] == '' then
+        redis.call('XADD', KEYS[1], id, 'e', ARGV[i])
+    else
+        redis.call('XADD', KEYS[1], id, 'e', ARGV[i], 'p', ARGV[i + 1])
+    end
+end
+
+if KEYS[2] then
+    if ARGV[4] == '' then
+        redis.call('HDEL', KEYS[2], ARGV[3])
+    else
+        redis.call('HSET', KEYS[2], ARGV[3], ARGV[4])
+    end
+end
+
+return {0, sequence}

@@ -1,0 +1,195 @@
+"""The directory that an embedded server keeps its data in, and who may use it.
+
+    format          the version of this layout, one line
+    service.lock    held by the service that uses the directory; names its process
+    server.lock     held by the server, which may live a little longer than its service; names its process
+    server.log      what the server says
+    store/          the server's own files
+
+A lock is held by an open file, so that it is free as soon as its holder is gone, however it went.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+from pathlib import Path
+from typing import Final, Self
+
+FORMAT: Final = "rollbook data 1"
+
+_ASKED_SECONDS: Final = 15.0
+_KILLED_SECONDS: Final = 15.0
+_POLL_SECONDS: Final = 0.01
+
+
+class DataDirectoryRefused(Exception):
+    """The data directory cannot be used: by another service, of another version, or not a directory of ours."""
+
+
+class Lock:
+    """A file that one process holds."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, and hold nothing yet."""
+        self.path = path
+        self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def take(self) -> bool:
+        """Hold it, unless another does."""
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        os.ftruncate(self.file, 0)
+        return True
+
+    def holder(self) -> int | None:
+        """The process id that the holder wrote."""
+        written = os.pread(self.file, 32, 0).decode("ascii", errors="replace").strip()
+        return int(written) if written.isdecimal() else None
+
+    def close(self) -> None:
+        """Let go of it, unless a child process still has the file."""
+        if self.file >= 0:
+            os.close(self.file)
+            self.file = -1
+
+
+class DataDirectory:
+    """A data directory that this service holds."""
+
+    def __init__(self, path: Path, lock: Lock) -> None:
+        """Use `DataDirectory.take`."""
+        self.path = path
+        self._lock = lock
+
+    @classmethod
+    def take(cls, path: Path) -> Self:
+        """Hold the directory for this service, making it if need be."""
+        path = path.absolute()
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = Lock(path / "service.lock")
+        except OSError as failure:
+            raise DataDirectoryRefused(f"{path} cannot be used: {failure.strerror}") from failure
+        directory = cls(path, lock)
+        try:
+            directory._hold()
+            directory._settle_format()
+        except BaseException:
+            lock.close()
+            raise
+        return directory
+
+    @property
+    def store(self) -> Path:
+        """Where the server keeps its files."""
+        return self.path / "store"
+
+    @property
+    def server_log(self) -> Path:
+        """Where the server says how it is."""
+        return self.path / "server.log"
+
+    async def take_server_lock(self) -> Lock:
+        """A lock for the next server; the one that an earlier service left behind is ended first."""
+        lock = Lock(self.path / "server.lock")
+        try:
+            ended = await _end_holders(lock, signal.SIGTERM, _ASKED_SECONDS)
+            ended = ended or await _end_holders(lock, signal.SIGKILL, _KILLED_SECONDS)
+        except BaseException:
+            lock.close()
+            raise
+        if not ended:
+            holder = lock.holder()
+            lock.close()
+            raise DataDirectoryRefused(
+                f"{self.path} is still in use by a server (process id {holder}) that does not end: end it first."
+            )
+        return lock
+
+    def release(self) -> None:
+        """Let another service have it."""
+        self._lock.close()
+
+    def _hold(self) -> None:
+        if not self._lock.take():
+            holder = self._lock.holder()
+            by = "another service" if holder is None else f"the service with process id {holder}"
+            raise DataDirectoryRefused(f"{self.path} is in use by {by}: stop it, or take another directory.")
+        os.pwrite(self._lock.file, str(os.getpid()).encode(), 0)
+
+    def _settle_format(self) -> None:
+        marker = self.path / "format"
+        try:
+            found = marker.read_text("utf-8").strip()
+        except FileNotFoundError:
+            if self.store.exists():
+                raise DataDirectoryRefused(
+                    f"{self.path} has a store but no format file, so that nobody knows how to read it."
+                ) from None
+            _write_durably(marker, f"{FORMAT}\n")
+            found = FORMAT
+        except (OSError, UnicodeDecodeError) as failure:
+            raise DataDirectoryRefused(f"{marker} cannot be read: {failure}") from failure
+        if found != FORMAT:
+            raise DataDirectoryRefused(
+                f"{self.path} has the format {found!r}, and this version knows only {FORMAT!r}: use the version of"
+                " Rollbook that wrote it, or take another directory."
+            )
+        self.store.mkdir(mode=0o700, exist_ok=True)
+
+
+async def _end_holders(lock: Lock, ending: signal.Signals, seconds: float) -> bool:
+    """Take the lock; until it is free, signal each of its holders once."""
+    signalled: set[int] = set()
+    deadline = asyncio.get_running_loop().time() + seconds
+    while not lock.take():
+        for process in _holders(lock) - signalled:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, ending)
+                os.kill(process, signal.SIGCONT)  # one that is stopped ends only when it goes on
+            signalled.add(process)
+        if asyncio.get_running_loop().time() > deadline:
+            return False
+        await asyncio.sleep(_POLL_SECONDS)
+    return True
+
+
+def _holders(lock: Lock) -> set[int]:
+    """The processes that have the lock's file open: the server, and a child that rewrites its files.
+
+    Where the system does not tell, it is the one that the file names.
+    """
+    processes = Path("/proc")
+    if not (processes / "self" / "fd").exists():
+        holder = lock.holder()
+        return set() if holder is None else {holder}
+    ours = os.fstat(lock.file)
+    found = set()
+    for process in processes.iterdir():
+        if process.name.isdecimal() and int(process.name) != os.getpid():
+            # A process may end, or be another user's, while it is looked at.
+            with contextlib.suppress(OSError):
+                if any(os.path.samestat(ours, file.stat()) for file in (process / "fd").iterdir()):
+                    found.add(int(process.name))
+    return found
+
+
+def _write_durably(path: Path, text: str) -> None:
+    """Write a whole file or none."""
+    draft = path.with_name(path.name + ".new")
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

