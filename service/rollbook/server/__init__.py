@@ -1,0 +1,1 @@
+"""The service around matches: commands become appends, appends become answers."""

@@ -1,0 +1,118 @@
+"""Answers about a match: what a command made, how things stand, and what goes with a refusal."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import grpc
+
+from rollbook.identity.tokens import Subject
+from rollbook.match.envelope import Logged, read_bytes
+from rollbook.match.ledger import Ledger, Position
+from rollbook.rules.game import Watcher
+from rollbook.server.callers import judges
+from rollbook.server.matches import PAGE, Answer
+from rollbook.server.projection import (
+    clocks_message,
+    legal_message,
+    perspective_message,
+    perspective_of,
+    projected_event,
+    projected_events,
+    signed_head,
+    view_message,
+)
+from rollbook.server.refusing import Refusal, refusal_of
+from rollbook.server.service import Service, Sight
+from rollbook.v1 import match_pb2 as proto
+from rollbook.v1.table_pb2 import ProjectedEvent
+
+_ABOUT_THE_MATCH: Final = {
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.FAILED_PRECONDITION,
+    grpc.StatusCode.ABORTED,
+    grpc.StatusCode.OUT_OF_RANGE,
+    grpc.StatusCode.PERMISSION_DENIED,
+}
+
+
+async def made_message(
+    service: Service, caller: Subject, answer: Answer, before: Ledger | None = None
+) -> proto.EventsMade:
+    """What a command made, as its caller sees it; `before` is the match that it was decided for, if that is known."""
+    first, last = answer.made[0], answer.made[-1]
+    head = Position(last.sequence, last.link)
+    return proto.EventsMade(
+        first=first.sequence,
+        last=last.sequence,
+        events=await _projected(service, caller, answer, before),
+        head=signed_head(service.head_key, service.head_key_id, answer.ledger, head),
+    )
+
+
+async def _projected(service: Service, caller: Subject, answer: Answer, before: Ledger | None) -> list[ProjectedEvent]:
+    match_id = answer.ledger.opened.match_id
+    player = service.player(caller, match_id)
+    perspective = perspective_of(answer.ledger, player, is_judge=judges(caller, match_id))
+    first = answer.made[0]
+    if not any(logged.private for logged in answer.made):
+        return [projected_event(None, logged, perspective) for logged in answer.made]
+    if before is None or before.head != Position(first.sequence - 1, first.previous):
+        # A retry: the match is read again up to what the command found.
+        before = await _as_it_was(service, match_id, first)
+    return projected_events(before, answer.made, perspective)
+
+
+async def _as_it_was(service: Service, match_id: str, first: Logged) -> Ledger | None:
+    """The match right before this event; none before event 1."""
+    before: Ledger | None = None
+    while (after := 0 if before is None else before.head.sequence) < first.sequence - 1:
+        entries = await service.log.read(match_id, after, min(PAGE, first.sequence - 1 - after))
+        if before is None:
+            before = Ledger.fold(match_id, entries)
+        else:
+            for entry in entries:
+                before.take(read_bytes(entry.event, entry.private, before.game))
+    return before
+
+
+async def match_message(service: Service, sight: Sight) -> proto.GetMatchResponse:
+    """The match as one caller sees it; all of it is of one position."""
+    ledger, perspective = sight.ledger, sight.perspective
+    terms = ledger.opened.terms
+    delay_ms = 0
+    if perspective is Watcher.PUBLIC and ledger.match.sealed is None:
+        delay_ms = terms.spectator_delay_seconds * 1_000
+    return proto.GetMatchResponse(
+        summary=sight.summary,
+        perspective=perspective_message(perspective),
+        view=view_message(ledger, perspective),
+        legal=legal_message(ledger, perspective),
+        clocks=clocks_message(ledger, await service.log.now_ms() - delay_ms) if terms.turn_seconds else None,
+        head=signed_head(service.head_key, service.head_key_id, ledger),
+    )
+
+
+async def located(
+    service: Service, caller: Subject, match_id: str, invitation_code: str, error: Exception
+) -> Exception:
+    """The error with where the match stands, as far as its caller may see; others stay as they are."""
+    refusal = refusal_of(error)
+    if refusal is None or refusal.reason == "MATCH_NOT_FOUND" or refusal.code not in _ABOUT_THE_MATCH:
+        return error
+    try:
+        sight = await service.sight(caller, match_id, invitation_code)
+    except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told
+        return refusal
+    refined = _refined(refusal, sight)
+    return refined.at(sight.ledger.head, legal_message(sight.ledger, sight.perspective))
+
+
+def _refined(refusal: Refusal, sight: Sight) -> Refusal:
+    """The contract tells more reasons apart than a decision has to."""
+    match = sight.ledger.match
+    if refusal.reason == "MATCH_SEALED" and match.sealed is not None and match.sealed.aborted is not None:
+        return Refusal("MATCH_ABORTED", "the match has ended without a result", {"aborted": match.sealed.aborted})
+    if refusal.reason == "NOT_YOUR_TURN" and sight.ledger.seat_of(sight.player) in match.forfeited:
+        return Refusal("SEAT_FORFEITED", "the caretaker plays for this seat for good", refusal.facts)
+    return refusal

@@ -1,0 +1,62 @@
+"""What `rollbook serve` serves: the servicers of matches, feeds and identity, on one service."""
+
+from __future__ import annotations
+
+import time
+
+from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
+from rollbook.server.feed_service import FeedServicer
+from rollbook.server.identity_service import IdentityService, guest_verifier
+from rollbook.server.match_service import MatchService
+from rollbook.server.refusing import Refusing
+from rollbook.server.running import Assembly, Foundation, Servicer
+from rollbook.server.service import Service
+from rollbook.server.sweeper import Sweeper
+from rollbook.v1 import feed_pb2, identity_pb2, match_pb2
+from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
+from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
+from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
+
+
+async def assemble(foundation: Foundation) -> Assembly:
+    """Everything that the contract has, on this log and these keys."""
+    keys = foundation.keys
+    own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
+    service = Service(
+        log=foundation.log,
+        head_key=keys.head.private,
+        head_key_id=keys.head.key_id,
+        published_head_keys=keys.head.published,
+        service_key=keys.service,
+        verifier=Verifier([own], time.time),
+        clock_ms=_now_ms,
+        guest_issuer=Issuer(keys.token.private) if foundation.settings.guests else None,
+        guest_verifier=guest_verifier(keys.token.published, time.time),
+    )
+    matches, feeds, identity = MatchService(service), FeedServicer(service), IdentityService(service)
+    sweeper = Sweeper(service)
+    sweeper.start()
+    return Assembly(
+        [
+            Servicer(
+                match_pb2.DESCRIPTOR.services_by_name["MatchService"].full_name,
+                lambda server: add_MatchServiceServicer_to_server(matches, server),
+                close=sweeper.close,
+            ),
+            Servicer(
+                feed_pb2.DESCRIPTOR.services_by_name["FeedService"].full_name,
+                lambda server: add_FeedServiceServicer_to_server(feeds, server),
+                drain=feeds.drain,
+                close=feeds.close,
+            ),
+            Servicer(
+                identity_pb2.DESCRIPTOR.services_by_name["IdentityService"].full_name,
+                lambda server: add_IdentityServiceServicer_to_server(identity, server),
+            ),
+        ],
+        [Refusing()],
+    )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,219 @@
+"""The feeds over gRPC: frames as messages for the eyes of their watcher, and the lobby as it changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
+from typing import Final
+
+from rollbook.identity.tokens import Subject
+from rollbook.match.ledger import Ledger, Position
+from rollbook.rules.game import Perspective
+from rollbook.server import feeds
+from rollbook.server.callers import judges
+from rollbook.server.feeds import Feeds
+from rollbook.server.limits import Held
+from rollbook.server.listing import LONGEST_PAGE, matches
+from rollbook.server.matches import MatchUnknown
+from rollbook.server.projection import (
+    clocks_message,
+    legal_message,
+    perspective_message,
+    perspective_of,
+    revealed,
+    signed_head,
+    view_message,
+)
+from rollbook.server.refusing import Context
+from rollbook.server.service import Service
+from rollbook.v1 import feed_pb2_grpc
+from rollbook.v1.feed_pb2 import (
+    END_REASON_DRAINING,
+    END_REASON_MATCH_OVER,
+    END_REASON_PERSPECTIVE_CHANGED,
+    END_REASON_TOKEN_EXPIRED,
+    EndReason,
+    LobbyFrame,
+    MatchFrame,
+    WatchLobbyRequest,
+    WatchMatchRequest,
+)
+from rollbook.v1.match_pb2 import ListMatchesRequest, MatchSummary
+from rollbook.v1.table_pb2 import Position as PositionMessage
+from rollbook.v1.table_pb2 import SignedHead
+
+LOBBY_SECONDS: Final = 1.0
+"""How often the lobby is looked at while somebody watches it."""
+
+BEATS: Final = 4
+"""Looks without a change before a watcher of the lobby hears that there is none."""
+
+SUMMARIES_A_FRAME: Final = 200
+
+_REASONS: Final[dict[feeds.End, EndReason.ValueType]] = {
+    feeds.End.MATCH_OVER: END_REASON_MATCH_OVER,
+    feeds.End.TOKEN_EXPIRED: END_REASON_TOKEN_EXPIRED,
+    feeds.End.DRAINING: END_REASON_DRAINING,
+    feeds.End.PERSPECTIVE_CHANGED: END_REASON_PERSPECTIVE_CHANGED,
+}
+
+
+class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
+    """WatchMatch and WatchLobby."""
+
+    def __init__(self, service: Service) -> None:
+        """Follow the service's log."""
+        self._service = service
+        self._feeds = Feeds(service.log, service.clock_ms)
+        self._draining = asyncio.Event()
+        limits = service.limits
+        self._watches = Held(limits.watches_per_subject, limits.watches, "too many feeds are watched")
+
+    async def drain(self) -> None:
+        """Let every feed end with its last word."""
+        self._draining.set()
+        self._feeds.drain()
+
+    async def close(self) -> None:
+        """Stop following the log."""
+        await self._feeds.close()
+
+    async def WatchMatch(  # noqa: N802 - the contract's name
+        self, request: WatchMatchRequest, context: Context
+    ) -> AsyncIterator[MatchFrame]:
+        """A match from a position to its end."""
+        caller = self._service.caller(context)
+        sight = await self._service.sight(caller, request.match_id, request.invitation_code)
+
+        def eyes(ledger: Ledger) -> Perspective:
+            is_judge = judges(caller, request.match_id)
+            return perspective_of(ledger, sight.player, is_judge=is_judge, public_only=request.public_only)
+
+        position = None
+        if request.HasField("position"):
+            position = Position(request.position.sequence, request.position.link)
+        verifier = self._service.verifier
+        feed = self._feeds.watch(request.match_id, position, eyes, lambda: verifier.has_expired(caller))
+        with self._held(caller):
+            async with aclosing(feed) as frames:
+                async for frame in frames:
+                    yield self._frame(frame)
+
+    async def WatchLobby(  # noqa: N802 - the contract's name
+        self, request: WatchLobbyRequest, context: Context
+    ) -> AsyncIterator[LobbyFrame]:
+        """The open and running matches that the caller may see, and what becomes of them."""
+        caller = self._service.caller(context)
+        with self._held(caller):
+            known = await self._lobby(caller, request.game)
+            for frame in _snapshot(list(known.values())):
+                yield frame
+            quiet = 0
+            while True:
+                if self._draining.is_set() or self._service.verifier.has_expired(caller):
+                    draining = self._draining.is_set()
+                    reason = END_REASON_DRAINING if draining else END_REASON_TOKEN_EXPIRED
+                    yield LobbyFrame(ended=LobbyFrame.Ended(reason=reason))
+                    return
+                await self._pause()
+                now = await self._lobby(caller, request.game)
+                changed = [
+                    summary
+                    for match_id, summary in now.items()
+                    if match_id not in known or _life(known[match_id]) != _life(summary)
+                ]
+                changed += [await self._gone(caller, known[match_id]) for match_id in known if match_id not in now]
+                known = now
+                for summary in changed:
+                    yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
+                quiet = 0 if changed else quiet + 1
+                if quiet == BEATS:
+                    quiet = 0
+                    yield LobbyFrame(heartbeat=LobbyFrame.Heartbeat(time_ms=self._service.clock_ms()))
+
+    async def _pause(self) -> None:
+        try:
+            await asyncio.wait_for(self._draining.wait(), LOBBY_SECONDS)
+        except TimeoutError:
+            return
+
+    async def _lobby(self, caller: Subject, game: str) -> dict[str, MatchSummary]:
+        """By match id, those opened last first: all pages of what the caller may list."""
+        found: dict[str, MatchSummary] = {}
+        request = ListMatchesRequest(game=game, page_size=LONGEST_PAGE)
+        while True:
+            page = await matches(self._service, caller, request)
+            found |= {summary.match_id: summary for summary in page.matches}
+            if not page.next_page_token:
+                return found
+            request.page_token = page.next_page_token
+
+    async def _gone(self, caller: Subject, last: MatchSummary) -> MatchSummary:
+        """What became of a match that has left the lobby."""
+        try:
+            return (await self._service.sight(caller, last.match_id)).summary
+        except MatchUnknown:
+            return last
+
+    @contextmanager
+    def _held(self, caller: Subject) -> Iterator[None]:
+        self._watches.take(caller.key)
+        try:
+            yield
+        finally:
+            self._watches.give_back(caller.key)
+
+    def _frame(self, frame: feeds.Frame) -> MatchFrame:  # noqa: PLR0911 - one for each kind
+        match frame:
+            case feeds.Confirmed(perspective, position, ledger):
+                return MatchFrame(
+                    confirmed=MatchFrame.Confirmed(
+                        perspective=perspective_message(perspective),
+                        position=_position(position),
+                        head=None if ledger is None else self._head(ledger),
+                    )
+                )
+            case feeds.Events(events, perspective, ledger):
+                return MatchFrame(
+                    events=MatchFrame.Events(
+                        events=[event.seen_by(perspective) for event in events],
+                        view=view_message(ledger, perspective),
+                        legal=legal_message(ledger, perspective),
+                        head=self._head(ledger),
+                    )
+                )
+            case feeds.CaughtUp(position):
+                return MatchFrame(caught_up=MatchFrame.CaughtUp(position=_position(position)))
+            case feeds.FellBehind(position):
+                return MatchFrame(fell_behind=MatchFrame.FellBehind(position=_position(position)))
+            case feeds.Revealed(logged):
+                return MatchFrame(revealed=revealed(logged))
+            case feeds.Beat(ledger):
+                clocks = clocks_message(ledger, self._service.clock_ms())
+                return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._head(ledger), clocks=clocks))
+            case feeds.Ended(reason, position):
+                return MatchFrame(ended=MatchFrame.Ended(reason=_REASONS[reason], position=_position(position)))
+
+    def _head(self, ledger: Ledger) -> SignedHead:
+        return signed_head(self._service.head_key, self._service.head_key_id, ledger)
+
+
+def _life(summary: MatchSummary) -> tuple[object, ...]:
+    """What makes a match another than it was; choices and turns do not."""
+    return summary.state, tuple(seat.SerializeToString() for seat in summary.seats), summary.WhichOneof("result")
+
+
+def _position(position: Position) -> PositionMessage:
+    return PositionMessage(sequence=position.sequence, link=position.link)
+
+
+def _snapshot(matches: list[MatchSummary]) -> Iterator[LobbyFrame]:
+    starts = range(0, max(len(matches), 1), SUMMARIES_A_FRAME)
+    for start in starts:
+        part = LobbyFrame.Snapshot(
+            matches=matches[start : start + SUMMARIES_A_FRAME],
+            first=start == starts[0],
+            last=start == starts[-1],
+        )
+        yield LobbyFrame(snapshot=part)

@@ -1,0 +1,129 @@
+"""The keys that a service has, in files of its data directory that only its owner can read.
+
+    head.key      signs the heads of matches (or a file that the operator names)
+    token.key     signs the tokens of guests; `rollbook token --key` mints others with it
+    service.key   32 random bytes that ids and references are derived with
+
+Each is made when it is first needed. Replicas of one service need the same three.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from rollbook.identity.keys import key_id, load, load_or_create, published
+from rollbook.identity.refusals import KeyRefused
+
+SERVICE_KEY_BYTES: Final = 32
+
+
+class KeyFileRefused(Exception):
+    """A key file that cannot be used, with the sentence that says why."""
+
+
+class KeyFileUnreadable(KeyFileRefused):
+    """A key file that is not there, or that the system does not let us read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A key, and everything that ever signed in its place."""
+
+    private: Ed25519PrivateKey
+    published: dict[str, Ed25519PublicKey]
+    """By key id, old ones first."""
+
+    @property
+    def key_id(self) -> str:
+        """The name of the key that signs now."""
+        return key_id(self.private.public_key())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Keys:
+    """All keys of a service."""
+
+    head: SigningKey
+    token: SigningKey
+    service: bytes
+
+    @classmethod
+    def in_directory(cls, data: Path, head_key: Path | None = None) -> Keys:
+        """Load the keys, making those that are missing; only a head key that is kept elsewhere must be there."""
+        return cls(
+            head=_signing(data / "head.key") if head_key is None else _signing(head_key, must_exist=True),
+            token=_signing(data / "token.key"),
+            service=_service_key(data / "service.key"),
+        )
+
+
+def _signing(path: Path, *, must_exist: bool = False) -> SigningKey:
+    try:
+        private = load(path) if must_exist else load_or_create(path)
+        if must_exist:
+            _note_published(path)
+        listed = published(path)
+    except KeyRefused as refused:
+        raise KeyFileRefused(f"{path}: {refused}") from refused
+    except OSError as failure:
+        hint = f"; rollbook key {path} --create makes one" if must_exist and not path.exists() else ""
+        raise KeyFileUnreadable(f"{path}: {failure.strerror}{hint}") from failure
+    public = private.public_key()
+    return SigningKey(private, {**listed, key_id(public): public})
+
+
+def _note_published(path: Path) -> None:
+    try:
+        load_or_create(path)
+    except OSError as failure:
+        # A secret that is mounted read-only has no place for the list beside it.
+        if failure.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
+            raise
+
+
+def _service_key(path: Path) -> bytes:
+    try:
+        if not path.exists():
+            _create(path)
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            key = file.read(SERVICE_KEY_BYTES + 1)
+    except OSError as failure:
+        raise KeyFileUnreadable(f"{path}: {failure.strerror}") from failure
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise KeyFileRefused(
+            f"{path}: its mode is {stat.S_IMODE(mode):04o}: only its owner may reach a key file (chmod 600)"
+        )
+    if len(key) != SERVICE_KEY_BYTES:
+        raise KeyFileRefused(f"{path}: it does not hold the {SERVICE_KEY_BYTES} bytes that it was made with")
+    return key
+
+
+def _create(path: Path) -> None:
+    """Make the file appear whole, and only if it is not there: of several processes exactly one wins."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+    fresh = Path(name)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+            file.write(secrets.token_bytes(SERVICE_KEY_BYTES))
+            file.flush()
+            os.fsync(descriptor)
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(fresh)
+    finally:
+        fresh.unlink()
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,89 @@
+"""Bounds on what one subject, one address, or all together may ask of a service."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from rollbook.server.refusing import Refusal
+
+MOST_BUCKETS: Final = 100_000
+"""Callers remembered at once; whoever is forgotten has not called for longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All bounds of a service."""
+
+    matches: int = 10_000
+    """Open and running, of all."""
+    matches_per_subject: int = 50
+    """Open and running, opened by one."""
+    seats_per_subject: int = 100
+    requests_per_second: float = 200.0
+    """By one subject, for long."""
+    requests_at_once: int = 400
+    """By one subject, after a rest."""
+    plays_per_subject: int = 32
+    plays: int = 10_000
+    watches_per_subject: int = 64
+    watches: int = 20_000
+    guests_per_address_per_hour: int = 100
+    guests_per_hour: int = 10_000
+    guest_token_seconds: int = 7 * 24 * 3_600
+    message_bytes: int = 64 * 1_024
+
+
+class Rates:
+    """A bucket for everyone: it holds so many tokens, is refilled steadily, and every call takes one out."""
+
+    def __init__(self, per_second: float, at_once: int) -> None:
+        """Begin with full buckets."""
+        self._per_second = per_second
+        self._at_once = at_once
+        self._buckets: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def wait_ms(self, who: str, now_ms: int) -> int:
+        """Take a token out and say 0, or say how long it takes until there is one."""
+        left, since_ms = self._buckets.pop(who, (float(self._at_once), now_ms))
+        left = min(float(self._at_once), left + max(0, now_ms - since_ms) * self._per_second / 1_000)
+        wait = 0 if left >= 1 else ceil((1 - left) * 1_000 / self._per_second)
+        self._buckets[who] = (left if wait else left - 1, now_ms)
+        if len(self._buckets) > MOST_BUCKETS:
+            self._buckets.popitem(last=False)
+        return wait
+
+    def take(self, who: str, now_ms: int) -> None:
+        """Take a token out, or refuse."""
+        wait = self.wait_ms(who, now_ms)
+        if wait:
+            raise Refusal("RATE_LIMITED", "too many calls in a short time", {"retry_after_ms": wait})
+
+
+class Held:
+    """Counts what is held open, for each subject and in all."""
+
+    def __init__(self, each: int, in_all: int, why: str) -> None:
+        """Begin with nothing held."""
+        self._each = each
+        self._in_all = in_all
+        self._why = why
+        self._held: dict[str, int] = {}
+
+    def take(self, who: str) -> None:
+        """Hold one more, or refuse."""
+        mine = self._held.get(who, 0)
+        if mine >= self._each or sum(self._held.values()) >= self._in_all:
+            limit = self._each if mine >= self._each else self._in_all
+            raise Refusal("TOO_MANY_WATCHES", self._why, {"limit": limit})
+        self._held[who] = mine + 1
+
+    def give_back(self, who: str) -> None:
+        """Hold one less."""
+        left = self._held[who] - 1
+        if left:
+            self._held[who] = left
+        else:
+            del self._held[who]

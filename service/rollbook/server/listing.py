@@ -1,0 +1,143 @@
+"""Lists: what can be played, and which matches there are, page by page."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import json
+import unicodedata
+from typing import Final
+
+from rollbook.identity.tokens import Role, Subject
+from rollbook.rules.catalogue import CURRENT, RULESETS
+from rollbook.rules.game import Watcher
+from rollbook.rules.options import written
+from rollbook.server.callers import judges
+from rollbook.server.lobby import Listed
+from rollbook.server.matches import MatchUnknown
+from rollbook.server.refusing import Refusal
+from rollbook.server.service import Service
+from rollbook.v1 import match_pb2 as proto
+
+PAGE: Final = 50
+LONGEST_PAGE: Final = 200
+_TAG_BYTES: Final = 16
+
+Cursor = tuple[int, str]
+"""When a match was opened, and its id: the order of the list, descending."""
+
+
+def games() -> proto.ListGamesResponse:
+    """Every game with its rulesets, of each game the current one first."""
+    response = proto.ListGamesResponse()
+    for game in sorted(RULESETS, key=lambda game: (game.name, game is not CURRENT[game.name], -game.version)):
+        ruleset = response.rulesets.add(
+            game=game.name,
+            ruleset=game.version,
+            title=game.title,
+            fewest_seats=game.seats[0],
+            most_seats=game.seats[-1],
+            components=json.dumps(game.components, ensure_ascii=False, separators=(",", ":")),
+        )
+        for option in game.options:
+            ruleset.options.add(
+                name=option.name,
+                rule=option.rule,
+                default_value=written(option.default),
+                allowed=option.allowed,
+            )
+    return response
+
+
+async def matches(service: Service, caller: Subject, request: proto.ListMatchesRequest) -> proto.ListMatchesResponse:
+    """A page of the matches that are open or running, as far as the caller may see them.
+
+    A page begins behind the last match of the page before, in an order that never changes: so none comes twice, none is
+    left out, and those that are opened meanwhile come before all pages that are yet to be asked for.
+    """
+    size = _page_size(request)
+    if request.state not in proto.MatchState.values():
+        raise Refusal("STATE_UNKNOWN", "there is no such state of a match")
+    cursor = _read_token(service, caller, request) if request.page_token else None
+    player = unicodedata.normalize("NFC", request.player)
+    response = proto.ListMatchesResponse()
+    last: Cursor | None = None
+    for listed in await service.lobby.listed():
+        place = (listed.summary.opened_ms, listed.summary.match_id)
+        if (cursor is not None and place >= cursor) or not _may_match(service, caller, request, listed):
+            continue
+        if len(response.matches) == size and last is not None:
+            response.next_page_token = _token(service, caller, request, last)
+            break
+        summary = await _as_it_is(service, caller, listed)
+        if summary is None or not _matches(request, player, summary):
+            continue
+        response.matches.append(summary)
+        last = place
+    return response
+
+
+def _page_size(request: proto.ListMatchesRequest) -> int:
+    if request.page_size < 0:
+        allowed = f"0 to {LONGEST_PAGE}"
+        raise Refusal("PAGE_SIZE_NEGATIVE", f"a page has {allowed} matches", {"allowed": allowed})
+    return min(request.page_size or PAGE, LONGEST_PAGE)
+
+
+def _may_match(service: Service, caller: Subject, request: proto.ListMatchesRequest, listed: Listed) -> bool:
+    """Whether it is worth reading the match: whether the caller may see it, and what cannot have changed."""
+    summary = listed.summary
+    if request.game not in {"", summary.game}:
+        return False
+    sits = service.player(caller, summary.match_id) in listed.players
+    if request.mine and not sits:
+        return False
+    if summary.is_private and not (sits or judges(caller, summary.match_id) or caller.role is Role.OPERATOR):
+        return False
+    # The lobby knows of every change of state; only a delayed viewer may see an earlier one.
+    return bool(request.state in {proto.MATCH_STATE_UNSPECIFIED, summary.state} or summary.spectator_delay_seconds)
+
+
+async def _as_it_is(service: Service, caller: Subject, listed: Listed) -> proto.MatchSummary | None:
+    """The match as the caller may see it now; nothing if it is over, or lies in a delayed viewer's future."""
+    match_id = listed.summary.match_id
+    try:
+        sight = await service.now(caller, match_id, service.invitation_code(match_id))
+        if sight.ledger.match.sealed is not None and sight.perspective is Watcher.PUBLIC:
+            return sight.summary
+        return (await service.delayed(sight)).summary
+    except MatchUnknown:
+        return None
+
+
+def _matches(request: proto.ListMatchesRequest, player: str, summary: proto.MatchSummary) -> bool:
+    if request.state not in {proto.MATCH_STATE_UNSPECIFIED, summary.state}:
+        return False
+    return not player or any(seat.taken and seat.name == player for seat in summary.seats)
+
+
+# Page tokens: the place of the last match, vouched for, so that nobody reads anything else from them.
+
+
+def _token(service: Service, caller: Subject, request: proto.ListMatchesRequest, place: Cursor) -> str:
+    said = f"{place[0]}.{place[1]}".encode()
+    return base64.urlsafe_b64encode(_tag(service, caller, request, said) + said).decode("ascii")
+
+
+def _read_token(service: Service, caller: Subject, request: proto.ListMatchesRequest) -> Cursor:
+    try:
+        data = base64.urlsafe_b64decode(request.page_token.encode())
+    except (binascii.Error, ValueError):
+        data = b""
+    tag, said = data[:_TAG_BYTES], data[_TAG_BYTES:]
+    if not hmac.compare_digest(tag, _tag(service, caller, request, said)):
+        raise Refusal("PAGE_TOKEN_BAD", "the page token does not go with this caller and these filters")
+    opened_ms, _, match_id = said.decode().partition(".")
+    return int(opened_ms), match_id
+
+
+def _tag(service: Service, caller: Subject, request: proto.ListMatchesRequest, said: bytes) -> bytes:
+    filters = json.dumps([caller.key, request.game, request.state, request.mine, request.player])
+    message = b"rollbook/1/page" + len(said).to_bytes(4, "big") + said + filters.encode()
+    return hmac.digest(service.service_key, message, "sha256")[:_TAG_BYTES]

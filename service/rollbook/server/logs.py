@@ -1,0 +1,136 @@
+"""What the service says of itself, on standard error: for people on a terminal, else one JSON object a line.
+
+Nobody's secret is in it. Keys that would hold one are dropped wherever they stand, and what looks like a token or a
+password inside a text is blanked, so that not even somebody else's error message gives one away. Tracebacks show code
+and never the values of variables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import sys
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Final, TextIO
+
+import structlog
+from structlog.typing import Processor
+
+SECRETS: Final = frozenset(
+    {"token", "authorization", "secret", "entropy", "cards", "name", "private", "metadata", "password", "hidden"}
+)
+"""Keys that are never logged, in whatever case, also as the end of a longer key such as `player_name`."""
+
+BLANK: Final = "[withheld]"
+
+_TELLTALE = re.compile(
+    r"(?i:bearer\s+)\S+"
+    r"|(?<![\w-])[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}(?![\w-])"  # a JWT
+    r"|(?<=://)[^/@\s]*(?=@)"  # user and password of a URL
+)
+
+
+def configure(level: str, stream: TextIO | None = None) -> None:
+    """Send every log of this process to standard error (or the stream), those of libraries as well."""
+    output = _Unfailing(sys.stderr if stream is None else stream)
+    shared = _shared()
+    ending = _ending(terminal=output.isatty())
+    structlog.configure(
+        processors=[*shared, *ending],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(output),  # type: ignore[arg-type]  # it needs write and flush
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(output)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *ending],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=max(logging.INFO, getattr(logging, level.upper())), force=True)
+
+
+def announce(event: str, **facts: Any) -> None:
+    """Say something that is said at every level."""
+    settings = structlog.get_config()
+    unfiltered = structlog.wrap_logger(
+        settings["logger_factory"](),
+        processors=settings["processors"],
+        wrapper_class=structlog.make_filtering_bound_logger("notset"),
+    )
+    unfiltered.info(event, **facts)
+
+
+def without_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Drop what must not be logged and blank what looks like it.
+
+    >>> without_secrets(None, "", {"event": "signed in", "player_name": "Anna", "found": [{"Token": 1, "match": 2}]})
+    {'event': 'signed in', 'found': [{'match': 2}]}
+    """
+    return {key: _clean(value) for key, value in event.items() if not _is_secret(key)}
+
+
+def _is_secret(key: object) -> bool:
+    text = str(key).lower()
+    return text in SECRETS or text.rpartition("_")[2] in SECRETS
+
+
+def _clean(value: Any) -> Any:
+    match value:
+        case str():
+            return _TELLTALE.sub(BLANK, value)
+        case bytes() | bytearray() | memoryview():
+            return BLANK
+        case bool() | int() | float() | None:
+            return value
+        case Mapping():
+            return {key: _clean(item) for key, item in value.items() if not _is_secret(key)}
+        case list() | tuple() | set() | frozenset():
+            return [_clean(item) for item in value]
+        case _:
+            return _TELLTALE.sub(BLANK, str(value))
+
+
+def _shared() -> list[Processor]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+        _without_internals,
+    ]
+
+
+def _without_internals(logger: Any, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Clean all but what structlog itself takes out again."""
+    internal = {key: event[key] for key in ("_record", "_from_structlog") if key in event}
+    rest = {key: value for key, value in event.items() if key not in internal}
+    return {**without_secrets(logger, method, rest), **internal}
+
+
+def _ending(*, terminal: bool) -> list[Processor]:
+    if terminal:
+        return [structlog.dev.ConsoleRenderer(colors=True, exception_formatter=structlog.dev.plain_traceback)]
+    return [structlog.processors.JSONRenderer(ensure_ascii=False, default=str)]
+
+
+class _Unfailing:
+    """A stream whose reader may go away: the service goes on without being heard."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()

@@ -1,0 +1,290 @@
+"""Commands on stored matches: read, decide, append, and tell only what is durable.
+
+One command at a time for a match in this process; against other processes the log decides who was first. A retried
+command finds the events it made, whatever has happened since; a choice is never decided again for another state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rollbook.match.decide import Command, Decision, Declined, Why, open_match
+from rollbook.match.envelope import Logged, read_bytes
+from rollbook.match.events import Chosen, Event, Opened
+from rollbook.match.fold import Misplaced
+from rollbook.match.ledger import Ledger, Made, Position
+from rollbook.match.log import (
+    Appended,
+    AppendResult,
+    Conflict,
+    Entry,
+    LobbyEntry,
+    Log,
+    OutcomeUnknown,
+    StoreUnavailable,
+)
+from rollbook.rules.catalogue import find
+from rollbook.rules.refusals import Refused
+
+MOST_LEDGERS: Final = 2_000
+"""Matches kept folded; others are read again when somebody asks."""
+
+PAGE: Final = 1_000
+DECIDED_AGAIN: Final = 3
+"""How often a seat is taken or left again when somebody else was faster."""
+
+ASKED_AGAIN: Final = 3
+"""How often an append is repeated whose outcome is unknown."""
+
+
+class MatchUnknown(Exception):
+    """There is no such match."""
+
+
+class RequestReused(Exception):
+    """The request id has been used for something else."""
+
+
+class LogLost(Exception):
+    """The stored log is shorter than, or other than, what this service has told; nothing is built on it."""
+
+    def __init__(self, match_id: str, known: int, stored: int) -> None:
+        """Keep both heads as evidence."""
+        super().__init__(match_id, known, stored)
+        self.match_id = match_id
+        self.known = known
+        self.stored = stored
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command came to: the events it made, whether now or when it was first asked, and where the match is."""
+
+    made: tuple[Logged, ...]
+    ledger: Ledger
+    """The match as it is now; read it, and do not change it."""
+
+
+Decide = Callable[[Ledger], Decision]
+Summary = Callable[[Ledger], LobbyEntry | None]
+
+
+class Matches:
+    """All matches of a log, with the ones in use kept folded."""
+
+    def __init__(self, log: Log, summary: Summary) -> None:
+        """Serve the matches of this log; `summary` is what its lobby says of them."""
+        self._log = log
+        self._summary = summary
+        self._ledgers: OrderedDict[str, Ledger] = OrderedDict()
+        self._busy: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    async def open(self, opened: Opened, secret: bytes, command: Command) -> Answer:
+        """Open a match; the same request again is answered with the match it opened."""
+        async with self._one_at_a_time(opened.match_id):
+            first = open_match(find(opened.game, opened.ruleset), opened, secret, command)
+            ledger = Ledger(first)
+            for _ in range(ASKED_AGAIN):
+                try:
+                    result = await self._append(opened.match_id, 0, [first], ledger)
+                except OutcomeUnknown:
+                    continue
+                if isinstance(result, Appended):
+                    self._keep(opened.match_id, ledger)
+                    return Answer((first,), ledger)
+                return await self._opened_before(opened, command)
+            raise StoreUnavailable("the store does not answer; the same request again is safe")
+
+    async def _opened_before(self, opened: Opened, command: Command) -> Answer:
+        ledger = await self._caught_up(opened.match_id, self._ledgers.get(opened.match_id))
+        made = ledger.requests.get(command.request)
+        before = ledger.opened
+        same = (before.game, before.ruleset, before.options, before.terms, len(before.names)) == (
+            opened.game,
+            opened.ruleset,
+            opened.options,
+            opened.terms,
+            len(opened.names),
+        )
+        if made is None or made.first != 1 or not same:
+            raise RequestReused
+        return await self._answer(opened.match_id, ledger, made)
+
+    async def command(  # noqa: PLR0913 - what makes a retry safe
+        self,
+        match_id: str,
+        command: Command,
+        decide: Decide,
+        asked: Callable[[Logged], bool],
+        *,
+        decided_again: bool = False,
+        not_before_ms: int | None = None,
+    ) -> Answer:
+        """Carry out a command, once, however often it is sent.
+
+        `asked` says whether an event is the one that this command asks for; it tells a retry from a request id that is
+        used for something else. `decided_again` is for what means the same in a later state: sitting down, getting up.
+        """
+        async with self._one_at_a_time(match_id):
+            ledger = await self._known(match_id)
+            left = DECIDED_AGAIN if decided_again else 1
+            while True:
+                if (answer := await self._made_before(match_id, ledger, command, asked)) is not None:
+                    return answer
+                if not left:
+                    head = ledger.head.sequence
+                    why = f"somebody was faster: the log has gone on to event {head}"
+                    raise Declined(Why.POSITION_MOVED_ON, why, head=head)
+                try:
+                    decision = decide(ledger)
+                except (Declined, Refused):
+                    # Perhaps only this process is behind: what it says no to may be right for the state there is now.
+                    newer = await self._caught_up(match_id, ledger)
+                    if newer.head == ledger.head:
+                        raise
+                    ledger = newer
+                    continue
+                left -= 1
+                if await self._carried_out(match_id, ledger, decision, not_before_ms):
+                    self._keep(match_id, decision.after)
+                    return Answer(tuple(decision.entries), decision.after)
+                ledger = await self._caught_up(match_id, ledger)
+
+    async def ledger(self, match_id: str) -> Ledger:
+        """The match as it is now; read it, and do not change it."""
+        async with self._one_at_a_time(match_id):
+            return await self._caught_up(match_id, self._ledgers.get(match_id))
+
+    async def _made_before(
+        self, match_id: str, ledger: Ledger, command: Command, asked: Callable[[Logged], bool]
+    ) -> Answer | None:
+        made = ledger.requests.get(command.request) if command.request else None
+        if made is None:
+            return None
+        answer = await self._answer(match_id, ledger, made)
+        if not asked(answer.made[0]):
+            raise RequestReused
+        return answer
+
+    async def _answer(self, match_id: str, ledger: Ledger, made: Made) -> Answer:
+        count = made.last - made.first + 1
+        entries = await self._log.read(match_id, made.first - 1, count)
+        if len(entries) < count:
+            raise LogLost(match_id, made.last, made.first - 1 + len(entries))
+        game = None if made.first == 1 else ledger.game
+        return Answer(
+            tuple(read_bytes(entry.event, entry.private, game, match_id) for entry in entries),
+            ledger,
+        )
+
+    async def _carried_out(self, match_id: str, before: Ledger, decision: Decision, not_before_ms: int | None) -> bool:
+        """Whether the decision is in the log; false if somebody else was faster."""
+        expected = before.head.sequence
+        for _ in range(ASKED_AGAIN):
+            try:
+                result = await self._append(
+                    match_id, expected, decision.entries, decision.after, not_before_ms=not_before_ms
+                )
+            except OutcomeUnknown:
+                continue
+            if isinstance(result, Appended):
+                return True
+            if isinstance(result, Conflict):
+                return await self._is_there(match_id, decision)
+            raise Declined(Why.TIME_NOT_OUT, "by the store's clock the time is not out", now_ms=result.now_ms)
+        raise StoreUnavailable("the store does not answer; the same request again is safe")
+
+    async def _is_there(self, match_id: str, decision: Decision) -> bool:
+        """Whether it was this very decision that was faster, as after an append whose answer was lost."""
+        first = decision.entries[0]
+        stored = await self._log.read(match_id, first.sequence - 1, len(decision.entries))
+        return [entry.event for entry in stored] == [logged.data for logged in decision.entries]
+
+    async def _append(
+        self,
+        match_id: str,
+        expected: int,
+        events: list[Logged],
+        after: Ledger,
+        *,
+        not_before_ms: int | None = None,
+    ) -> AppendResult:
+        return await self._log.append(
+            match_id,
+            expected,
+            [Entry(logged.data, logged.private) for logged in events],
+            lobby=self._summary(after),
+            not_before_ms=not_before_ms,
+        )
+
+    async def _known(self, match_id: str) -> Ledger:
+        """The ledger as this process has it; what others have appended since shows at the next append."""
+        kept = self._ledgers.get(match_id)
+        return await self._caught_up(match_id, None) if kept is None else kept
+
+    async def _caught_up(self, match_id: str, kept: Ledger | None) -> Ledger:
+        """The ledger with everything that other processes have appended since."""
+        ledger = None if kept is None else kept.copy()
+        while True:
+            after = 0 if ledger is None else ledger.head.sequence
+            entries = await self._log.read(match_id, after, PAGE)
+            if ledger is None:
+                if not entries:
+                    raise MatchUnknown(match_id)
+                ledger = Ledger.fold(match_id, entries)
+            else:
+                self._continue(match_id, ledger, entries)
+            if len(entries) < PAGE:
+                break
+        if kept is not None and ledger.head == kept.head:
+            # A failover or a restored backup shows as a log that ends before what has been told.
+            head = await self._log.head(match_id)
+            if head < kept.head.sequence:
+                raise LogLost(match_id, kept.head.sequence, head)
+        self._keep(match_id, ledger)
+        return ledger
+
+    def _continue(self, match_id: str, ledger: Ledger, entries: list[Entry]) -> None:
+        known = ledger.head.sequence
+        try:
+            for entry in entries:
+                ledger.take(read_bytes(entry.event, entry.private, ledger.game))
+        except Misplaced:
+            raise LogLost(match_id, known, ledger.head.sequence) from None
+
+    def _keep(self, match_id: str, ledger: Ledger) -> None:
+        self._ledgers[match_id] = ledger
+        self._ledgers.move_to_end(match_id)
+        if len(self._ledgers) > MOST_LEDGERS:
+            self._ledgers.popitem(last=False)
+
+    @asynccontextmanager
+    async def _one_at_a_time(self, match_id: str) -> AsyncIterator[None]:
+        lock, users = self._busy.get(match_id, (asyncio.Lock(), 0))
+        self._busy[match_id] = (lock, users + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, users = self._busy[match_id]
+            if users == 1:
+                del self._busy[match_id]
+            else:
+                self._busy[match_id] = (lock, users - 1)
+
+
+def asked_for(event: Event, position: Position | None = None) -> Callable[[Logged], bool]:
+    """Whether a stored event is this one, chosen for this position, whatever it was charged."""
+
+    def asked(logged: Logged) -> bool:
+        stored = logged.event
+        if isinstance(stored, Chosen):
+            stored = replace(stored, charged_ms=0)
+        return stored == event and (position is None or position == Position(logged.sequence - 1, logged.previous))
+
+    return asked

@@ -1,0 +1,196 @@
+"""What a service is started with, and which of it cannot be.
+
+Values come as an operator wrote them, on the command line or in the environment; `Settings.read` is the only way from
+there. Whatever it refuses it names by its flag, with a sentence that says what to write instead.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Literal, Self, TypeAlias, get_args
+
+from rollbook.log.address import parse
+from rollbook.log.wire import Durability
+
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+
+DEFAULT_LISTEN: Final = "127.0.0.1:50051"
+HIGHEST_PORT: Final = 65_535
+
+
+class SettingReason(StrEnum):
+    """Every reason to refuse a setting."""
+
+    LISTEN_MALFORMED = "listen_malformed"
+    LISTEN_EXPOSED = "listen_exposed"
+    STORE_MALFORMED = "store_malformed"
+    DURABILITY_UNKNOWN = "durability_unknown"
+    LOG_LEVEL_UNKNOWN = "log_level_unknown"
+    TLS_INCOMPLETE = "tls_incomplete"
+
+
+class SettingRefused(Exception):
+    """A setting with which no service is started; `reason` is for programs, `why` for people."""
+
+    def __init__(self, flag: str, reason: SettingReason, why: str) -> None:
+        """Keep which flag it is about."""
+        super().__init__(flag, reason, why)
+        self.flag = flag
+        self.reason = reason
+        self.why = why
+
+    def __str__(self) -> str:
+        """Name the flag and say why."""
+        return f"{self.flag}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Where the service is reached; port 0 leaves the choice of a port to the system."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """The address as gRPC takes it."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine reaches it; of names, only `localhost` is known to stay here."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read host:port.
+
+        >>> str(Listen.read("[::1]:50051"))
+        '[::1]:50051'
+        """
+        host, colon, port = text.rpartition(":")
+        bracketed = host.startswith("[") and host.endswith("]")
+        host = host[1:-1] if bracketed else host
+        sound = host and all(character.isalnum() or character in "-._:%" for character in host)
+        if not colon or not sound or (":" in host) != bracketed or not (port.isascii() and port.isdecimal()):
+            raise SettingRefused(
+                "--listen",
+                SettingReason.LISTEN_MALFORMED,
+                f"{text!r} is not host:port, such as {DEFAULT_LISTEN} or [::1]:50051",
+            )
+        if len(port) > len(str(HIGHEST_PORT)) or int(port) > HIGHEST_PORT:
+            raise SettingRefused(
+                "--listen", SettingReason.LISTEN_MALFORMED, f"a port is 0 (any that is free) to {HIGHEST_PORT}"
+            )
+        return cls(host, int(port))
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The files that a service proves itself with."""
+
+    certificate: Path
+    key: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All that an operator decides about a service."""
+
+    data: Path
+    listen: Listen
+    redis: str | None = field(default=None, repr=False)
+    """The URL of a store that is there already, and may hold a password; none: a server of our own."""
+    durability: Durability = "fsync"
+    tls: Tls | None = None
+    head_key: Path | None = None
+    """A key file for signing heads that is kept elsewhere; none: `head.key` in the data directory."""
+    guests: bool = True
+    log_level: LogLevel = "info"
+
+    @classmethod
+    def read(  # noqa: PLR0913 - every flag is a parameter
+        cls,
+        *,
+        data: Path | None = None,
+        listen: str = DEFAULT_LISTEN,
+        redis: str | None = None,
+        durability: str = "fsync",
+        tls_cert: Path | None = None,
+        tls_key: Path | None = None,
+        insecure: bool = False,
+        head_key: Path | None = None,
+        guests: bool = True,
+        log_level: str = "info",
+    ) -> Self:
+        """The settings, or SettingRefused with the first thing that is wrong with them."""
+        address = Listen.read(listen)
+        tls = _tls(tls_cert, tls_key)
+        if tls is None and not address.is_loopback and not insecure:
+            raise SettingRefused(
+                "--listen",
+                SettingReason.LISTEN_EXPOSED,
+                f"{address.host} can be reached from other machines, and tokens would travel in the clear: give"
+                " --tls-cert and --tls-key, or say --insecure if something in front of the service does TLS",
+            )
+        if redis is not None:
+            _check_store(redis)
+        return cls(
+            data=data_home() if data is None else data.expanduser().absolute(),
+            listen=address,
+            redis=redis,
+            durability=_durability(durability),
+            tls=tls,
+            head_key=head_key and head_key.expanduser(),
+            guests=guests,
+            log_level=_log_level(log_level),
+        )
+
+
+def data_home() -> Path:
+    """Where a user's data is kept, unless it is said otherwise."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "rollbook"
+    base = Path(os.environ.get("XDG_DATA_HOME", ""))
+    # The standard for these directories says to ignore a relative path.
+    return (base if base.is_absolute() else Path.home() / ".local" / "share") / "rollbook"
+
+
+def _tls(certificate: Path | None, key: Path | None) -> Tls | None:
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        missing, given = ("--tls-cert", "--tls-key") if certificate is None else ("--tls-key", "--tls-cert")
+        raise SettingRefused(missing, SettingReason.TLS_INCOMPLETE, f"needed as well, because {given} is given")
+    return Tls(certificate.expanduser(), key.expanduser())
+
+
+def _check_store(url: str) -> None:
+    try:
+        parse(url)
+    except ValueError as wrong:
+        # What is read out of a URL at the wrong place may be a piece of its password.
+        why = "this is no URL of a store; percent-encode in a password all but letters, digits and -._~"
+        raise SettingRefused("--redis", SettingReason.STORE_MALFORMED, why if "@" in url else str(wrong)) from None
+
+
+def _durability(text: str) -> Durability:
+    for level in get_args(Durability):
+        if level == text:
+            return level  # type: ignore[no-any-return]  # one of the literals
+    raise SettingRefused("--durability", SettingReason.DURABILITY_UNKNOWN, f"fsync or relaxed, not {text!r}")
+
+
+def _log_level(text: str) -> LogLevel:
+    levels = get_args(LogLevel)
+    for level in levels:
+        if level == text:
+            return level  # type: ignore[no-any-return]  # one of the literals
+    raise SettingRefused("--log-level", SettingReason.LOG_LEVEL_UNKNOWN, f"{', '.join(levels)}, not {text!r}")

@@ -1,0 +1,275 @@
+"""Services in processes of their own, as an operator has them, and a small service that they can be asked to run.
+
+As a program: `python tests/server/serving.py FLAGS` is `rollbook serve FLAGS` with that small service alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import psutil
+from google.protobuf import wrappers_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+READY_SECONDS = 40.0
+POLL_SECONDS = 0.02
+
+Foundation = Any
+
+DIARY = "rollbook.test.Diary"
+"""Keeps a match of one-word events in the service's log: Write appends, Read counts, Follow lasts until the drain."""
+
+
+class Diary:
+    """A servicer that is small, and real: what it acknowledges is in the log."""
+
+    def __init__(self, foundation: Foundation) -> None:
+        self._log = foundation.log
+        self._draining = asyncio.Event()
+
+    def add(self, server: grpc.aio.Server) -> None:
+        """Register it."""
+        text: dict[str, Any] = {
+            "request_deserializer": wrappers_pb2.StringValue.FromString,
+            "response_serializer": wrappers_pb2.Int64Value.SerializeToString,
+        }
+        methods: dict[str, Any] = {
+            "Write": grpc.unary_unary_rpc_method_handler(self.write, **text),
+            "Read": grpc.unary_unary_rpc_method_handler(self.read, **text),
+            "Slowly": grpc.unary_stream_rpc_method_handler(self.slowly, **text),
+            "Fail": grpc.unary_unary_rpc_method_handler(self.fail, **text),
+            "Stay": grpc.unary_stream_rpc_method_handler(self.stay, **text),
+            "Chat": grpc.stream_stream_rpc_method_handler(self.chat, **text),
+            "Follow": grpc.unary_stream_rpc_method_handler(self.follow, **text),
+        }
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(DIARY, methods),))
+
+    async def write(self, request: wrappers_pb2.StringValue, context: Any) -> wrappers_pb2.Int64Value:
+        """Append one event."""
+        from rollbook.match.log import Appended, Entry, OutcomeUnknown, StoreUnavailable  # noqa: PLC0415 - as serve does
+
+        try:
+            head = await self._log.head("diary")
+            result = await self._log.append("diary", head, [Entry(request.value.encode())])
+        except (OutcomeUnknown, StoreUnavailable) as failure:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, str(failure))
+        assert isinstance(result, Appended)
+        return wrappers_pb2.Int64Value(value=result.head)
+
+    async def read(self, _request: wrappers_pb2.StringValue, _context: Any) -> wrappers_pb2.Int64Value:
+        """Count the events."""
+        return wrappers_pb2.Int64Value(value=await self._log.head("diary"))
+
+    async def slowly(self, request: wrappers_pb2.StringValue, context: Any) -> AsyncIterator[wrappers_pb2.Int64Value]:
+        """Say that it has begun, and write only when the service is being drained."""
+        yield wrappers_pb2.Int64Value(value=0)
+        await self._draining.wait()
+        yield await self.write(request, context)
+
+    async def fail(self, request: wrappers_pb2.StringValue, _context: Any) -> wrappers_pb2.Int64Value:
+        """Fail, and say with what."""
+        raise ValueError(f"cannot deal with Bearer {request.value}")
+
+    async def stay(self, _request: wrappers_pb2.StringValue, _context: Any) -> AsyncIterator[wrappers_pb2.Int64Value]:
+        """Stay for ever, drain or no drain."""
+        yield wrappers_pb2.Int64Value(value=1)
+        await asyncio.Event().wait()
+
+    async def follow(self, _request: wrappers_pb2.StringValue, _context: Any) -> AsyncIterator[wrappers_pb2.Int64Value]:
+        """One word at first, and a last one when the service is being drained."""
+        yield wrappers_pb2.Int64Value(value=1)
+        await self._draining.wait()
+        yield wrappers_pb2.Int64Value(value=-1)
+
+    async def chat(
+        self, requests: AsyncIterator[wrappers_pb2.StringValue], context: Any
+    ) -> AsyncIterator[wrappers_pb2.Int64Value]:
+        """Write every word, for as long as there are any."""
+        async for request in requests:
+            yield await self.write(request, context)
+
+    async def drain(self) -> None:
+        """Let the streams have their last word."""
+        self._draining.set()
+
+
+async def only_the_diary(foundation: Foundation) -> Any:
+    """What these services run."""
+    from rollbook.server.running import Assembly, Servicer  # noqa: PLC0415 - as serve does
+
+    diary = Diary(foundation)
+    return Assembly([Servicer(DIARY, diary.add, drain=diary.drain)])
+
+
+class Service:
+    """A service in a process of its own, and what it says on standard error."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.said: list[str] = []
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said.append(line)
+
+    def hang_up(self) -> None:
+        """Stop listening to a service that has ended."""
+        self._listener.join(READY_SECONDS)
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """What it logged; every line has to be JSON."""
+        return [json.loads(line) for line in self.said]
+
+    def line(self, event: str) -> dict[str, Any]:
+        """Wait for a line in the log that begins like this."""
+        found: dict[str, Any] = until(
+            lambda: next((line for line in self.lines if line["event"].startswith(event)), None), self
+        )
+        return found
+
+    def line_after_end(self, event: str) -> dict[str, Any]:
+        """A line in the log of a service that has ended."""
+        return next(line for line in self.lines if line["event"] == event)
+
+    @property
+    def address(self) -> str:
+        """Where it listens, once it does."""
+        return str(self.line("listening")["address"])
+
+    @property
+    def store(self) -> psutil.Process:
+        """Its own server, once it runs."""
+        found: psutil.Process = until(lambda: next(iter(stores(self.process.pid)), None), self)
+        return found
+
+    def channel(self) -> grpc.Channel:
+        """A connection of its own to it."""
+        return grpc.insecure_channel(self.address, options=[("grpc.use_local_subchannel_pool", 1)])
+
+    def status(self) -> int:
+        """What it says of its health."""
+        with self.channel() as channel:
+            answer = health(channel).Check(health_pb2.HealthCheckRequest(), timeout=10, wait_for_ready=True)
+            return int(answer.status)
+
+    def ended(self, seconds: float = READY_SECONDS) -> int:
+        """Its exit code, once it has ended and everything it said has been heard."""
+        code = self.process.wait(seconds)
+        self._listener.join(seconds)
+        return code
+
+
+def health(channel: grpc.Channel) -> Any:
+    """The health service's stub, whose methods its types do not know."""
+    return health_pb2_grpc.HealthStub(channel)
+
+
+def stores(process: int) -> list[psutil.Process]:
+    """The servers that a service has as children."""
+    found = []
+    for child in psutil.Process(process).children():
+        try:
+            if "server" in child.name():
+                found.append(child)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def until(condition: Callable[[], Any], service: Service | None = None) -> Any:
+    """Wait until there is something, and return it."""
+    deadline = time.monotonic() + READY_SECONDS
+    while not (found := condition()):
+        said = "" if service is None else "".join(service.said)
+        assert service is None or service.process.poll() is None, f"the service has ended:\n{said}"
+        assert time.monotonic() < deadline, f"waited in vain:\n{said}"
+        time.sleep(POLL_SECONDS)
+    return found
+
+
+PATHS = {"--data", "--tls-cert", "--tls-key", "--head-key"}
+PROGRAM = [sys.executable, str(Path(__file__))]
+
+
+@contextmanager
+def service(data: Path, *flags: str) -> Iterator[Service]:
+    """A service on a data directory and a free port; what is left of it in the end is killed."""
+    with started([*PROGRAM, "--data", str(data), "--listen", "127.0.0.1:0", *flags]) as one:
+        yield one
+
+
+@contextmanager
+def started(words: Sequence[str], env: dict[str, str] | None = None) -> Iterator[Service]:
+    """A service that a command starts."""
+    process = subprocess.Popen(
+        words,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, **(env or {})},
+    )
+    one = Service(process)
+    try:
+        yield one
+    finally:
+        left = stores(process.pid) if process.poll() is None else []
+        process.kill()
+        process.wait()
+        for child in left:
+            child.kill()
+            psutil.wait_procs([child], timeout=READY_SECONDS)
+        one.hang_up()
+
+
+def call(channel: grpc.Channel, method: str, text: str = "") -> int:
+    """Ask the diary."""
+    ask = channel.unary_unary(
+        f"/{DIARY}/{method}",
+        request_serializer=wrappers_pb2.StringValue.SerializeToString,
+        response_deserializer=wrappers_pb2.Int64Value.FromString,
+    )
+    answer: wrappers_pb2.Int64Value = ask(wrappers_pb2.StringValue(value=text), timeout=30, wait_for_ready=True)
+    return answer.value
+
+
+def begin(channel: grpc.Channel, method: str, text: str = "") -> Any:
+    """Ask the diary for something that takes a while."""
+    ask = channel.unary_stream(
+        f"/{DIARY}/{method}",
+        request_serializer=wrappers_pb2.StringValue.SerializeToString,
+        response_deserializer=wrappers_pb2.Int64Value.FromString,
+    )
+    return ask(wrappers_pb2.StringValue(value=text), timeout=60)
+
+
+def main(words: list[str]) -> int:
+    """`rollbook serve` with the diary in place of matches; every flag has a value here."""
+    from rollbook.commands.serve import run  # noqa: PLC0415 - only in the process that serves
+    from rollbook.server.settings import Settings  # noqa: PLC0415 - only in the process that serves
+
+    given: dict[str, Any] = {
+        flag.removeprefix("--").replace("-", "_"): Path(value) if flag in PATHS else value
+        for flag, value in zip(words[::2], words[1::2], strict=True)
+    }
+    return run(Settings.read(**given), only_the_diary)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,108 @@
+"""The IdentityService over a real channel: guests, old tokens, limits, and the keys of heads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+import pytest
+
+from rollbook.identity.tokens import Role
+from rollbook.server.limits import Limits
+from rollbook.v1 import identity_pb2
+from tests.server.talking import Person, World, refusal, run
+
+
+async def sign_in(world: World, **fields: Any) -> identity_pb2.SignInResponse:
+    """Become a guest."""
+    response: identity_pb2.SignInResponse = await world.nobody().identity.SignIn(identity_pb2.SignInRequest(**fields))
+    return response
+
+
+def test_a_guest_gets_a_token_that_opens_matches() -> None:
+    """With a name, or without one; the token says who it is until it expires."""
+
+    async def scenario(world: World) -> None:
+        signed = await sign_in(world, name="Zoe\u0308")
+        assert ("Zoë", False) == (signed.name, signed.same_subject)
+        assert world.clock.ms + 7 * 24 * 3_600_000 == signed.expires_ms
+        assert "Guest" == (await sign_in(world)).name
+        guest = Person(world, world.channel, "guest", signed.token)
+        match_id = (await guest.open()).match_id
+        await guest.call("TakeSeat", match_id=match_id)
+        assert "Zoë" == (await guest.look(match_id)).summary.seats[0].name
+
+    run(scenario)
+
+
+def test_an_old_token_keeps_the_subject_for_thirty_days_after_it_expired() -> None:
+    """And with it the seat; another name may come along. One that does not hold is refused, not taken for none."""
+
+    async def scenario(world: World) -> None:
+        signed = await sign_in(world, name="Anna")
+        guest = Person(world, world.channel, "guest", signed.token)
+        match_id = (await guest.open()).match_id
+        await guest.call("TakeSeat", match_id=match_id)
+        world.clock.ms = signed.expires_ms + 29 * 24 * 3_600_000
+        again = await sign_in(world, old_token=signed.token)
+        assert ("Anna", True) == (again.name, again.same_subject)
+        returned = Person(world, world.channel, "guest", again.token)
+        assert 0 == (await returned.look(match_id)).perspective.seat
+        assert "Berta" == (await sign_in(world, old_token=signed.token, name="Berta")).name
+        world.clock.ms += 2 * 24 * 3_600_000
+        assert "TOKEN_EXPIRED" == (await refusal(sign_in(world, old_token=signed.token))).reason
+        nothing = "nothing"
+        assert "TOKEN_MALFORMED" == (await refusal(sign_in(world, old_token=nothing))).reason
+        judge = world.token("judge", Role.JUDGE, (match_id,))
+        assert "TOKEN_ROLE_NOT_TRUSTED" == (await refusal(sign_in(world, old_token=judge))).reason
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "x" * 41, " a", "\u202ea"])
+def test_a_name_that_cannot_be_shown_is_refused(name: str) -> None:
+    """The fact `why` says what is wrong with it."""
+
+    async def scenario(world: World) -> None:
+        told = await refusal(sign_in(world, name=name))
+        assert (grpc.StatusCode.INVALID_ARGUMENT, "NAME_REFUSED", {"why"}) == (told.code, told.reason, set(told.facts))
+
+    run(scenario)
+
+
+def test_guests_can_be_switched_off() -> None:
+    """Then other tokens hold."""
+
+    async def scenario(world: World) -> None:
+        told = await refusal(sign_in(world))
+        assert (grpc.StatusCode.PERMISSION_DENIED, "GUESTS_OFF") == (told.code, told.reason)
+        await world.person("one").open()
+
+    run(scenario, takes_guests=False)
+
+
+def test_so_many_guests_come_from_one_address_in_an_hour() -> None:
+    """The next one is told when to come again."""
+
+    async def scenario(world: World) -> None:
+        await sign_in(world)
+        await sign_in(world)
+        told = await refusal(sign_in(world))
+        assert (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_GUESTS") == (told.code, told.reason)
+        world.clock.ms += int(told.facts["retry_after_ms"])
+        await sign_in(world)
+
+    run(scenario, limits=Limits(guests_per_address_per_hour=2))
+
+
+def test_the_keys_of_heads_are_published_old_ones_too() -> None:
+    """The oldest first; the one in use has signed the heads."""
+
+    async def scenario(world: World) -> None:
+        response = await world.nobody().identity.GetKeys(identity_pb2.GetKeysRequest())
+        opened = await world.person("one").open()
+        assert [False, True] == [key.in_use for key in response.keys]
+        assert opened.made.head.key_id == response.keys[-1].key_id
+        assert world.head_key.public_key().public_bytes_raw() == response.keys[-1].public_key
+
+    run(scenario)

@@ -1,0 +1,97 @@
+"""Lists page by page, and the limits on what one subject may ask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import grpc
+
+from rollbook.server.limits import Limits
+from rollbook.v1 import match_pb2
+from tests.server.talking import Person, World, refusal, run
+
+
+def test_pages_hold_every_match_once_whatever_happens_meanwhile() -> None:
+    """Those opened last first; a token goes with its filters and its caller."""
+
+    async def scenario(world: World) -> None:
+        one = world.person("one")
+        opened = []
+        for number in range(7):
+            world.clock.ms += number % 2
+            opened.append((await one.open()).match_id)
+        seen: list[str] = []
+        token = ""
+        while True:
+            page = await one.call("ListMatches", page_size=2, page_token=token)
+            seen += [match.match_id for match in page.matches]
+            world.clock.ms += 1
+            await one.open()
+            token = page.next_page_token
+            if not token:
+                break
+            for wrong in ({"game": "raffzahn"}, {"page_token": token[:-4] + "AAAA"}, {"page_token": "ä"}):
+                bad = await refusal(one.call("ListMatches", **{"page_size": 2, "page_token": token, **wrong}))
+                assert "PAGE_TOKEN_BAD" == bad.reason
+        assert sorted(opened) == sorted(seen)
+        assert "PAGE_TOKEN_BAD" == (await refusal(one.call("ListMatches", page_token=opened[0]))).reason
+        assert "PAGE_SIZE_NEGATIVE" == (await refusal(one.call("ListMatches", page_size=-1))).reason
+        assert "STATE_UNKNOWN" == (await refusal(one.call("ListMatches", state=99))).reason
+
+    run(scenario)
+
+
+def test_lists_are_filtered_by_game_state_and_seat() -> None:
+    """Each match as it is now, with who is to choose."""
+
+    async def scenario(world: World) -> None:
+        running, people = await world.started()
+        waiting = (await people[0].open("raffzahn", 3)).match_id
+
+        async def listed(person: Person, **filters: Any) -> list[str]:
+            return [match.match_id for match in (await person.call("ListMatches", **filters)).matches]
+
+        assert [running] == await listed(people[1], mine=True)
+        assert [running] == await listed(people[1], state=match_pb2.MATCH_STATE_RUNNING)
+        assert [waiting] == await listed(people[1], state=match_pb2.MATCH_STATE_OPEN)
+        assert [waiting] == await listed(people[1], game="raffzahn")
+        assert [] == await listed(world.person("other"), mine=True)
+        (summary,) = (await people[0].call("ListMatches", game="cant_stop")).matches
+        assert (await people[0].look(running)).summary == summary
+
+    run(scenario)
+
+
+def test_limits_refuse_and_say_how_many() -> None:
+    """Matches and seats of a subject, and its rate; a retry is not one more."""
+
+    async def scenario(world: World) -> None:
+        one = world.person("one")
+        first = await one.open(request_id="open-it-1")
+        many = await refusal(one.open())
+        assert (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_MATCHES") == (many.code, many.reason)
+        assert {"limit": "1"} == many.facts
+        assert first == await one.open(request_id="open-it-1")
+        second = await world.person("second").open()
+        sat = await one.call("TakeSeat", match_id=first.match_id, request_id="sit-down-1")
+        assert "TOO_MANY_SEATS" == (await refusal(one.call("TakeSeat", match_id=second.match_id))).reason
+        assert sat == await one.call("TakeSeat", match_id=first.match_id, request_id="sit-down-1")
+
+    run(scenario, limits=Limits(matches_per_subject=1, seats_per_subject=1))
+
+
+def test_a_subject_that_calls_too_often_waits() -> None:
+    """As long as it is told; others are not hindered."""
+
+    async def scenario(world: World) -> None:
+        one = world.person("one")
+        for _ in range(3):
+            await one.call("ListMatches")
+        told = await refusal(one.call("ListMatches"))
+        assert ("RATE_LIMITED", {"retry_after_ms": "500"}) == (told.reason, told.facts)
+        await world.person("two").call("ListMatches")
+        world.clock.ms += 500
+        await one.call("ListMatches")
+
+    run(scenario, limits=replace(Limits(), requests_per_second=2, requests_at_once=3))

@@ -1,0 +1,173 @@
+"""Refusals: one reason and one status code for whatever can go wrong, as the contract's comments say."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from rollbook.identity.refusals import NameReason, NameRefused, TokenReason, TokenRefused
+from rollbook.match.decide import Declined, Why
+from rollbook.match.log import OutcomeUnknown, StoreUnavailable
+from rollbook.match.vocabulary import Unreadable
+from rollbook.rules.refusals import Invalid, Reason
+from rollbook.server.matches import LogLost, MatchUnknown, RequestReused
+from rollbook.server.refusing import (
+    CODES,
+    MOST_DETAIL_BYTES,
+    Refusal,
+    detail_of,
+    play_refusal,
+    refusal_of,
+    status_of,
+)
+from rollbook.v1.refusals_pb2 import RefusalReason
+from rollbook.v1.table_pb2 import LegalChoices
+from tests.server.talking import World, refusal, run
+
+CONTRACT = Path(__file__).parents[2] / "proto/rollbook/v1/refusals.proto"
+
+
+def test_every_reason_has_the_status_code_that_the_contract_names() -> None:
+    """The comment of a reason and the table agree, for all of them."""
+    text = re.sub(r"\n\s*//", " ", CONTRACT.read_text())
+    found = re.findall(r"Code:\s+([A-Z_]+)\.(?:(?!Code:).)*?\sREFUSAL_REASON_([A-Z_0-9]+) =", text, re.DOTALL)
+    written = {name: code for code, name in found}
+    assert {name: code.name for name, code in CODES.items()} == written
+    assert len(RefusalReason.keys()) - 1 == len(written)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *[Declined(why, "why") for why in Why],
+        *[Invalid(reason, "why") for reason in Reason],
+        *[TokenRefused(reason, "why") for reason in TokenReason],
+        *[NameRefused(reason, "why") for reason in NameReason],
+        MatchUnknown("m"),
+        RequestReused(),
+        LogLost("m", 2, 1),
+        StoreUnavailable(),
+        OutcomeUnknown(),
+        Unreadable(),
+    ],
+    ids=repr,
+)
+def test_whatever_a_handler_can_meet_has_a_reason_in_the_contract(error: Exception) -> None:
+    """Never INTERNAL, never without details, and with the sentence that it came with."""
+    told = refusal_of(error)
+    assert told is not None
+    assert told.code not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.OK}
+    assert RefusalReason.Value(f"REFUSAL_REASON_{told.reason}") == detail_of(told).reason
+
+
+def test_a_reason_that_is_not_in_the_contract_cannot_be_told() -> None:
+    """Nobody could look it up."""
+    with pytest.raises(ValueError, match="REFUSAL_REASON_WEATHER"):
+        Refusal("WEATHER", "it rains")
+
+
+def test_details_stay_below_four_kibibytes() -> None:
+    """First the legal choices are left out, then facts; the sentence is cut."""
+    legal = LegalChoices()
+    for column in range(2_000):
+        legal.cant_stop.choices.add().advance.columns.append(column % 11 + 2)
+    facts = {f"{number} {'n' * 99}": "v" * 999 for number in range(30)}
+    told = Refusal("COLUMNS_NOT_OFFERED", "why " * 999, facts, legal=legal)
+    status = status_of(told)
+    assert status.ByteSize() <= MOST_DETAIL_BYTES
+    assert 500 == len(status.message)
+    played = play_refusal(told)
+    assert (False, True) == (played.detail.HasField("legal"), played.detail.legal_left_out)
+    small = play_refusal(Refusal("COLUMNS_NOT_OFFERED", "why", legal=LegalChoices(cant_stop=legal.cant_stop)))
+    assert small.detail.legal_left_out
+
+
+def test_facts_are_written_for_every_language() -> None:
+    """Numbers in decimals, true and false, lists with commas, nothing where there is nothing."""
+    told = Refusal("SEAT_TAKEN", "why", {"seat": 1, "free": (2, 3), "sure": True, "none": None})
+    assert {"seat": "1", "free": "2,3", "sure": "true"} == dict(detail_of(told).facts)
+
+
+class Broken:
+    """A store that fails in a way of the test's choosing."""
+
+    def __init__(self, error: Exception) -> None:
+        """Fail like this."""
+        self.error = error
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever is asked fails."""
+
+        async def fail(*_: Any, **__: Any) -> Any:
+            raise self.error
+
+        return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "reason"),
+    [
+        (StoreUnavailable("away"), grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE"),
+        (OutcomeUnknown("away"), grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE"),
+        (Unreadable("new"), grpc.StatusCode.UNAVAILABLE, "EVENT_BODY_UNKNOWN"),
+        (LogLost("m", 2, 1), grpc.StatusCode.DATA_LOSS, "LOG_LOST"),
+    ],
+)
+def test_what_the_store_does_is_told_by_name(error: Exception, code: grpc.StatusCode, reason: str) -> None:
+    """With details, like every refusal."""
+
+    async def scenario(world: World) -> None:
+        told = await refusal(world.person("one").look("a" * 24))
+        assert (code, reason) == (told.code, told.reason)
+
+    run(scenario, log=Broken(error))
+
+
+def test_what_no_client_can_cause_is_logged_and_told_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    """INTERNAL, and nothing of what it was."""
+
+    async def scenario(world: World) -> None:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await world.person("one").look("a" * 24)
+        assert grpc.StatusCode.INTERNAL == caught.value.code()
+        assert "secret" not in str(caught.value.details())
+
+    run(scenario, log=Broken(RuntimeError("a secret")))
+    assert "a secret" in capsys.readouterr().out
+
+
+def test_a_cancelled_call_stays_cancelled() -> None:
+    """The handler's task ends by CancelledError, which nothing on the way swallows."""
+
+    class Slow(Broken):
+        """A store that never answers."""
+
+        def __getattr__(self, name: str) -> Any:
+            """Whatever is asked takes for ever."""
+
+            async def wait(*_: Any, **__: Any) -> None:
+                self.asked.set()
+                try:
+                    await asyncio.Event().wait()
+                except asyncio.CancelledError:
+                    self.cancelled.set()
+                    raise
+
+            return wait
+
+    async def scenario(world: World) -> None:
+        store = world.log
+        store.asked, store.cancelled = asyncio.Event(), asyncio.Event()
+        call = asyncio.ensure_future(world.person("one").look("a" * 24))
+        await store.asked.wait()
+        call.cancel()
+        await store.cancelled.wait()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    run(scenario, log=Slow(RuntimeError()))

@@ -1,0 +1,325 @@
+"""A service as a process: what it starts, what it survives, how it ends. Every one of these is real."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import grpc
+import psutil
+import pytest
+from google.protobuf import wrappers_pb2
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+
+from rollbook.log.embedded import find_server
+from tests.log.servers import running
+from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, begin, call, health, service, until
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+def refused(*flags: str) -> subprocess.CompletedProcess[str]:
+    """A service that is not to start."""
+    return subprocess.run(
+        [*PROGRAM, *flags], capture_output=True, text=True, encoding="utf-8", check=False, timeout=READY_SECONDS
+    )
+
+
+def test_a_service_is_healthy_and_says_what_it_offers(tmp_path: Path) -> None:
+    """Health for the whole and for each service; reflection lists all of them."""
+    with service(tmp_path / "data") as one, one.channel() as channel:
+        assert SERVING == one.status()
+        of = health(channel)
+        assert SERVING == of.Check(health_pb2.HealthCheckRequest(service=DIARY), timeout=10).status
+        with pytest.raises(grpc.RpcError) as failure:
+            of.Check(health_pb2.HealthCheckRequest(service="nobody"), timeout=10)
+        assert grpc.StatusCode.NOT_FOUND == failure.value.code()
+        listed = set(ProtoReflectionDescriptorDatabase(channel).get_services())
+        assert {DIARY, "grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection"} == listed
+
+
+def test_a_service_makes_its_keys_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    """Two starts, the same keys; nobody else reads them."""
+    data = tmp_path / "data"
+    ids, keys = [], []
+    for _ in range(2):
+        with service(data) as one:
+            ids.append(one.line("listening")["head_key_id"])
+            keys.append([(data / name).read_bytes() for name in ("head.key", "token.key", "service.key")])
+            one.process.terminate()
+            assert 0 == one.ended()
+    assert ids[0] == ids[1]
+    assert keys[0] == keys[1]
+    assert 32 == len(keys[0][2])
+    assert {0o600} == {(data / name).stat().st_mode & 0o777 for name in ("head.key", "token.key", "service.key")}
+
+
+def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:
+    """It says which directory and which process; the first one does not notice."""
+    with service(tmp_path) as one, one.channel() as channel:
+        assert 1 == call(channel, "Write")
+        second = refused("--data", str(tmp_path), "--listen", "127.0.0.1:0")
+        assert 1 == second.returncode
+        assert f"{tmp_path} is in use by the service with process id {one.process.pid}" in second.stderr
+        assert "Traceback" not in second.stderr
+        assert 2 == call(channel, "Write")
+
+
+def test_a_second_service_on_the_same_port_is_refused(tmp_path: Path) -> None:
+    """Ports are not shared, or each would get half of the calls; the store it had begun is gone again."""
+    with service(tmp_path / "one") as one:
+        second = refused("--data", str(tmp_path / "two"), "--listen", one.address)
+        assert 1 == second.returncode
+        said = second.stderr.splitlines()[-1]
+        assert f"rollbook serve: cannot listen on {one.address}: Address already in use" == said
+        assert not [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path / "two") in str(p.info["cmdline"])]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_service_and_its_store(tmp_path: Path, number: signal.Signals) -> None:
+    """Exit code 0, and nothing left behind."""
+    with service(tmp_path) as one:
+        assert SERVING == one.status()
+        store = one.store
+        one.process.send_signal(number)
+        assert 0 == one.ended()
+        assert not store.is_running()
+        assert "drained" == one.line_after_end("ended")["how"]
+
+
+def test_a_drain_tells_watchers_and_lets_commands_finish(tmp_path: Path) -> None:
+    """Health says NOT_SERVING, streams get their last word, and what is under way is answered and kept."""
+    with service(tmp_path) as one, one.channel() as channel:
+        watch: Any = health(channel).Watch(health_pb2.HealthCheckRequest(), timeout=60)
+        assert SERVING == next(watch).status
+        follow = begin(channel, "Follow")
+        assert 1 == next(follow).value
+        slow = begin(channel, "Slowly", "under way")
+        assert 0 == next(slow).value
+        one.process.terminate()
+        assert NOT_SERVING == next(watch).status
+        assert [] == list(watch)
+        assert [-1] == [word.value for word in follow]
+        assert [1] == [answer.value for answer in slow]
+        assert 0 == one.ended()
+    with service(tmp_path) as one, one.channel() as channel:
+        assert 1 == call(channel, "Read")
+
+
+def test_a_drain_ends_streams_that_only_the_client_could_end(tmp_path: Path) -> None:
+    """The client keeps its side open, as players do: their stream ends well, and long before the drain's bound."""
+    words: queue.Queue[wrappers_pb2.StringValue | None] = queue.Queue()
+    words.put(wrappers_pb2.StringValue(value="first"))
+    with service(tmp_path) as one, one.channel() as channel:
+        ask: Any = channel.stream_stream(
+            f"/{DIARY}/Chat",
+            request_serializer=wrappers_pb2.StringValue.SerializeToString,
+            response_deserializer=wrappers_pb2.Int64Value.FromString,
+        )
+        chat = ask(iter(words.get, None), timeout=60)
+        assert 1 == next(chat).value
+        one.process.terminate()
+        assert [] == list(chat)
+        assert grpc.StatusCode.OK == chat.code()
+        assert 0 == one.ended(5)
+    words.put(None)
+
+
+def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
+    """A stream that never ends holds the drain up, and the second signal ends that; the store still ends cleanly."""
+    with service(tmp_path) as one, one.channel() as channel:
+        stay = begin(channel, "Stay")
+        assert 1 == next(stay).value
+        store = one.store
+        one.process.terminate()
+        one.line("draining")
+        assert one.process.poll() is None
+        one.process.terminate()
+        assert 130 == one.ended(5)
+        assert not store.is_running()
+
+
+def test_a_drain_is_bounded(tmp_path: Path) -> None:
+    """A stream that never ends is cut off in the end, without a second signal."""
+    with service(tmp_path) as one, one.channel() as channel:
+        stay = begin(channel, "Stay")
+        assert 1 == next(stay).value
+        one.process.terminate()
+        assert 0 == one.ended(25)
+        with pytest.raises(grpc.RpcError):
+            next(stay)
+
+
+def test_after_a_kill_of_the_service_the_next_start_has_everything(tmp_path: Path) -> None:
+    """Whatever became of the server it left behind."""
+    with service(tmp_path) as one, one.channel() as channel:
+        assert [1, 2, 3] == [call(channel, "Write") for _ in range(3)]
+        one.process.kill()
+        one.process.wait()
+        with service(tmp_path) as two, two.channel() as second:
+            assert 3 == call(second, "Read")
+            assert 4 == call(second, "Write")
+
+
+def test_after_a_kill_of_both_the_next_start_has_everything(tmp_path: Path) -> None:
+    """As when the machine goes."""
+    with service(tmp_path) as one, one.channel() as channel:
+        assert [1, 2, 3] == [call(channel, "Write") for _ in range(3)]
+        store = one.store
+        one.process.kill()
+        store.kill()
+        one.process.wait()
+        with service(tmp_path) as two, two.channel() as second:
+            assert 3 == call(second, "Read")
+
+
+def test_a_store_that_is_killed_comes_back_with_everything(tmp_path: Path) -> None:
+    """Meanwhile health says so and appends are UNAVAILABLE; the service itself lives on."""
+    with service(tmp_path) as one, one.channel() as channel:
+        watch: Any = health(channel).Watch(health_pb2.HealthCheckRequest(), timeout=60)
+        assert SERVING == next(watch).status
+        assert [1, 2, 3] == [call(channel, "Write") for _ in range(3)]
+        killed = one.store
+        killed.kill()
+        with pytest.raises(grpc.RpcError) as failure:
+            call(channel, "Write")
+        assert grpc.StatusCode.UNAVAILABLE == failure.value.code()
+        assert NOT_SERVING == next(watch).status
+        assert SERVING == next(watch).status
+        assert 3 == call(channel, "Read")
+        assert 4 == call(channel, "Write")
+        assert killed.pid != one.store.pid
+        one.process.terminate()
+        assert 0 == one.ended()
+
+
+def test_a_store_that_hangs_makes_the_service_unhealthy_until_it_goes_on(tmp_path: Path) -> None:
+    """It is not killed: what it is at may be what keeps the data."""
+    with service(tmp_path) as one, one.channel() as channel:
+        watch: Any = health(channel).Watch(health_pb2.HealthCheckRequest(), timeout=60)
+        assert SERVING == next(watch).status
+        store = one.store
+        store.suspend()
+        try:
+            assert NOT_SERVING == next(watch).status
+        finally:
+            store.resume()
+        assert SERVING == next(watch).status
+        assert store.pid == one.store.pid
+
+
+def test_logs_are_json_in_a_pipe_and_hold_no_secret(tmp_path: Path) -> None:
+    """A token in the metadata, in a text and in an exception: none of them gets there. The call itself does."""
+    token = "eyJhbGciOiJFZDI1NTE5In0.eyJzdWIiOiJhbm5hLXRoZS1ncmVhdCJ9.c2lnbmF0dXJlLW9mLWFubmE"  # noqa: S105 - nobody's
+    with service(tmp_path, "--log-level", "debug") as one, one.channel() as channel:
+        ask: Any = channel.unary_unary(f"/{DIARY}/Fail")
+        with pytest.raises(grpc.RpcError):
+            ask(b"\n" + bytes([len(token)]) + token.encode(), metadata=(("authorization", f"Bearer {token}"),))
+        assert SERVING == one.status()
+        told = until(lambda: [line for line in one.lines if line["event"] == "call"], one)[0]
+        assert (f"/{DIARY}/Fail", "UNKNOWN", "error") == (told["method"], told["status"], told["level"])
+        assert told["milliseconds"] >= 0
+        one.process.terminate()
+        assert 0 == one.ended()
+        assert one.lines
+        said = "".join(one.said)
+        for part in token.split("."):
+            assert part not in said
+        assert "authorization" not in said
+
+
+def test_a_store_elsewhere_is_used_and_left_alone(tmp_path: Path) -> None:
+    """With --redis there is no server of its own, the URL's password is nowhere, and the store outlives the service."""
+    with service(tmp_path / "one") as one:
+        url = f"unix://:@{tmp_path / 'one' / 'server.sock'}"
+        assert SERVING == one.status()
+        with service(tmp_path / "two", "--redis", url) as two, two.channel() as channel:
+            assert 1 == call(channel, "Write")
+            assert not psutil.Process(two.process.pid).children()
+            two.process.terminate()
+            assert 0 == two.ended()
+        with one.channel() as channel:
+            assert 1 == call(channel, "Read")
+
+
+def test_a_store_that_is_not_durable_is_refused(tmp_path: Path) -> None:
+    """Unless it is asked for by name."""
+    with running(find_server(), tmp_path / "store", {"appendonly": "no"}) as store:
+        flags = ("--redis", store.url, "--listen", "127.0.0.1:0")
+        done = refused("--data", str(tmp_path / "one"), *flags)
+        assert 1 == done.returncode
+        assert "appendonly is no" in done.stderr
+        with service(tmp_path / "one", "--redis", store.url, "--durability", "relaxed") as one:
+            assert SERVING == one.status()
+            assert "relaxed" == one.line("listening")["durability"]
+
+
+def test_requests_are_bounded(tmp_path: Path) -> None:
+    """Nobody sends more than 64 KiB at once."""
+    with service(tmp_path) as one, one.channel() as channel:
+        with pytest.raises(grpc.RpcError) as failure:
+            call(channel, "Write", "x" * 70_000)
+        assert grpc.StatusCode.RESOURCE_EXHAUSTED == failure.value.code()
+
+
+def test_a_signal_during_the_start_ends_it_cleanly(tmp_path: Path) -> None:
+    """Also when the server is not up yet."""
+    with service(tmp_path) as one:
+        until(lambda: psutil.Process(one.process.pid).children(), one)
+        one.process.terminate()
+        assert 0 == one.ended()
+    assert not [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path) in str(p.info["cmdline"])]
+
+
+def test_tls_serves_who_trusts_the_certificate(tmp_path: Path) -> None:
+    """And files that do not belong together are refused at the start, not at the first call."""
+    certificate, key = self_signed(tmp_path)
+    files = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    with service(tmp_path / "data", *files) as one:
+        trusted = grpc.ssl_channel_credentials(certificate.read_bytes())
+        with grpc.secure_channel(one.address, trusted) as channel:
+            assert 1 == call(channel, "Write")
+    _, another = self_signed(tmp_path / "other")
+    done = refused("--data", str(tmp_path / "data"), *files[:3], str(another), "--listen", "127.0.0.1:0")
+    assert 1 == done.returncode
+    assert "are not a certificate and its unencrypted key" in done.stderr
+    done = refused("--data", str(tmp_path / "data"), *files[:3], str(tmp_path / "none"), "--listen", "127.0.0.1:0")
+    assert 3 == done.returncode
+    assert f"{tmp_path / 'none'}: No such file or directory" in done.stderr
+
+
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 and its key."""
+    from datetime import UTC, datetime, timedelta  # noqa: PLC0415 - for this one
+    from ipaddress import ip_address  # noqa: PLC0415 - for this one
+
+    from cryptography import x509  # noqa: PLC0415 - for this one
+    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415 - for this one
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - for this one
+
+    folder.mkdir(exist_ok=True)
+    key = ec.generate_private_key(ec.SECP256R1())
+    who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "rollbook test")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(who)
+        .issuer_name(who)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    files = folder / "certificate.pem", folder / "key.pem"
+    files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    files[1].write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return files

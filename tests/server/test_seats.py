@@ -1,0 +1,171 @@
+"""Sitting down, getting ready, resigning and being ended by an operator, over a real channel."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import grpc
+
+from rollbook.identity.tokens import Role
+from rollbook.log.memory import MemoryLog
+from rollbook.match.log import AppendResult, Conflict
+from rollbook.v1 import match_pb2
+from tests.server.talking import Person, World, entropy, refusal, refused, run, some_choice
+
+NEVER = "a" * 24
+
+
+def test_sitting_down_getting_up_and_getting_ready_can_be_repeated() -> None:
+    """Also when the caller no longer sits, and when the match is private."""
+
+    async def scenario(world: World) -> None:
+        opened = await world.person("opener").open(is_private=True)
+        guest = world.person("guest")
+        where = {"match_id": opened.match_id}
+        sit = {**where, "invitation_code": opened.invitation_code, "request_id": "sit-down-1"}
+        taken = await guest.call("TakeSeat", **sit)
+        assert taken == await guest.call("TakeSeat", **sit)
+        assert "ALREADY_SEATED" == (await refusal(guest.call("TakeSeat", **{**sit, "request_id": "sit-down-2"}))).reason
+        left = await guest.call("LeaveSeat", **where, request_id="get-up-01")
+        assert left == await guest.call("LeaveSeat", **where, request_id="get-up-01")
+        assert taken == await guest.call("TakeSeat", **sit)
+        assert "MATCH_NOT_FOUND" == (await refusal(guest.call("LeaveSeat", **where))).reason
+
+    run(scenario)
+
+
+def test_seats_are_refused_for_what_is_wrong_with_them() -> None:
+    """Before and after the closing, with the facts that help."""
+
+    async def scenario(world: World) -> None:
+        one, other, third = world.person("one"), world.person("other"), world.person("third")
+        match_id = (await one.open(seats=2)).match_id
+
+        async def told(person: Person, method: str, **fields: Any) -> str:
+            return (await refusal(person.call(method, match_id=match_id, **fields))).reason
+
+        for method in ("LeaveSeat", "Ready", "Choose", "Resign"):
+            assert "NOT_SEATED" == await told(one, method)
+        await sit(one, match_id, 0)
+        for method in ("Choose", "Resign"):
+            assert "NOT_STARTED" == await told(one, method)
+        assert "SEATS_NOT_CLOSED" == await told(one, "Ready")
+        assert "SEAT_UNKNOWN" == await told(other, "TakeSeat", seat=2)
+        assert "SEAT_UNKNOWN" == await told(other, "TakeSeat", seat=-1)
+        taken = await refusal(other.call("TakeSeat", match_id=match_id, seat=0))
+        assert ("SEAT_TAKEN", {"seat": "0", "free": "1"}) == (taken.reason, taken.facts)
+        assert "ENTROPY_COMMITMENT_LENGTH" == await told(other, "TakeSeat", entropy_commitment=b"short")
+        assert "NAME_REFUSED" == await told(other, "TakeSeat", name="a\u202eb")
+        assert "ALREADY_SEATED" == await told(one, "TakeSeat")
+        assert "NOT_YOUR_SEAT" == await told(one, "LeaveSeat", seat=1)
+        assert "SEAT_UNKNOWN" == await told(one, "LeaveSeat", seat=7)
+        await sit(other, match_id, 1)
+        assert "SEATS_CLOSED" == await told(third, "TakeSeat")
+        assert "SEATS_CLOSED" == await told(one, "LeaveSeat")
+        assert "CLOSING_LINK_WRONG" == await told(one, "Ready", closing_link=b"x" * 32)
+        closing = (await one.look(match_id)).head.link
+        assert "ENTROPY_LENGTH" == await told(one, "Ready", closing_link=closing, entropy=b"short")
+        assert "ENTROPY_DOES_NOT_FIT" == await told(one, "Ready", closing_link=closing, entropy=b"x" * 16)
+        await one.call("Ready", match_id=match_id, closing_link=closing)
+        assert "ALREADY_READY" == await told(one, "Ready", closing_link=closing)
+
+    run(scenario)
+
+
+async def sit(person: Person, match_id: str, seat: int) -> None:
+    """Take a seat without entropy."""
+    assert seat == (await person.call("TakeSeat", match_id=match_id, seat=seat)).seat
+
+
+def test_entropy_that_was_committed_to_has_to_be_revealed() -> None:
+    """A seat cannot take its commitment back."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.seated()
+        closing = (await people[0].look(match_id)).head.link
+        told = await refusal(people[0].call("Ready", match_id=match_id, closing_link=closing))
+        assert (grpc.StatusCode.FAILED_PRECONDITION, "ENTROPY_MISSING") == (told.code, told.reason)
+        await people[0].call("Ready", match_id=match_id, closing_link=closing, entropy=entropy(0))
+
+    run(scenario)
+
+
+def test_an_operator_ends_a_match_and_nobody_else_does() -> None:
+    """Once, however often it is asked for; the refusals afterwards say why the match is over."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.started()
+        told = await refusal(people[0].call("AbortMatch", match_id=match_id))
+        assert ("ROLE_MISSING", {"role": "operator"}) == (told.reason, told.facts)
+        boss = world.person("boss", Role.OPERATOR)
+        assert "MATCH_NOT_FOUND" == (await refusal(boss.call("AbortMatch", match_id=NEVER))).reason
+        aborted = await boss.call("AbortMatch", match_id=match_id, request_id="abort-it-1")
+        assert aborted == await boss.call("AbortMatch", match_id=match_id, request_id="abort-it-1")
+        assert "ROLE_MISSING" == (await refusal(boss.open())).reason
+        for call in (boss.call("AbortMatch", match_id=match_id), people[0].call("Resign", match_id=match_id)):
+            over = await refusal(call)
+            assert ("MATCH_ABORTED", {"aborted": "by_operator"}) == (over.reason, over.facts)
+        summary = (await people[0].look(match_id)).summary
+        assert (match_pb2.MATCH_STATE_ABORTED, "P0") == (summary.state, summary.seats[0].name)
+        assert {} == await world.log.lobby()
+
+    run(scenario)
+
+
+def test_whoever_resigned_does_nothing_more_and_the_last_player_wins() -> None:
+    """The caretaker plays on among three; with one player left the match is sealed."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.started(seats=3)
+        await people[0].call("Resign", match_id=match_id)
+        assert (await people[1].look(match_id)).summary.seats[0].forfeited
+        for method in ("Choose", "Resign"):
+            assert "SEAT_FORFEITED" == (await refusal(people[0].call(method, match_id=match_id))).reason
+        await people[1].call("Resign", match_id=match_id)
+        assert [3, 2, 1] == list((await people[2].look(match_id)).summary.places.places)
+        assert "MATCH_SEALED" == (await refusal(people[2].call("Resign", match_id=match_id))).reason
+
+    run(scenario)
+
+
+def test_two_who_want_the_last_seat_get_one_seat_and_one_refusal() -> None:
+    """At once, over the wire."""
+
+    async def scenario(world: World) -> None:
+        match_id = (await world.person("opener").open(seats=2)).match_id
+        wanting = [world.person(f"w{number}") for number in range(5)]
+        results = await asyncio.gather(
+            *[person.call("TakeSeat", match_id=match_id) for person in wanting], return_exceptions=True
+        )
+        told = [refused(result).reason for result in results if isinstance(result, grpc.aio.AioRpcError)]
+        assert ["SEATS_CLOSED"] * 3 == told
+
+    run(scenario)
+
+
+class Busy(MemoryLog):
+    """A store in which somebody else is always faster."""
+
+    busy = False
+
+    async def append(self, match_id: str, expected: int, *what: Any, **how: Any) -> AppendResult:
+        """Append, unless it is a busy moment."""
+        return Conflict(expected + 1) if self.busy else await super().append(match_id, expected, *what, **how)
+
+
+def test_a_command_that_is_always_late_is_refused_as_contended() -> None:
+    """After three tries; a choice is never decided again and is refused at once. The request id may be used again."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.started()
+        person, look = await world.awaited(match_id, people)
+        world.log.busy = True
+        late = await refusal(person.choose(match_id, some_choice(look.legal), world.check_head(look.head)))
+        assert (grpc.StatusCode.ABORTED, "POSITION_BEHIND") == (late.code, late.reason)
+        told = await refusal(person.call("Resign", match_id=match_id, request_id="resign-01"))
+        assert (grpc.StatusCode.ABORTED, "CONTENDED") == (told.code, told.reason)
+        world.log.busy = False
+        await person.call("Resign", match_id=match_id, request_id="resign-01")
+
+    run(scenario, log=Busy())

@@ -1,0 +1,198 @@
+"""Turns that run out, seats that do not get ready, downtime: done once, however many replicas look."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from rollbook.identity.keys import key_id
+from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
+from rollbook.log.memory import MemoryLog
+from rollbook.match import decide
+from rollbook.match.decide import Command
+from rollbook.match.envelope import read_bytes
+from rollbook.match.events import Opened, Resumed, Sealed, Terms, TimedOut
+from rollbook.match.fairness import commitment
+from rollbook.match.ledger import Ledger
+from rollbook.rules.catalogue import find
+from rollbook.server.service import Service
+from rollbook.server.sweeper import Sweeper
+
+SECRET = bytes(32)
+MATCH = "abcdefghijklmnopqrstuvwx"
+TERMS = Terms(turn_seconds=30, reserve_seconds=0, ready_seconds=20)
+
+
+class Replicas:
+    """Two replicas over one store, one of whose clocks may be wrong."""
+
+    def __init__(self, skew_ms: int = 0) -> None:
+        """Begin with nothing in the store."""
+        self.now_ms = 1_700_000_000_000
+        self.log = MemoryLog(lambda: self.now_ms)
+        self.services = [self._service(0), self._service(skew_ms)]
+        self.sweepers = [Sweeper(service) for service in self.services]
+        self.requests = 0
+
+    def _service(self, skew_ms: int) -> Service:
+        key = Ed25519PrivateKey.generate()
+        kid = key_id(key.public_key())
+        trusted = TrustedIssuer(OWN_ISSUER, {kid: key.public_key()}, frozenset(Role))
+        return Service(
+            log=self.log,
+            head_key=key,
+            head_key_id=kid,
+            published_head_keys={kid: key.public_key()},
+            service_key=bytes(32),
+            verifier=Verifier([trusted], lambda: 0),
+            clock_ms=lambda: self.now_ms + skew_ms,
+        )
+
+    def by(self, player: str) -> Command:
+        """A command of this player."""
+        self.requests += 1
+        return Command(self.now_ms, player.encode(), self.requests.to_bytes(16, "big"))
+
+    async def open(self, *, ready: int, terms: Terms = TERMS) -> None:
+        """Open a match of two, seat everybody, and let so many get ready."""
+        rules = find("cant_stop")
+        opened = Opened(MATCH, "cant_stop", 1, rules.settle({}, 2), ("", ""), commitment(SECRET), terms)
+        matches = self.services[0].matches
+        self.services[0].lobby.expect(MATCH, b"p0", self.now_ms)
+        await matches.open(opened, SECRET, self.by("p0"))
+        for seat in range(2):
+            command = self.by(f"p{seat}")
+            await matches.command(MATCH, command, lambda at, by=command: decide.take_seat(at, by), lambda _: True)  # type: ignore[misc]
+        for seat in range(ready):
+            command = self.by(f"p{seat}")
+
+            def get_ready(ledger: Ledger, command: Command = command) -> decide.Decision:
+                assert ledger.closing is not None
+                return decide.ready(ledger, command, closing_link=ledger.closing.link, entropy=b"")
+
+            await matches.command(MATCH, command, get_ready, lambda _: True)
+
+    async def sweep(self) -> None:
+        """Both at once."""
+        await asyncio.gather(*[sweeper.sweep() for sweeper in self.sweepers])
+
+    async def live(self, ms: int) -> None:
+        """Let so much time go by, with beats all along."""
+        while ms > 0:
+            self.now_ms += min(ms, 3_000)
+            ms -= 3_000
+            await self.sweep()
+
+    async def ledger(self) -> Ledger:
+        """The match as it is."""
+        return await self.services[0].matches.ledger(MATCH)
+
+    async def events(self, kind: type) -> list[object]:
+        """The events of a kind in the log."""
+        ledger = await self.ledger()
+        entries = await self.log.read(MATCH, 1, 10_000)
+        read = [read_bytes(entry.event, entry.private, ledger.game).event for entry in entries]
+        return [event for event in read if isinstance(event, kind)]
+
+
+def run(scenario: Callable[[], Awaitable[None]]) -> None:
+    """Run a scenario to its end."""
+    asyncio.run(scenario())  # type: ignore[arg-type]
+
+
+def test_an_expired_turn_is_ended_once_however_many_replicas_see_it() -> None:
+    """And not before its time, by the store's clock."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2)
+        await replicas.sweep()
+        await replicas.live(29_999)
+        assert [] == await replicas.events(TimedOut)
+        await replicas.live(1)
+        assert 1 == len(await replicas.events(TimedOut))
+        await replicas.sweep()
+        assert 1 == len(await replicas.events(TimedOut))
+
+    run(scenario)
+
+
+def test_a_replica_whose_clock_is_fast_ends_no_turn_early() -> None:
+    """The store compares its own clock with the time at which the turn may end."""
+
+    async def scenario() -> None:
+        replicas = Replicas(skew_ms=4_000)
+        await replicas.open(ready=2)
+        await replicas.sweep()
+        await replicas.live(29_000)
+        assert [] == await replicas.events(TimedOut)
+        await replicas.live(1_000)
+        assert 1 == len(await replicas.events(TimedOut))
+
+    run(scenario)
+
+
+def test_downtime_is_pardoned_once_and_nobody_times_out_for_it() -> None:
+    """After a gap in the beats, exactly one replica says so in every match that has a clock."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2)
+        await replicas.sweep()
+        runs_out = (await replicas.ledger()).clock.runs_out_ms()
+        assert runs_out is not None
+        replicas.now_ms += 3_600_000
+        await replicas.sweep()
+        assert [Resumed(3_600_000)] == await replicas.events(Resumed)
+        assert [] == await replicas.events(TimedOut)
+        assert runs_out + 3_600_000 == (await replicas.ledger()).clock.runs_out_ms()
+
+    run(scenario)
+
+
+def test_a_seat_that_does_not_get_ready_in_time_aborts_the_match() -> None:
+    """By name; the match leaves the lobby."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=1)
+        replicas.now_ms += 19_999
+        await replicas.sweep()
+        assert [] == await replicas.events(Sealed)
+        replicas.now_ms += 1
+        await replicas.sweep()
+        assert [Sealed(None, "not_ready:1", SECRET)] == await replicas.events(Sealed)
+        assert {} == await replicas.log.lobby()
+
+    run(scenario)
+
+
+def test_a_match_that_everybody_has_left_ends() -> None:
+    """Turn after turn times out, until seats forfeit and the match is over."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2)
+        for _ in range(12):
+            await replicas.live(30_000)
+            if (await replicas.ledger()).match.sealed is not None:
+                return
+        raise AssertionError("the match never ended")
+
+    run(scenario)
+
+
+def test_a_match_without_a_clock_is_left_alone() -> None:
+    """Friends may take a week for a turn."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2, terms=Terms())
+        before = await replicas.log.head(MATCH)
+        replicas.now_ms += 7 * 24 * 3_600_000
+        await replicas.sweep()
+        assert before == await replicas.log.head(MATCH)
+
+    run(scenario)

@@ -1,0 +1,237 @@
+"""The service as strangers have it: whole matches over the wire, while server and store are killed under them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from rollbook.match.check import check
+from rollbook.match.envelope import read_bytes
+from rollbook.match.events import Opened, Ready
+from rollbook.match.fairness import link
+from rollbook.match.notation import Header, write
+from rollbook.rules.catalogue import CURRENT, find
+from rollbook.v1.events_pb2 import Private
+from rollbook.v1.feed_pb2 import MatchFrame
+from tests.server.strangers import Line, Stranger
+
+GAMES: dict[str, dict[str, Any]] = {
+    "cant_stop": {"cant_stop": {}},
+    "raffzahn": {"raffzahn": {}},
+    "wuerfelzoo": {"wuerfelzoo": {}},
+    "allie_gator": {"allie_gator": {}},
+}
+SEED = int(os.environ.get("ROLLBOOK_SEED", "20"))
+PATIENCE_SECONDS = 240
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Serving:
+    """`rollbook serve` in a process of its own, started again as often as it is killed."""
+
+    def __init__(self, data: Path) -> None:
+        """Serve this data directory on one port for good."""
+        self.data = data
+        self.address = f"127.0.0.1:{free_port()}"
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the service; who calls before it listens tries again."""
+        words = ["serve", "--data", str(self.data), "--listen", self.address, "--log-level", "warning"]
+        with (self.data.parent / "service.log").open("ab") as said:
+            return subprocess.Popen([sys.executable, "-m", "rollbook", *words], stderr=said)
+
+    def stores(self) -> list[psutil.Process]:
+        """The store that the service runs."""
+        try:
+            return [child for child in psutil.Process(self.process.pid).children() if "server" in child.name()]
+        except psutil.NoSuchProcess:
+            return []
+
+    def kill_service(self) -> None:
+        """Kill the service, and start it again."""
+        self.process.kill()
+        self.process.wait()
+        self.process = self.start()
+
+    def kill_store(self) -> None:
+        """Kill the store under the service, which starts it again."""
+        for store in self.stores():
+            store.kill()
+
+    def kill_both(self) -> None:
+        """Kill everything, and start it again."""
+        stores = self.stores()
+        self.process.kill()
+        for store in stores:
+            store.kill()
+        self.process.wait()
+        self.process = self.start()
+
+    def end(self) -> int:
+        """End it as an operator does; its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(60)
+        finally:
+            self.process.kill()
+            for store in self.stores():
+                store.kill()
+
+    def said(self) -> str:
+        """What it logged."""
+        return (self.data.parent / "service.log").read_text(encoding="utf-8")
+
+
+@asynccontextmanager
+async def serving(folder: Path) -> AsyncIterator[Serving]:
+    """A service that is ended in the end, whatever happens."""
+    service = Serving(folder / "data")
+    try:
+        yield service
+    finally:
+        if service.process.poll() is None:
+            service.end()
+
+
+def run(scenario: Callable[[], Awaitable[None]]) -> None:
+    """Run a scenario, and give up when it takes far too long."""
+
+    async def bounded() -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await scenario()
+
+    asyncio.run(bounded())
+
+
+async def seated(line: Line, seats: int, rng: random.Random, **game: Any) -> tuple[str, list[Stranger]]:
+    """A match with everybody seated and ready, half of them with entropy of their own."""
+    people = [
+        Stranger(line, f"Stranger {seat}", random.Random(rng.random()), rng.randbytes(32) if seat % 2 else b"")
+        for seat in range(seats)
+    ]
+    for person in people:
+        await person.sign_in()
+    match_id = await people[0].open(seats, **game)
+    for person in people:
+        await person.sit(match_id)
+    closing = max(max(person.acknowledged) for person in people)
+    (closing_event,) = {person.acknowledged[closing] for person in people if closing in person.acknowledged}
+    await asyncio.gather(*[person.ready(match_id, link(closing_event)) for person in people])
+    return match_id, people
+
+
+def assert_proved(match_id: str, watcher: Stranger, people: list[Stranger]) -> None:
+    """What the watcher was told is the whole match: it holds all that was acknowledged, and its dice prove."""
+    assert watcher.ended is not None
+    log = [watcher.told[number] for number in range(1, watcher.ended.position.sequence + 1)]
+    assert len(log) == len(watcher.told)
+    for person in people:
+        assert all(watcher.told[number] == data for number, data in person.acknowledged.items())
+        assert person.told == watcher.told
+    opened = read_bytes(log[0], match_id=match_id).event
+    assert isinstance(opened, Opened)
+    game = find(opened.game)
+    read = []
+    for number, data in enumerate(log[1:], start=2):
+        hidden = watcher.revealed.get(number)
+        private = Private(hidden=hidden).SerializeToString() if hidden is not None else b""
+        read.append((number, read_bytes(data, private, game).event))
+    entropy = {event.seat: event.entropy for _, event in read if isinstance(event, Ready)}
+    header = Header(opened, tuple(entropy[seat] for seat in range(len(opened.names))))
+    lines = [line.removesuffix("\n") for line in write(header, read)]
+    assert check(lines).dice_proved
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_every_number_of_seats_plays_every_game_to_the_end_over_the_wire(name: str, tmp_path: Path) -> None:
+    """Strangers with a gRPC client each; everybody is told the same bytes, and the dice prove from them alone."""
+
+    async def scenario() -> None:
+        rng = random.Random(SEED)
+        async with serving(tmp_path) as service:
+            line = Line(service.address)
+            for seats in CURRENT[name].seats:
+                match_id, people = await seated(line, seats, rng, **GAMES[name])
+                watcher = Stranger(line, "Watcher", rng)
+                await watcher.sign_in()
+                await asyncio.gather(
+                    *[person.watch(match_id, play=True) for person in people],
+                    watcher.watch(match_id, play=False),
+                )
+                assert_proved(match_id, watcher, people)
+            await line.channel.close()
+            assert 0 == service.end()
+
+    run(scenario)
+
+
+def test_kill_9_at_any_moment_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    """Service, store, or both, again and again, while matches are played and watched (seed: ROLLBOOK_SEED)."""
+
+    async def scenario() -> None:
+        rng = random.Random(SEED)
+        async with serving(tmp_path) as service:
+            line = Line(service.address)
+            tables = [await seated(line, 3, rng, **GAMES[name]) for name in ("cant_stop", "raffzahn", "allie_gator")]
+            watchers = [Stranger(line, "Watcher", rng) for _ in tables]
+            for watcher in watchers:
+                await watcher.sign_in()
+            playing = asyncio.gather(
+                *[person.watch(match_id, play=True) for match_id, people in tables for person in people],
+                *[watcher.watch(match_id, play=False) for watcher, (match_id, _) in zip(watchers, tables, strict=True)],
+            )
+            kills = [service.kill_service, service.kill_store, service.kill_both]
+            for kill in rng.sample(kills, len(kills)):
+                told = sum(len(watcher.told) for watcher in watchers)
+                wanted = told + rng.randint(20, 60)
+                while sum(len(watcher.told) for watcher in watchers) < wanted and not playing.done():  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+                kill()
+            await playing
+            for watcher, (match_id, people) in zip(watchers, tables, strict=True):
+                assert_proved(match_id, watcher, people)
+            assert sum(watcher.broken for watcher in watchers) > 0, f"seed {SEED}: nothing was ever interrupted"
+            await line.channel.close()
+
+    run(scenario)
+
+
+def test_the_log_of_the_service_tells_no_token_and_no_name(tmp_path: Path) -> None:
+    """Whoever reads the operator's log learns what happened, not who is who."""
+
+    async def scenario() -> None:
+        async with serving(tmp_path) as service:
+            line = Line(service.address)
+            _, people = await seated(line, 2, random.Random(SEED), **GAMES["cant_stop"])
+            await line.channel.close()
+            assert 0 == service.end()
+            for person in people:
+                assert person.token not in service.said()
+                assert person.name not in service.said()
+
+    run(scenario)
+
+
+def test_frames_are_what_strangers_rely_on() -> None:
+    """The kinds that a client has to know; a further one would be passed over by those that are written already."""
+    kinds = [field.name for field in MatchFrame.DESCRIPTOR.oneofs_by_name["frame"].fields]
+    assert ["confirmed", "events", "caught_up", "fell_behind", "revealed", "heartbeat", "ended"] == kinds
