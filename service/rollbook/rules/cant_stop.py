@@ -70,7 +70,7 @@ CHOICES: dict[str, type[Choice]] = {"advance": Advance, "roll": Roll, "stop": St
 OUTCOMES: dict[str, type[Outcome]] = {"first_seat": FirstSeat, "roll": Rolled}
 VOCABULARY: tuple[type, ...] = (*OUTCOMES.values(), *CHOICES.values())
 
-ROLLED = {dice: Rolled(dice) for dice in ROLLS}
+ROLLED: dict[tuple[Value, ...], Rolled] = {dice: Rolled(dice) for dice in ROLLS}
 """Every throw there can be, made once."""
 
 # Rulesets
@@ -216,7 +216,7 @@ def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
     """What these values, drawn as awaited, are called."""
     if state.stage == FIRST_SEAT:
         return FirstSeat(cast("int", values[0]))
-    return ROLLED[cast("tuple[int, ...]", values)]
+    return ROLLED[values]
 
 
 # Choices
@@ -228,7 +228,7 @@ ONLY_ROLL: Listed[Choice] = Listed((Roll(),))
 def legal(state: State) -> Listed[Choice]:
     """The legal choices: advances ascending by their columns, or roll before stop."""
     if state.stage == ADVANCE:
-        return cast("Listed[Choice]", state.offer.advances)
+        return state.offer.advances
     if state.stage == GO_ON:
         return ROLL_OR_STOP if state.ruleset.may_stop(state) else ONLY_ROLL
     return cast("Listed[Choice]", NONE_LEGAL)

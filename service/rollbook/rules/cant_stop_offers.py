@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from rollbook.rules.game import Listed
 
@@ -82,7 +82,8 @@ class Offer:
     """The legal advances after a throw, ascending by their columns."""
 
     columns: frozenset[tuple[int, ...]]
-    advances: Listed[Advance]
+    advances: Listed[Any]
+    """As legal choices of all kinds are listed."""
 
 
 @cache
