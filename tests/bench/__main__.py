@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 
-from tests.bench import rules
+from tests.bench import rules, service
 from tests.bench.measure import Row
 
-BENCHES = {"rules": rules.bench}
+BENCHES = {"rules": rules.bench, "service": service.bench}
+PROFILES = {"rules": rules.profile_check, "service": service.profile}
 
 
 def main() -> None:
@@ -20,12 +21,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("bench", choices=sorted(BENCHES), help="what to measure")
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured (default 5)")
-    parser.add_argument(
-        "--profile", action="store_true", help="print where the time of the check goes, and measure nothing"
-    )
+    parser.add_argument("--profile", action="store_true", help="print where the time goes, and measure nothing")
     words = parser.parse_args()
     if words.profile:
-        rules.profile_check()
+        PROFILES[words.bench]()
         return
     rows = BENCHES[words.bench](words.rounds)
     for row in rows:

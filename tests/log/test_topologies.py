@@ -160,6 +160,7 @@ async def test_one_server_of_a_cluster_is_no_store(pair: Pair) -> None:
         await RedisLog.connect(without.url.replace("redis+cluster", "redis"))
 
 
+@pytest.mark.slow
 async def test_the_master_that_sentinel_names_is_used_and_followed(tmp_path: Path, match_id: str) -> None:
     """After a failover the log finds the new master by itself; what was not answered in between is unknown."""
     with ExitStack() as stack:

@@ -31,6 +31,9 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Parameter(env_var="ROLLBOOK_LOG_LEVEL")
     ] = "info",
+    metrics: Annotated[str | None, Parameter(env_var="ROLLBOOK_METRICS")] = None,
+    demo: Annotated[bool, Parameter(env_var="ROLLBOOK_DEMO", negative="")] = False,
+    demo_seconds: Annotated[float, Parameter(env_var="ROLLBOOK_DEMO_SECONDS")] = 2.0,
 ) -> int:
     """Run the match service: its store, gRPC, health and reflection.
 
@@ -55,13 +58,20 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     tls_key
         Its private key, PEM, unencrypted.
     insecure
-        Listen on an address that other machines can reach without TLS, because something in front of it does TLS.
+        Listen on an address that other machines can reach without TLS, because something in front of it does TLS. The
+        same goes for metrics.
     head_key
         The key file that signs the heads of matches. Default: head.key in the data directory, made at the first start.
     guests
         Whether anyone may sign in as a guest. Default: yes.
     log_level
         What is logged, on standard error. Default: info.
+    metrics
+        host:port on which Prometheus finds /metrics, over HTTP without TLS. Default: nowhere.
+    demo
+        Keep one public match of each game going, played by house bots, for people to look at; `rollbook tail` does.
+    demo_seconds
+        The pause of a house bot before every choice, in seconds. Default: 2.
     """
     # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
@@ -79,6 +89,9 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
             head_key=head_key,
             guests=guests,
             log_level=log_level,
+            metrics=metrics,
+            demo=demo,
+            demo_seconds=demo_seconds,
         )
     except SettingRefused as refused:
         return usage(f"{refused}\nrollbook serve --help explains it")

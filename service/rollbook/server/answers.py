@@ -11,7 +11,7 @@ from rollbook.match.envelope import Logged, read_bytes
 from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.game import Watcher
 from rollbook.server.callers import judges
-from rollbook.server.matches import PAGE, Answer
+from rollbook.server.matches import PAGE, Answer, LogLost
 from rollbook.server.projection import (
     clocks_message,
     legal_message,
@@ -68,6 +68,8 @@ async def _as_it_was(service: Service, match_id: str, first: Logged) -> Ledger |
     before: Ledger | None = None
     while (after := 0 if before is None else before.head.sequence) < first.sequence - 1:
         entries = await service.log.read(match_id, after, min(PAGE, first.sequence - 1 - after))
+        if not entries:
+            raise LogLost(match_id, first.sequence, after)
         if before is None:
             before = Ledger.fold(match_id, entries)
         else:

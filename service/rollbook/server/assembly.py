@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
+from rollbook.server.demo import Demo
 from rollbook.server.feed_service import FeedServicer
 from rollbook.server.identity_service import IdentityService, guest_verifier
 from rollbook.server.match_service import MatchService
+from rollbook.server.metrics import MeasuredLog
 from rollbook.server.refusing import Refusing
 from rollbook.server.running import Assembly, Foundation, Servicer
 from rollbook.server.service import Service
+from rollbook.server.settings import DEMO_SECONDS
 from rollbook.server.sweeper import Sweeper
 from rollbook.v1 import feed_pb2, identity_pb2, match_pb2
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
@@ -23,7 +26,8 @@ async def assemble(foundation: Foundation) -> Assembly:
     keys = foundation.keys
     own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
     service = Service(
-        log=foundation.log,
+        log=MeasuredLog(foundation.log, foundation.metrics),
+        metrics=foundation.metrics,
         head_key=keys.head.private,
         head_key_id=keys.head.key_id,
         published_head_keys=keys.head.published,
@@ -36,12 +40,21 @@ async def assemble(foundation: Foundation) -> Assembly:
     matches, feeds, identity = MatchService(service), FeedServicer(service), IdentityService(service)
     sweeper = Sweeper(service)
     sweeper.start()
+    demo = Demo(service, foundation.settings.demo_seconds or DEMO_SECONDS)
+    if foundation.settings.demo_seconds is not None:
+        demo.start()
+
+    async def close() -> None:
+        await demo.close()
+        await sweeper.close()
+
     return Assembly(
         [
             Servicer(
                 match_pb2.DESCRIPTOR.services_by_name["MatchService"].full_name,
                 lambda server: add_MatchServiceServicer_to_server(matches, server),
-                close=sweeper.close,
+                drain=demo.drain,
+                close=close,
             ),
             Servicer(
                 feed_pb2.DESCRIPTOR.services_by_name["FeedService"].full_name,
@@ -54,7 +67,7 @@ async def assemble(foundation: Foundation) -> Assembly:
                 lambda server: add_IdentityServiceServicer_to_server(identity, server),
             ),
         ],
-        [Refusing()],
+        [Refusing(service.metrics.refused)],
     )
 
 

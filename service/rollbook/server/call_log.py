@@ -11,7 +11,7 @@ import inspect
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import grpc
 import structlog
@@ -21,17 +21,28 @@ from rollbook.server.handlers import rewrapped
 LONGEST_ID: Final = 64
 LONGEST_METHOD: Final = 200
 
+UNKNOWN_METHOD: Final = "unknown"
+"""Stands for every method that there is none of where calls are measured."""
+
 _QUIET: Final = ("/grpc.health.", "/grpc.reflection.")
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 _ALARMING: Final = frozenset({"UNKNOWN", "INTERNAL", "DATA_LOSS"})
 
 
+Measured: TypeAlias = Callable[[str, str, float], None]
+
+
+def _not_measured(_method: str, _status: str, _seconds: float) -> None:
+    """Nobody measures."""
+
+
 class CallLog(grpc.aio.ServerInterceptor):
     """Tells of every call when it has ended, however it ended."""
 
-    def __init__(self) -> None:
-        """Write to the log as it is configured now."""
+    def __init__(self, measured: Measured = _not_measured) -> None:
+        """Write to the log as it is configured now; `measured` hears the method, the status and the seconds as well."""
         self._log: Any = structlog.get_logger()
+        self._measured = measured
 
     async def intercept_service(
         self,
@@ -43,6 +54,8 @@ class CallLog(grpc.aio.ServerInterceptor):
         method = handler_call_details.method
         if handler is None:
             self._log.info("call", method=_shown(method, LONGEST_METHOD), status="UNIMPLEMENTED")
+            # Its name comes from the client, and must not fill anybody's memory.
+            self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
             return None
         return rewrapped(handler, lambda behaviour: self._around(method, behaviour))
 
@@ -50,7 +63,7 @@ class CallLog(grpc.aio.ServerInterceptor):
         """The same behaviour in the same shape, because gRPC looks at whether it is a generator."""
 
         async def once(request: Any, context: Any) -> Any:
-            call = _Call(self._log, method, context)
+            call = _Call(self._log, self._measured, method, context)
             try:
                 response = await behaviour(call.noting(request), context)
                 call.note_answer(response)
@@ -61,7 +74,7 @@ class CallLog(grpc.aio.ServerInterceptor):
             return response
 
         async def several(request: Any, context: Any) -> AsyncIterator[Any]:
-            call = _Call(self._log, method, context)
+            call = _Call(self._log, self._measured, method, context)
             try:
                 async with aclosing(behaviour(call.noting(request), context)) as responses:
                     async for response in responses:
@@ -78,8 +91,9 @@ class CallLog(grpc.aio.ServerInterceptor):
 class _Call:
     """One call under way."""
 
-    def __init__(self, log: Any, method: str, context: Any) -> None:
+    def __init__(self, log: Any, measured: Measured, method: str, context: Any) -> None:
         self._log = log
+        self._measured = measured
         self._method = method
         self._context = context
         self._started = time.perf_counter()
@@ -119,7 +133,9 @@ class _Call:
             tell = self._log.debug
         elif status in _ALARMING:
             tell = self._log.error
-        milliseconds = round((time.perf_counter() - self._started) * 1_000, 3)
+        seconds = time.perf_counter() - self._started
+        self._measured(self._method, status, seconds)
+        milliseconds = round(seconds * 1_000, 3)
         tell("call", method=self._method, status=status, milliseconds=milliseconds, **self._facts)
 
     def _status(self, ending: BaseException | None) -> str:

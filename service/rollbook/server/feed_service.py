@@ -6,12 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from rollbook.identity.tokens import Subject
+from rollbook.match.decide import Declined
 from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.game import Perspective
 from rollbook.server import feeds
+from rollbook.server.answers import located
 from rollbook.server.callers import judges
+from rollbook.server.commands import LINK_BYTES
 from rollbook.server.feeds import Feeds
 from rollbook.server.limits import Held
 from rollbook.server.listing import LONGEST_PAGE, matches
@@ -25,7 +29,7 @@ from rollbook.server.projection import (
     signed_head,
     view_message,
 )
-from rollbook.server.refusing import Context
+from rollbook.server.refusing import Context, Refusal
 from rollbook.server.service import Service
 from rollbook.v1 import feed_pb2_grpc
 from rollbook.v1.feed_pb2 import (
@@ -65,10 +69,13 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     def __init__(self, service: Service) -> None:
         """Follow the service's log."""
         self._service = service
-        self._feeds = Feeds(service.log, service.clock_ms)
+        self._feeds = Feeds(service.log, service.clock_ms, service.lost, service.metrics.framed)
+        service.metrics.count_watchers(lambda: self._feeds.watchers)
         self._draining = asyncio.Event()
         limits = service.limits
         self._watches = Held(limits.watches_per_subject, limits.watches, "too many feeds are watched")
+        self._written: WeakKeyDictionary[feeds.Events, MatchFrame] = WeakKeyDictionary()
+        self._heads: WeakKeyDictionary[Ledger, SignedHead] = WeakKeyDictionary()
 
     async def drain(self) -> None:
         """Let every feed end with its last word."""
@@ -90,20 +97,21 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
             is_judge = judges(caller, request.match_id)
             return perspective_of(ledger, sight.player, is_judge=is_judge, public_only=request.public_only)
 
-        position = None
-        if request.HasField("position"):
-            position = Position(request.position.sequence, request.position.link)
         verifier = self._service.verifier
-        feed = self._feeds.watch(request.match_id, position, eyes, lambda: verifier.has_expired(caller))
         with self._held(caller):
-            async with aclosing(feed) as frames:
-                async for frame in frames:
-                    yield self._frame(frame)
+            try:
+                position = _asked(request)
+                feed = self._feeds.watch(request.match_id, position, eyes, lambda: verifier.has_expired(caller))
+                async with aclosing(feed) as frames:
+                    async for frame in frames:
+                        yield self._frame(frame)
+            except (Declined, Refusal) as error:
+                raise await located(self._service, caller, request.match_id, request.invitation_code, error) from error
 
     async def WatchLobby(  # noqa: N802 - the contract's name
         self, request: WatchLobbyRequest, context: Context
     ) -> AsyncIterator[LobbyFrame]:
-        """The open and running matches that the caller may see, and what becomes of them."""
+        """The public matches that are open or running, as the caller may see them, and what becomes of them."""
         caller = self._service.caller(context)
         with self._held(caller):
             known = await self._lobby(caller, request.game)
@@ -123,7 +131,10 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     for match_id, summary in now.items()
                     if match_id not in known or _life(known[match_id]) != _life(summary)
                 ]
-                changed += [await self._gone(caller, known[match_id]) for match_id in known if match_id not in now]
+                for match_id in known.keys() - now.keys():
+                    gone = await self._gone(caller, known[match_id])
+                    if _life(gone) != _life(known[match_id]):
+                        changed.append(gone)
                 known = now
                 for summary in changed:
                     yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
@@ -144,7 +155,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         request = ListMatchesRequest(game=game, page_size=LONGEST_PAGE)
         while True:
             page = await matches(self._service, caller, request)
-            found |= {summary.match_id: summary for summary in page.matches}
+            found |= {summary.match_id: summary for summary in page.matches if not summary.is_private}
             if not page.next_page_token:
                 return found
             request.page_token = page.next_page_token
@@ -174,29 +185,49 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                         head=None if ledger is None else self._head(ledger),
                     )
                 )
-            case feeds.Events(events, perspective, ledger):
-                return MatchFrame(
-                    events=MatchFrame.Events(
-                        events=[event.seen_by(perspective) for event in events],
-                        view=view_message(ledger, perspective),
-                        legal=legal_message(ledger, perspective),
-                        head=self._head(ledger),
-                    )
-                )
+            case feeds.Events():
+                return self._events(frame)
             case feeds.CaughtUp(position):
                 return MatchFrame(caught_up=MatchFrame.CaughtUp(position=_position(position)))
             case feeds.FellBehind(position):
                 return MatchFrame(fell_behind=MatchFrame.FellBehind(position=_position(position)))
             case feeds.Revealed(logged):
                 return MatchFrame(revealed=revealed(logged))
-            case feeds.Beat(ledger):
-                clocks = clocks_message(ledger, self._service.clock_ms())
+            case feeds.Beat(ledger, delay_ms):
+                clocks = clocks_message(ledger, self._service.clock_ms() - delay_ms)
                 return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._head(ledger), clocks=clocks))
             case feeds.Ended(reason, position):
                 return MatchFrame(ended=MatchFrame.Ended(reason=_REASONS[reason], position=_position(position)))
 
+    def _events(self, frame: feeds.Events) -> MatchFrame:
+        """The message, made once for everybody who is told the same."""
+        message = self._written.get(frame)
+        if message is None:
+            message = self._written[frame] = MatchFrame(
+                events=MatchFrame.Events(
+                    events=[event.seen_by(frame.perspective) for event in frame.events],
+                    view=view_message(frame.ledger, frame.perspective),
+                    legal=legal_message(frame.ledger, frame.perspective),
+                    head=self._head(frame.ledger),
+                )
+            )
+        return message
+
     def _head(self, ledger: Ledger) -> SignedHead:
-        return signed_head(self._service.head_key, self._service.head_key_id, ledger)
+        """The signature, made once for every ledger that is handed out."""
+        head = self._heads.get(ledger)
+        if head is None:
+            head = self._heads[ledger] = signed_head(self._service.head_key, self._service.head_key_id, ledger)
+        return head
+
+
+def _asked(request: WatchMatchRequest) -> Position | None:
+    """From where the watcher goes on; none: from the start."""
+    if not request.HasField("position"):
+        return None
+    if len(request.position.link) != LINK_BYTES:
+        raise Refusal("POSITION_MALFORMED", f"a position has a link of {LINK_BYTES} bytes")
+    return Position(request.position.sequence, request.position.link)
 
 
 def _life(summary: MatchSummary) -> tuple[object, ...]:

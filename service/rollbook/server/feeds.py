@@ -11,24 +11,46 @@ Whoever has to see a match later than it happens is served from a channel that i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final
 
 import structlog
 
-from rollbook.match.decide import Declined, Why
-from rollbook.match.envelope import Logged, read_bytes
 from rollbook.match.fairness import genesis
-from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Position
-from rollbook.match.log import Entry, Log, StoreUnavailable
+from rollbook.match.log import Log, StoreUnavailable
 from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.game import Perspective, Watcher
+from rollbook.server.channels import (
+    FELL_BEHIND,
+    Beat,
+    CaughtUp,
+    Channel,
+    Confirmed,
+    End,
+    Ended,
+    Events,
+    FellBehind,
+    Frame,
+    Revealed,
+)
+from rollbook.server.lost_tails import LostTails, Told
 from rollbook.server.matches import LogLost, MatchUnknown
-from rollbook.server.projection import Projected, Projector
+
+__all__ = [
+    "Beat",
+    "CaughtUp",
+    "Channel",
+    "Confirmed",
+    "End",
+    "Ended",
+    "Events",
+    "Feeds",
+    "FellBehind",
+    "Frame",
+    "Revealed",
+]
 
 BEAT_SECONDS: Final = 4.0
 """A watcher that hears nothing for so long hears that nothing happened."""
@@ -43,190 +65,32 @@ LATE_LOOK_MS: Final = 250
 
 PAGE: Final = 1_000
 
-FELL_BEHIND: Final = 50
-"""A watcher that had caught up and is so many events behind is told so."""
+GUARD_SECONDS: Final = 2.0
+"""How often it is looked whether the logs that are watched still have what was told of them."""
 
 log = structlog.get_logger()
-
-
-class End(Enum):
-    """Why a feed ends."""
-
-    MATCH_OVER = "match_over"
-    TOKEN_EXPIRED = "token_expired"  # noqa: S105 - a reason
-    DRAINING = "draining"
-    PERSPECTIVE_CHANGED = "perspective_changed"
-
-
-@dataclass(frozen=True, slots=True)
-class Confirmed:
-    """The first frame: with whose eyes, and from where the feed goes on."""
-
-    perspective: Perspective
-    position: Position
-    ledger: Ledger | None
-    """The match as far as it may be seen; none as long as nothing of it may."""
-
-
-@dataclass(frozen=True, slots=True)
-class Events:
-    """What has happened since the frame before; the ledger is the match after the last of them."""
-
-    events: Sequence[Projected]
-    perspective: Perspective
-    ledger: Ledger
-
-
-@dataclass(frozen=True, slots=True)
-class CaughtUp:
-    """There is nothing more at this moment."""
-
-    position: Position
-
-
-@dataclass(frozen=True, slots=True)
-class FellBehind:
-    """The watcher had caught up, and was too slow to stay so."""
-
-    position: Position
-
-
-@dataclass(frozen=True, slots=True)
-class Revealed:
-    """Everything that the sealed match hid."""
-
-    log: Sequence[Logged]
-
-
-@dataclass(frozen=True, slots=True)
-class Beat:
-    """Nothing has happened for a while."""
-
-    ledger: Ledger
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The last frame."""
-
-    reason: End
-    position: Position
-
-
-Frame: TypeAlias = Confirmed | Events | CaughtUp | FellBehind | Revealed | Beat | Ended
-
-
-class Channel:
-    """A match that is watched: folded, projected, and known up to where it may be seen."""
-
-    def __init__(self, match_id: str) -> None:
-        """Begin before event 1."""
-        self.match_id = match_id
-        self.watchers = 0
-        self.projector = Projector()
-        self.logged: list[Logged] = []
-        self.projected: list[Projected] = []
-        self.failure: Exception | None = None
-        """Why nothing more will come, if the log cannot be followed any more."""
-        self._changed = asyncio.Event()
-        self._snapshot: Ledger | None = None
-        self._frames: dict[tuple[Perspective, int], Events] = {}
-
-    @property
-    def head(self) -> Position:
-        """Behind the last event that may be seen; before event 1 as long as none may."""
-        if not self.logged:
-            return Position(0, genesis(self.match_id))
-        return self.projector.ledger.head
-
-    @property
-    def sealed(self) -> bool:
-        """Whether the seal may be seen."""
-        return bool(self.logged) and self.projector.ledger.match.sealed is not None
-
-    def extend(self, events: Sequence[Logged]) -> None:
-        """Take the next events."""
-        for logged in events:
-            self.projected.append(self.projector.take(logged))
-            self.logged.append(logged)
-        if events:
-            self._frames.clear()
-            self._snapshot = None
-            self.wake()
-
-    def read(self, after: int, entries: Sequence[Entry]) -> None:
-        """Take entries of the log that stand behind `after`; those that are known already are passed over."""
-        try:
-            for entry in entries[len(self.logged) - after :]:
-                game = self.projector.ledger.game if self.logged else None
-                self.extend([read_bytes(entry.event, entry.private, game, self.match_id)])
-        except Misplaced:
-            self.fail(LogLost(self.match_id, len(self.logged), len(self.logged)))
-        except Unreadable as unreadable:
-            self.fail(StoreUnavailable(f"this program cannot read event {len(self.logged) + 1}: {unreadable}"))
-
-    def fail(self, failure: Exception) -> None:
-        """Nothing more will come."""
-        self.failure = failure
-        self.wake()
-
-    def wake(self) -> None:
-        """Let all watchers look."""
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    def snapshot(self) -> Ledger:
-        """The match at the head, made once for everybody."""
-        if self._snapshot is None:
-            self._snapshot = self.projector.ledger.copy()
-        return self._snapshot
-
-    def frame(self, perspective: Perspective, after: int) -> Events:
-        """All events behind this one, made once for everybody who sees the same and is at the same place.
-
-        What is made for somebody who is far behind is not kept: hardly anybody else is at the same place.
-        """
-        frame = self._frames.get((perspective, after))
-        if frame is None:
-            frame = Events(tuple(self.projected[after:]), perspective, self.snapshot())
-            if len(frame.events) < FELL_BEHIND:
-                self._frames[perspective, after] = frame
-        return frame
-
-    async def change(self, seconds: float) -> bool:
-        """Whether something changed before so much time had gone by."""
-        changed = self._changed
-        try:
-            await asyncio.wait_for(changed.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
-
-    def check(self, position: Position) -> None:
-        """Decline a position that is not on this log, or ahead of it."""
-        head = self.head
-        if position.sequence > head.sequence:
-            raise Declined(
-                Why.POSITION_AHEAD,
-                f"the log ends at event {head.sequence}, before event {position.sequence}",
-                head=head.sequence,
-            )
-        link = self.logged[position.sequence - 1].link if position.sequence else genesis(self.match_id)
-        if position.link != link:
-            raise Declined(Why.POSITION_OTHER_LINK, f"event {position.sequence} has another link", head=head.sequence)
 
 
 class Feeds:
     """All feeds of a process, and the one task that waits for what is new."""
 
-    def __init__(self, store: Log, clock_ms: Callable[[], int]) -> None:
-        """Follow this log; nothing is read before somebody watches."""
+    def __init__(
+        self,
+        store: Log,
+        clock_ms: Callable[[], int],
+        lost: LostTails | None = None,
+        lag: Callable[[int], None] = lambda _events: None,
+    ) -> None:
+        """Follow this log; nothing is read before somebody watches. `lag` hears by how much each frame was behind."""
         self._log = store
         self._clock_ms = clock_ms
+        self._lost = lost or LostTails(store)
+        self._lag = lag
         self._channels: dict[str, Channel] = {}
         self._delayed: dict[str, Channel] = {}
         self._joined = asyncio.Event()
         self._tailer: asyncio.Task[None] | None = None
+        self._guard: asyncio.Task[None] | None = None
         self._draining = False
 
     @property
@@ -242,9 +106,10 @@ class Feeds:
 
     async def close(self) -> None:
         """Stop waiting for the log."""
-        if self._tailer is not None:
-            self._tailer.cancel()
-            await asyncio.gather(self._tailer, return_exceptions=True)
+        tasks = [task for task in (self._tailer, self._guard) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def watch(
         self,
@@ -296,6 +161,7 @@ class Feeds:
                     yield FellBehind(at)
                     caught_up = False
                 frame = channel.frame(perspective, at.sequence)
+                self._lag(len(frame.events))
                 at = head
                 yield frame
             elif not caught_up:
@@ -306,7 +172,7 @@ class Feeds:
                 yield Ended(End.MATCH_OVER, at)
                 return
             elif not await channel.change(BEAT_SECONDS) and channel.logged:
-                yield Beat(channel.snapshot())
+                yield Beat(channel.snapshot(), channel.delay_ms)
 
     def _reason(
         self,
@@ -324,14 +190,19 @@ class Feeds:
     @asynccontextmanager
     async def _channel(self, match_id: str) -> AsyncIterator[Channel]:
         """The channel of a match, up to date; let go of when nobody watches it any more."""
-        channel = self._channels.get(match_id) or Channel(match_id)
-        await self._catch_up(channel)
-        channel = self._channels.setdefault(match_id, channel)
+        channel = self._channels.get(match_id)
+        if channel is None or channel.failure is not None:
+            channel = self._channels[match_id] = Channel(match_id)
         channel.watchers += 1
-        self._joined.set()
-        if self._tailer is None or self._tailer.done():
-            self._tailer = asyncio.create_task(self._follow())
         try:
+            await self._catch_up(channel)
+            if not channel.followed:
+                channel.followed = True
+                self._joined.set()
+            if self._tailer is None or self._tailer.done():
+                self._tailer = asyncio.create_task(self._follow())
+            if self._guard is None or self._guard.done():
+                self._guard = asyncio.create_task(self._watch_over())
             yield channel
         finally:
             channel.watchers -= 1
@@ -339,22 +210,69 @@ class Feeds:
                 del self._channels[match_id]
 
     async def _catch_up(self, channel: Channel) -> None:
-        while True:
-            after = len(channel.logged)
-            entries = await self._log.read(channel.match_id, after, PAGE)
-            channel.read(after, entries)
-            if channel.failure is not None:
-                raise channel.failure
-            if not channel.logged:
-                raise MatchUnknown(channel.match_id)
+        """Bring a channel up to date; of many who want that at once, one reads for all who were there before."""
+        begun_before = channel.reads_begun
+        async with channel.reading:
+            if channel.last_done <= begun_before:
+                channel.reads_begun += 1
+                await self._read_to_the_end(channel)
+                channel.last_done = channel.reads_begun
+        if channel.failure is not None:
+            raise channel.failure
+        if not channel.logged:
+            raise MatchUnknown(channel.match_id)
+
+    async def _read_to_the_end(self, channel: Channel) -> None:
+        """Read what the channel does not have yet, and its last event again: it has to be there, and the same."""
+        if channel.sealed:
+            return
+        match_id = channel.match_id
+        told = self._lost.told(match_id)
+        if channel.logged and (told is None or told.position.sequence < len(channel.logged)):
+            told = Told(channel.head, sealed=False)
+        stored = max(len(channel.logged) - 1, 0)
+        while channel.failure is None and channel.lost is None:
+            entries = await self._log.read(match_id, stored, PAGE)
+            channel.read(stored, entries)
+            stored += len(entries)
             if len(entries) < PAGE:
-                return
+                break
+        if told is not None and channel.failure is None and channel.lost is None:
+            known = told.position.sequence
+            if await self._lost.falls_short(match_id, told, stored):
+                channel.lost = LogLost(match_id, known, await self._log.head(match_id))
+            elif channel.logged and not channel.holds(told.position):
+                channel.lost = LogLost(match_id, known, known - 1)
+        await self._settle(channel)
+
+    async def _settle(self, channel: Channel) -> None:
+        """Remember what watchers are told from now on; and seal the match if what they were told is lost."""
+        lost = channel.lost
+        if lost is not None and channel.failure is None:
+            await self._lost.seal(channel.match_id, lost.known, lost.stored)
+            channel.fail(lost)
+        elif channel.logged:
+            self._lost.tell(channel.match_id, channel.head, sealed=channel.sealed)
+
+    async def _watch_over(self) -> None:
+        """Notice a log that lost what was told of it, although nothing new comes behind that."""
+        while self._channels:
+            await asyncio.sleep(GUARD_SECONDS)
+            for channel in tuple(self._channels.values()):
+                try:
+                    await self._catch_up(channel)
+                except (LogLost, MatchUnknown, StoreUnavailable, Unreadable):
+                    continue
 
     async def _follow(self) -> None:
         """Wait for whatever is new in all channels, until nobody watches any more."""
         while self._channels:
             self._joined.clear()
-            heads = {match_id: len(channel.logged) for match_id, channel in self._channels.items()}
+            heads = {
+                match_id: len(channel.logged)
+                for match_id, channel in self._channels.items()
+                if channel.followed and channel.failure is None
+            }
             waiting = asyncio.ensure_future(self._log.wait(heads, WAIT_SECONDS))
             joined = asyncio.ensure_future(self._joined.wait())
             try:
@@ -373,13 +291,16 @@ class Feeds:
             for match_id, entries in found.items():
                 if match_id in self._channels:
                     self._channels[match_id].read(heads[match_id], entries)
+                    await self._settle(self._channels[match_id])
             if found:
                 await asyncio.sleep(PAUSE_SECONDS)
 
     @asynccontextmanager
     async def _cut(self, live: Channel, delay_ms: int) -> AsyncIterator[Channel]:
         """The channel as it is seen so much later; the delay ends with the match."""
-        channel = self._delayed.setdefault(live.match_id, Channel(live.match_id))
+        channel = self._delayed.get(live.match_id)
+        if channel is None or not _is_past_of(channel, live):
+            channel = self._delayed[live.match_id] = Channel(live.match_id, delay_ms)
         channel.watchers += 1
         following = asyncio.create_task(self._follow_late(live, channel, delay_ms))
         try:
@@ -403,3 +324,9 @@ class Feeds:
             left = live.logged[len(channel.logged) :]
             due_ms = left[0].time_ms + delay_ms - self._clock_ms() if left else LATE_LOOK_MS
             await live.change(min(max(due_ms, 1), LATE_LOOK_MS) / 1_000)
+
+
+def _is_past_of(delayed: Channel, live: Channel) -> bool:
+    """Whether what a delayed channel has is on the log that the live one follows, which may be another after a loss."""
+    known = len(delayed.logged)
+    return not known or (known <= len(live.logged) and delayed.logged[-1].link == live.logged[known - 1].link)

@@ -16,6 +16,7 @@ from typing import Final
 from rollbook.match.decide import Command, Decision, Declined, Why, open_match
 from rollbook.match.envelope import Logged, read_bytes
 from rollbook.match.events import Chosen, Event, Opened
+from rollbook.match.fairness import link
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Made, Position
 from rollbook.match.log import (
@@ -30,6 +31,7 @@ from rollbook.match.log import (
 )
 from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import Refused
+from rollbook.server.lost_tails import LostTails, Told
 
 MOST_LEDGERS: Final = 2_000
 """Matches kept folded; others are read again when somebody asks."""
@@ -77,16 +79,20 @@ Summary = Callable[[Ledger], LobbyEntry | None]
 class Matches:
     """All matches of a log, with the ones in use kept folded."""
 
-    def __init__(self, log: Log, summary: Summary) -> None:
+    def __init__(self, log: Log, summary: Summary, lost: LostTails | None = None) -> None:
         """Serve the matches of this log; `summary` is what its lobby says of them."""
         self._log = log
         self._summary = summary
+        self._lost = lost or LostTails(log)
         self._ledgers: OrderedDict[str, Ledger] = OrderedDict()
         self._busy: dict[str, tuple[asyncio.Lock, int]] = {}
 
     async def open(self, opened: Opened, secret: bytes, command: Command) -> Answer:
         """Open a match; the same request again is answered with the match it opened."""
         async with self._one_at_a_time(opened.match_id):
+            if self._lost.told(opened.match_id) is not None:
+                # Where its log is gone, nothing may take the place of the match.
+                return await self._opened_before(opened, command)
             first = open_match(find(opened.game, opened.ruleset), opened, secret, command)
             ledger = Ledger(first)
             for _ in range(ASKED_AGAIN):
@@ -228,26 +234,39 @@ class Matches:
         return await self._caught_up(match_id, None) if kept is None else kept
 
     async def _caught_up(self, match_id: str, kept: Ledger | None) -> Ledger:
-        """The ledger with everything that other processes have appended since."""
+        """The ledger with everything that other processes have appended since, on top of all that was told.
+
+        The last event that is known is read again, because a log that was put back may be as long as before.
+        """
+        told = self._lost.told(match_id)
+        if kept is not None and (told is None or told.position.sequence < kept.head.sequence):
+            told = Told(kept.head, kept.match.sealed is not None)
         ledger = None if kept is None else kept.copy()
+        stored = 0 if ledger is None else ledger.head.sequence - 1
         while True:
-            after = 0 if ledger is None else ledger.head.sequence
-            entries = await self._log.read(match_id, after, PAGE)
-            if ledger is None:
-                if not entries:
-                    raise MatchUnknown(match_id)
+            entries = await self._log.read(match_id, stored, PAGE)
+            self._check_told(match_id, told, stored, entries)
+            if ledger is None and entries:
                 ledger = Ledger.fold(match_id, entries)
-            else:
-                self._continue(match_id, ledger, entries)
+            elif ledger is not None:
+                self._continue(match_id, ledger, entries[ledger.head.sequence - stored :])
+            stored += len(entries)
             if len(entries) < PAGE:
                 break
-        if kept is not None and ledger.head == kept.head:
-            # A failover or a restored backup shows as a log that ends before what has been told.
-            head = await self._log.head(match_id)
-            if head < kept.head.sequence:
-                raise LogLost(match_id, kept.head.sequence, head)
+        if told is not None and await self._lost.falls_short(match_id, told, stored):
+            raise LogLost(match_id, told.position.sequence, await self._log.head(match_id))
+        if ledger is None:
+            raise MatchUnknown(match_id)
         self._keep(match_id, ledger)
         return ledger
+
+    def _check_told(self, match_id: str, told: Told | None, after: int, entries: list[Entry]) -> None:
+        """Whether the last event that was told is among these entries as it was told, if it is among them at all."""
+        if told is None or not after < told.position.sequence <= after + len(entries):
+            return
+        known = told.position.sequence
+        if link(entries[known - after - 1].event) != told.position.link:
+            raise LogLost(match_id, known, known - 1)
 
     def _continue(self, match_id: str, ledger: Ledger, entries: list[Entry]) -> None:
         known = ledger.head.sequence
@@ -258,6 +277,7 @@ class Matches:
             raise LogLost(match_id, known, ledger.head.sequence) from None
 
     def _keep(self, match_id: str, ledger: Ledger) -> None:
+        self._lost.tell(match_id, ledger.head, sealed=ledger.match.sealed is not None)
         self._ledgers[match_id] = ledger
         self._ledgers.move_to_end(match_id)
         if len(self._ledgers) > MOST_LEDGERS:
@@ -269,7 +289,12 @@ class Matches:
         self._busy[match_id] = (lock, users + 1)
         try:
             async with lock:
-                yield
+                try:
+                    yield
+                except LogLost as lost:
+                    self._ledgers.pop(match_id, None)
+                    await self._lost.seal(match_id, lost.known, lost.stored)
+                    raise
         finally:
             lock, users = self._busy[match_id]
             if users == 1:

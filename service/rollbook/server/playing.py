@@ -52,6 +52,7 @@ class Stream:
         except Exception as error:  # noqa: BLE001 - what is no refusal is raised again
             refusal = await self._refusal(error)
             self._leads_to = None
+            self._service.metrics.refused(refusal.reason)
             if refusal.reason != "SKIPPED":
                 self._refusals += 1
             return proto.PlayResponse(request_id=request_id, refused=play_refusal(refusal))

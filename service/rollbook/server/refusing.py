@@ -224,19 +224,31 @@ def _said(fact: Fact) -> str:
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-async def refuse(context: Context, error: Exception) -> None:
+Count = Callable[[str], None]
+
+
+def _not_counted(_reason: str) -> None:
+    """Nobody counts."""
+
+
+async def refuse(context: Context, error: Exception, count: Count = _not_counted) -> None:
     """End the call with what the error comes to."""
     refusal = refusal_of(error)
     if refusal is None:
         _log.error("a call failed in a way that no client can cause", exc_info=error)
         await context.abort(grpc.StatusCode.INTERNAL, "something is wrong with the service")
     else:
+        count(refusal.reason)
         metadata = ((DETAILS, status_of(refusal).SerializeToString(deterministic=True)),)
         await context.abort(refusal.code, refusal.why[:LONGEST_SENTENCE], metadata)
 
 
 class Refusing(grpc.aio.ServerInterceptor):
     """Turns whatever a handler of ours raises into a refusal."""
+
+    def __init__(self, count: Count = _not_counted) -> None:
+        """Let `count` hear the reason of every call that is refused."""
+        self._count = count
 
     async def intercept_service(
         self,
@@ -254,24 +266,26 @@ class Refusing(grpc.aio.ServerInterceptor):
             (handler.stream_stream, grpc.stream_stream_rpc_method_handler, _streaming),
         )
         behaviour, make, guard = next(kind for kind in kinds if kind[0] is not None)
-        return make(guard(behaviour), handler.request_deserializer, handler.response_serializer)
+        return make(guard(behaviour, self._count), handler.request_deserializer, handler.response_serializer)
 
 
-def _answering(behaviour: Callable[[Any, Context], Awaitable[Any]]) -> Callable[[Any, Context], Awaitable[Any]]:
+def _answering(
+    behaviour: Callable[[Any, Context], Awaitable[Any]], count: Count
+) -> Callable[[Any, Context], Awaitable[Any]]:
     async def guarded(request: Any, context: Context) -> Any:
         try:
             return await behaviour(request, context)
         except grpc.aio.AbortError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(context, error)
+            await refuse(context, error, count)
 
     return guarded
 
 
-def _streaming(behaviour: Callable[[Any, Context], Any]) -> Callable[[Any, Context], Any]:
+def _streaming(behaviour: Callable[[Any, Context], Any], count: Count) -> Callable[[Any, Context], Any]:
     if not inspect.isasyncgenfunction(behaviour):
-        return _answering(behaviour)
+        return _answering(behaviour, count)
 
     async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
         try:
@@ -281,6 +295,6 @@ def _streaming(behaviour: Callable[[Any, Context], Any]) -> Callable[[Any, Conte
         except grpc.aio.AbortError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(context, error)
+            await refuse(context, error, count)
 
     return guarded

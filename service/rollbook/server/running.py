@@ -11,7 +11,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final, TypeVar
 
@@ -26,6 +26,7 @@ from rollbook.server.draining import Draining
 from rollbook.server.health import SERVICE_NAME as HEALTH
 from rollbook.server.health import Health
 from rollbook.server.key_files import KeyFileUnreadable, Keys
+from rollbook.server.metrics import Metrics, exposed
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.store import Store, start_store
 
@@ -61,6 +62,7 @@ class Foundation:
     settings: Settings
     log: RedisLog
     keys: Keys
+    metrics: Metrics = field(default_factory=Metrics)
 
 
 async def _at_once() -> None:
@@ -158,7 +160,7 @@ class _Running:
             return Ended.DRAINED
         draining.cancel()
         await asyncio.wait({draining})
-        await self.server.stop(None)
+        await _stop(self.server)
         return Ended.FORCED
 
     async def _let_finish(self) -> None:
@@ -174,17 +176,22 @@ class _Running:
                     structlog.get_logger().error("a drain has failed", exc_info=failure)
         except TimeoutError:
             structlog.get_logger().warning("watchers did not end in time")
-        await stopping
+        done, _ = await asyncio.wait({stopping}, timeout=DRAIN_SECONDS + CLOSE_SECONDS)
+        if not done:
+            structlog.get_logger().warning("calls did not end in time")
 
 
 async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) -> _Running:
     """Start everything, in an order in which nothing is reachable before what it needs is there."""
+    metrics = Metrics()
+    if settings.metrics is not None:
+        await stack.enter_async_context(_told(metrics, settings.metrics))
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     keys = Keys.in_directory(settings.data, settings.head_key)
     log = await stack.enter_async_context(_connected(store, settings))
-    assembly = await assemble(Foundation(settings, log, keys))
+    assembly = await assemble(Foundation(settings, log, keys, metrics))
     servicers = assembly.servicers
     for servicer in servicers:
         stack.push_async_callback(servicer.close)
@@ -192,7 +199,9 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     health = Health(names)
     draining = Draining()
     server = grpc.aio.server(
-        interceptors=[CallLog(), draining, *assembly.interceptors], options=_OPTIONS, maximum_concurrent_rpcs=MOST_CALLS
+        interceptors=[CallLog(metrics.called), draining, *assembly.interceptors],
+        options=_OPTIONS,
+        maximum_concurrent_rpcs=MOST_CALLS,
     )
     for servicer in servicers:
         servicer.add(server)
@@ -202,8 +211,16 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     # The store has just answered, and nobody shall be told otherwise before it is looked at for the first time.
     await health.set_serving(serving=True)
     await server.start()
-    stack.push_async_callback(server.stop, None)
+    stack.push_async_callback(_stop, server)
     return _Running(Listening(bound, settings, keys.head.key_id), store, log, server, health, draining, servicers)
+
+
+async def _stop(server: grpc.aio.Server) -> None:
+    """End whatever is left of it, and do not wait for ever for that."""
+    stopping = asyncio.ensure_future(server.stop(None))
+    done, _ = await asyncio.wait({stopping}, timeout=CLOSE_SECONDS)
+    if not done:
+        structlog.get_logger().warning("the server does not stop")
 
 
 _OPTIONS: Final = [
@@ -234,6 +251,18 @@ async def _connected(store: Store, settings: Settings) -> AsyncIterator[RedisLog
                 await log.close()
         except TimeoutError:
             structlog.get_logger().warning("appends were broken off: the store does not answer")
+
+
+@asynccontextmanager
+async def _told(metrics: Metrics, address: Listen) -> AsyncIterator[None]:
+    """Tell the metrics to whoever asks, for as long as the service runs."""
+    async with AsyncExitStack() as stack:
+        try:
+            bound = await stack.enter_async_context(exposed(metrics, address))
+        except OSError as failure:
+            raise NotListening(f"cannot listen on {address} for metrics: {failure.strerror or failure}") from None
+        structlog.get_logger().info("metrics", address=str(bound))
+        yield
 
 
 def _listen(server: grpc.aio.Server, settings: Settings) -> Listen:

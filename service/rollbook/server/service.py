@@ -26,7 +26,9 @@ from rollbook.rules.refusals import Refused
 from rollbook.server.callers import caller_of, judges
 from rollbook.server.limits import Held, Limits, Rates
 from rollbook.server.lobby import Beside, Lobby
+from rollbook.server.lost_tails import LostTails
 from rollbook.server.matches import PAGE, Matches, MatchUnknown
+from rollbook.server.metrics import Metrics
 from rollbook.server.projection import perspective_of
 from rollbook.server.refusing import Context, Refusal
 from rollbook.server.summaries import summary_message
@@ -80,7 +82,9 @@ class Service:
     """What takes guests' old tokens, which may have expired; without one only those that still hold are taken."""
     draw_secret: Callable[[], bytes] = draw_secret
     limits: Limits = field(default_factory=Limits)
+    metrics: Metrics = field(default_factory=Metrics)
     lobby: Lobby = field(init=False)
+    lost: LostTails = field(init=False)
     matches: Matches = field(init=False)
     rates: Rates = field(init=False)
     plays: Held = field(init=False)
@@ -88,7 +92,8 @@ class Service:
     def __post_init__(self) -> None:
         """Build what follows from the rest."""
         self.lobby = Lobby(self.log)
-        self.matches = Matches(self.log, self.lobby.summary)
+        self.lost = LostTails(self.log, self.metrics.lost_tail)
+        self.matches = Matches(self.log, self.lobby.summary, self.lost)
         self.rates = Rates(self.limits.requests_per_second, self.limits.requests_at_once)
         self.plays = Held(self.limits.plays_per_subject, self.limits.plays, "too many streams of Play are open")
 

@@ -22,6 +22,10 @@ LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 DEFAULT_LISTEN: Final = "127.0.0.1:50051"
 HIGHEST_PORT: Final = 65_535
 
+DEMO_SECONDS: Final = 2.0
+LONGEST_DEMO_SECONDS: Final = 30.0
+"""Well below the clock of the matches that the demo plays."""
+
 
 class SettingReason(StrEnum):
     """Every reason to refuse a setting."""
@@ -32,6 +36,7 @@ class SettingReason(StrEnum):
     DURABILITY_UNKNOWN = "durability_unknown"
     LOG_LEVEL_UNKNOWN = "log_level_unknown"
     TLS_INCOMPLETE = "tls_incomplete"
+    DEMO_SECONDS_OUT_OF_RANGE = "demo_seconds_out_of_range"
 
 
 class SettingRefused(Exception):
@@ -69,8 +74,8 @@ class Listen:
             return self.host == "localhost"
 
     @classmethod
-    def read(cls, text: str) -> Self:
-        """Read host:port.
+    def read(cls, text: str, flag: str = "--listen") -> Self:
+        """Read host:port, as it was given to this flag.
 
         >>> str(Listen.read("[::1]:50051"))
         '[::1]:50051'
@@ -81,13 +86,13 @@ class Listen:
         sound = host and all(character.isalnum() or character in "-._:%" for character in host)
         if not colon or not sound or (":" in host) != bracketed or not (port.isascii() and port.isdecimal()):
             raise SettingRefused(
-                "--listen",
+                flag,
                 SettingReason.LISTEN_MALFORMED,
                 f"{text!r} is not host:port, such as {DEFAULT_LISTEN} or [::1]:50051",
             )
         if len(port) > len(str(HIGHEST_PORT)) or int(port) > HIGHEST_PORT:
             raise SettingRefused(
-                "--listen", SettingReason.LISTEN_MALFORMED, f"a port is 0 (any that is free) to {HIGHEST_PORT}"
+                flag, SettingReason.LISTEN_MALFORMED, f"a port is 0 (any that is free) to {HIGHEST_PORT}"
             )
         return cls(host, int(port))
 
@@ -114,6 +119,10 @@ class Settings:
     """A key file for signing heads that is kept elsewhere; none: `head.key` in the data directory."""
     guests: bool = True
     log_level: LogLevel = "info"
+    metrics: Listen | None = None
+    """Where Prometheus finds /metrics; none: nowhere."""
+    demo_seconds: float | None = None
+    """The pause before every choice of the house bots; none: there are no house bots."""
 
     @classmethod
     def read(  # noqa: PLR0913 - every flag is a parameter
@@ -129,6 +138,9 @@ class Settings:
         head_key: Path | None = None,
         guests: bool = True,
         log_level: str = "info",
+        metrics: str | None = None,
+        demo: bool = False,
+        demo_seconds: float = DEMO_SECONDS,
     ) -> Self:
         """The settings, or SettingRefused with the first thing that is wrong with them."""
         address = Listen.read(listen)
@@ -151,6 +163,8 @@ class Settings:
             head_key=head_key and head_key.expanduser(),
             guests=guests,
             log_level=_log_level(log_level),
+            metrics=None if metrics is None else _metrics(metrics, insecure=insecure),
+            demo_seconds=_demo_seconds(demo_seconds) if demo else None,
         )
 
 
@@ -170,6 +184,18 @@ def _tls(certificate: Path | None, key: Path | None) -> Tls | None:
         missing, given = ("--tls-cert", "--tls-key") if certificate is None else ("--tls-key", "--tls-cert")
         raise SettingRefused(missing, SettingReason.TLS_INCOMPLETE, f"needed as well, because {given} is given")
     return Tls(certificate.expanduser(), key.expanduser())
+
+
+def _metrics(text: str, *, insecure: bool) -> Listen:
+    address = Listen.read(text, "--metrics")
+    if not address.is_loopback and not insecure:
+        raise SettingRefused(
+            "--metrics",
+            SettingReason.LISTEN_EXPOSED,
+            f"{address.host} can be reached from other machines, and anyone there could read along: listen on"
+            " 127.0.0.1, or say --insecure if something in front of the service keeps others away",
+        )
+    return address
 
 
 def _check_store(url: str) -> None:
@@ -194,3 +220,13 @@ def _log_level(text: str) -> LogLevel:
         if level == text:
             return level  # type: ignore[no-any-return]  # one of the literals
     raise SettingRefused("--log-level", SettingReason.LOG_LEVEL_UNKNOWN, f"{', '.join(levels)}, not {text!r}")
+
+
+def _demo_seconds(seconds: float) -> float:
+    if not 0 < seconds <= LONGEST_DEMO_SECONDS:
+        raise SettingRefused(
+            "--demo-seconds",
+            SettingReason.DEMO_SECONDS_OUT_OF_RANGE,
+            f"more than 0 and at most {LONGEST_DEMO_SECONDS:g}, not {seconds:g}",
+        )
+    return seconds

@@ -61,7 +61,9 @@ class Sweeper:
         beat_ms = await self._service.log.now_ms()
         before_ms = await self._service.log.beat(beat_ms)
         away_ms = 0 if before_ms is None else beat_ms - before_ms
-        for listed in await self._service.lobby.listed():
+        lobby = await self._service.lobby.listed()
+        self._service.metrics.listed(listed.summary for listed in lobby)
+        for listed in lobby:
             summary = listed.summary
             if away_ms > LONGEST_GAP_MS and _has_a_clock(summary):
                 await self._do(summary.match_id, lambda ledger: _pardon(ledger, Command(now_ms), away_ms))
@@ -97,6 +99,7 @@ class Sweeper:
             _log.error("a match of the lobby cannot be swept", match=match_id, reason=type(lost).__name__)
             return
         first = answer.made[0]
+        self._service.metrics.swept(first.event)
         _log.info("swept", match=match_id, sequence=first.sequence, what=type(first.event).__name__)
 
 

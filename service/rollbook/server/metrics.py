@@ -1,0 +1,194 @@
+"""Numbers for Prometheus: what is appended, called, refused, watched, swept, lost; no label says who, or which match.
+
+Every service counts into a registry of its own, whether or not anybody looks. `MeasuredLog` stands between the service
+and its log, so that whoever appends need not know of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+from rollbook.match.events import Event
+from rollbook.match.log import (
+    Appended,
+    AppendResult,
+    Conflict,
+    Entry,
+    LobbyEntry,
+    Log,
+    OutcomeUnknown,
+)
+from rollbook.server.settings import Listen
+from rollbook.v1.match_pb2 import (
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
+    MatchState,
+    MatchSummary,
+)
+
+_SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+_EVENTS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+_STATES: Final[dict[MatchState.ValueType, str]] = {
+    MATCH_STATE_OPEN: "open",
+    MATCH_STATE_GETTING_READY: "getting_ready",
+    MATCH_STATE_RUNNING: "running",
+}
+_RESULTS: Final = ("appended", "conflict", "too_early", "unknown", "unavailable")
+
+
+class Metrics:
+    """All numbers of one service."""
+
+    def __init__(self) -> None:
+        """Begin at nothing."""
+        self.registry = CollectorRegistry()
+        self._appends = Counter("rollbook_appends", "Appends by result.", ["result"], registry=self.registry)
+        for result in _RESULTS:
+            self._appends.labels(result)
+        self._append_seconds = Histogram(
+            "rollbook_append_seconds", "How long an append took.", buckets=_SECONDS, registry=self.registry
+        )
+        self._call_seconds = Histogram(
+            "rollbook_call_seconds",
+            "How long a call took; a stream until it ended.",
+            ["method", "code"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._refusals = Counter("rollbook_refusals", "Refusals by reason.", ["reason"], registry=self.registry)
+        self._watchers = Gauge("rollbook_watchers", "Feeds of matches under way.", registry=self.registry)
+        self._lag = Histogram(
+            "rollbook_feed_lag_events",
+            "How many events a watcher was behind when a frame was made for it.",
+            buckets=_EVENTS,
+            registry=self.registry,
+        )
+        self._matches = Gauge(
+            "rollbook_matches", "Matches that are not over, at the last sweep.", ["state"], registry=self.registry
+        )
+        for state in _STATES.values():
+            self._matches.labels(state)
+        self._lost_tails = Counter(
+            "rollbook_lost_tails", "Matches whose log lost what had been told.", registry=self.registry
+        )
+        self._sweeps = Counter("rollbook_sweeps", "What was due and done, by kind.", ["kind"], registry=self.registry)
+
+    def appended(self, result: str, seconds: float) -> None:
+        """An append came to this result."""
+        self._appends.labels(result).inc()
+        self._append_seconds.observe(seconds)
+
+    def called(self, method: str, code: str, seconds: float) -> None:
+        """A call of a method of ours has ended."""
+        self._call_seconds.labels(method, code).observe(seconds)
+
+    def refused(self, reason: str) -> None:
+        """A client was refused something."""
+        self._refusals.labels(reason.lower()).inc()
+
+    def count_watchers(self, count: Callable[[], int]) -> None:
+        """Ask here how many watchers there are; any thread may do so."""
+        self._watchers.set_function(count)
+
+    def framed(self, events: int) -> None:
+        """A watcher that was so many events behind got a frame."""
+        self._lag.observe(events)
+
+    def listed(self, summaries: Iterable[MatchSummary]) -> None:
+        """These matches are in the lobby."""
+        states = [summary.state for summary in summaries]
+        for state, name in _STATES.items():
+            self._matches.labels(name).set(states.count(state))
+
+    def lost_tail(self) -> None:
+        """A log has lost what was told."""
+        self._lost_tails.inc()
+
+    def swept(self, event: Event) -> None:
+        """The service has done something of its own accord."""
+        self._sweeps.labels(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()).inc()
+
+
+class MeasuredLog:
+    """A log whose appends are counted and timed; everything else passes through."""
+
+    def __init__(self, inner: Log, metrics: Metrics) -> None:
+        """Measure this log."""
+        self._inner = inner
+        self._metrics = metrics
+
+    async def append(
+        self,
+        match_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        *,
+        lobby: LobbyEntry | None = None,
+        not_before_ms: int | None = None,
+    ) -> AppendResult:
+        """Append, and count what comes of it."""
+        began = time.perf_counter()
+        told = "unavailable"
+        try:
+            result = await self._inner.append(match_id, expected, entries, lobby=lobby, not_before_ms=not_before_ms)
+            if isinstance(result, Appended):
+                told = "appended"
+            else:
+                told = "conflict" if isinstance(result, Conflict) else "too_early"
+        except (OutcomeUnknown, asyncio.CancelledError):
+            told = "unknown"
+            raise
+        finally:
+            self._metrics.appended(told, time.perf_counter() - began)
+        return result
+
+    async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
+        """The entries behind `after`, at most so many, in order; none if there are none."""
+        return await self._inner.read(match_id, after, limit)
+
+    async def head(self, match_id: str) -> int:
+        """The sequence of the last entry; 0 if the match does not exist."""
+        return await self._inner.head(match_id)
+
+    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
+        return await self._inner.wait(after, timeout_seconds)
+
+    async def lobby(self) -> dict[str, bytes]:
+        """The summaries of all matches that the lobby lists."""
+        return await self._inner.lobby()
+
+    async def now_ms(self) -> int:
+        """The store's own clock."""
+        return await self._inner.now_ms()
+
+    async def beat(self, now_ms: int) -> int | None:
+        """Say that a service is alive now, and learn when one last said so."""
+        return await self._inner.beat(now_ms)
+
+    async def close(self) -> None:
+        """Let go of connections; appends under way finish first."""
+        await self._inner.close()
+
+
+@asynccontextmanager
+async def exposed(metrics: Metrics, address: Listen) -> AsyncIterator[Listen]:
+    """Answer every GET of /metrics on this address, in threads of its own; OSError if it cannot be listened on.
+
+    The address comes with the port that the system chose, if it was asked to.
+    """
+    server, thread = start_http_server(address.port, address.host, metrics.registry)
+    try:
+        yield Listen(address.host, server.server_port)
+    finally:
+        await asyncio.to_thread(server.shutdown)
+        server.server_close()
+        await asyncio.to_thread(thread.join)
