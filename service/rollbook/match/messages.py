@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from google.protobuf.message import Message
@@ -109,23 +110,26 @@ def _kind(vocabulary: Mapping[str, type[Any]], move: Any) -> str:
     return next(name for name, kind in vocabulary.items() if kind is type(move))
 
 
-def _number(field: Any, item: Any) -> int:
+@cache
+def face_numbers(enum: Any) -> dict[str, int]:
     """Faces are words in the rules and numbers of an enum in messages: `star` is RAFFZAHN_FACE_STAR."""
-    if field.enum_type is None:
-        return int(item)
-    number: int = field.enum_type.values_by_name[_prefix(field) + str(item).upper()].number
-    return number
+    prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")
+    return {value.name.removeprefix(prefix).lower(): value.number for value in enum.values if value.number}
+
+
+@cache
+def _faces(enum: Any) -> dict[int, str]:
+    return {number: face for face, number in face_numbers(enum).items()}
+
+
+def _number(field: Any, item: Any) -> int:
+    return int(item) if field.enum_type is None else face_numbers(field.enum_type)[item]
 
 
 def _word(field: Any, item: int) -> Any:
     if field.enum_type is None:
         return item
-    value = field.enum_type.values_by_number.get(item)
-    if value is None or item == 0:
+    face = _faces(field.enum_type).get(item)
+    if face is None:
         raise Unreadable(f"{item} is no face that is known here")
-    return value.name.removeprefix(_prefix(field)).lower()
-
-
-def _prefix(field: Any) -> str:
-    unspecified: str = field.enum_type.values_by_number[0].name
-    return unspecified.removesuffix("UNSPECIFIED")
+    return face

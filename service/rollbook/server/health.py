@@ -25,11 +25,6 @@ class Health(health_pb2_grpc.HealthServicer):
         self._draining = False
         self._changed = asyncio.Condition()
 
-    @property
-    def is_serving(self) -> bool:
-        """What is said now."""
-        return self._serving
-
     async def set_serving(self, serving: bool) -> None:  # noqa: FBT001 - it is the one thing that is said
         """Say from now on whether it serves; after `drain` it never does again."""
         async with self._changed:

@@ -82,10 +82,6 @@ class Lobby:
         """Make room for a match that is about to be opened; one that is there already stays as it is."""
         return self._besides.get(match_id) or self._keep(match_id, Beside(opened_ms, opener))
 
-    def forget(self, match_id: str) -> None:
-        """Let go of what lies beside a log; it is read again when somebody asks."""
-        self._besides.pop(match_id, None)
-
     def summary(self, ledger: Ledger) -> LobbyEntry | None:
         """What the lobby says of a match from now on; nothing new unless its life has changed."""
         match_id = ledger.opened.match_id

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -20,7 +19,7 @@ from rollbook.match.envelope import Logged
 from rollbook.match.events import Happened, Sealed
 from rollbook.match.heads import sign_head
 from rollbook.match.ledger import Ledger, Position
-from rollbook.match.messages import read_choice, write_choice
+from rollbook.match.messages import face_numbers, read_choice, write_choice
 from rollbook.match.perspective import as_seen
 from rollbook.rules.game import Game, Perspective, Watcher
 from rollbook.rules.refusals import Invalid, Reason
@@ -171,7 +170,7 @@ def _put(message: Message, name: str, value: Any) -> None:
     if value is None:
         return
     if described.enum_type is not None:
-        words = _words(described.enum_type)
+        words = face_numbers(described.enum_type)
         value = tuple(words[word] for word in value) if described.is_repeated else words[value]
     if described.message_type is not None:
         _add_messages(getattr(message, name), value)
@@ -190,13 +189,6 @@ def _add_messages(repeated: Any, values: Iterable[Any]) -> None:
             _put(added, inner.name, value)
         else:
             _fill(added, value)
-
-
-@cache
-def _words(enum: Any) -> dict[str, int]:
-    """Faces are words in the rules and numbers of an enum in messages: `star` is RAFFZAHN_FACE_STAR."""
-    prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")
-    return {value.name.removeprefix(prefix).lower(): value.number for value in enum.values if value.number}
 
 
 # Choices
