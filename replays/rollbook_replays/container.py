@@ -261,6 +261,8 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
     if not 1 <= len(body.events) <= MOST_EVENTS:
         raise NotAReplay(f"the body holds {len(body.events)} events, not 1 to {MOST_EVENTS}")
+    if any(head.match_id != body.match_id for head in body.heads):
+        raise NotAReplay("the file holds heads of another match")
     for what, sequences in (("hidden outcomes", body.hidden), ("heads", body.heads)):
         numbers = [item.sequence for item in sequences]
         if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= len(body.events)):
