@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import sys
 import uuid
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 import pytest
+import redis
 
+from rollbook.log.keys import stream_key
 from rollbook.log.limits import MOST_BYTES
+from rollbook.log.memory import MemoryLog
+from rollbook.log.redis_log import RedisLog
 from rollbook.match.log import Appended, Conflict, Entry, LobbyEntry, Log, StoreUnavailable, TooEarly
 from tests.log.conftest import Store
 
@@ -301,6 +306,37 @@ async def test_the_lobby_lists_what_appends_say(log: Log, other: Log, match_id: 
     await log.append(match_id, 3, entries(b"sealed"), lobby=LobbyEntry(b""))
     assert match_id not in await other.lobby()
     assert Appended(5) == await log.append(match_id, 4, entries(b"again"), lobby=LobbyEntry(b""))
+
+
+async def test_a_match_that_the_lobby_lists_is_not_begun_again(store: Store, match_id: str) -> None:
+    """Its log is lost, and none takes its place, with or without a summary; one that has left the lobby is no match."""
+    log = await store.connect()
+    assert await log.summary(match_id) is None
+    await log.append(match_id, 0, entries(b"opened"), lobby=LobbyEntry(b"open"))
+    assert b"open" == await log.summary(match_id)
+    await lose(store, log, match_id)
+    assert 0 == await log.head(match_id)
+    for lobby in (None, LobbyEntry(b"again"), LobbyEntry(b"")):
+        assert Conflict(0) == await log.append(match_id, 0, entries(b"opened"), lobby=lobby)
+    assert b"open" == await log.summary(match_id)
+    assert 0 == await log.head(match_id)
+    sealed = f"{match_id}-sealed"
+    await log.append(sealed, 0, entries(b"opened"), lobby=LobbyEntry(b"open"))
+    await log.append(sealed, 1, entries(b"sealed"), lobby=LobbyEntry(b""))
+    await lose(store, log, sealed)
+    assert await log.summary(sealed) is None
+    assert Appended(1) == await log.append(sealed, 0, entries(b"opened"))
+    await log.close()
+
+
+async def lose(store: Store, log: RedisLog | MemoryLog, match_id: str) -> None:
+    """Delete the log of a match behind everybody's back."""
+    if isinstance(log, MemoryLog):
+        del log._streams[match_id]
+        return
+    client: Any
+    with redis.Redis(port=urlsplit(store.url or "").port or 0, protocol=2) as client:
+        assert 1 == client.delete(stream_key(match_id))
 
 
 async def test_an_append_may_have_to_wait_for_the_stores_own_clock(log: Log, other: Log, match_id: str) -> None:

@@ -50,12 +50,12 @@ class MemoryLog:
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected` (0: the match must not exist), all or nothing."""
+        """Append behind the entry numbered `expected` (0: neither log nor lobby may have it), all or nothing."""
         check_append(match_id, expected, entries)
         self._check_open()
         stream = self._streams.get(match_id)
         head = 0 if stream is None else stream.head
-        if head != expected:
+        if head != expected or (stream is None and match_id in self._lobby):
             return Conflict(head)
         if not_before_ms is not None and (now_ms := self._clock_ms()) < not_before_ms:
             return TooEarly(now_ms)
@@ -101,6 +101,11 @@ class MemoryLog:
         """The summaries of all matches that the lobby lists."""
         self._check_open()
         return dict(self._lobby)
+
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        self._check_open()
+        return self._lobby.get(match_id)
 
     async def now_ms(self) -> int:
         """The clock that was given."""

@@ -21,7 +21,7 @@ from rollbook.log.limits import check_append
 from rollbook.log.servers import Server, Servers, Settings, servers
 from rollbook.log.tails import Tails
 from rollbook.log.wire import Command, Durability, Unanswered, Unsent, Wire
-from rollbook.match.log import Appended, AppendResult, Conflict, Entry, LobbyEntry, StoreUnavailable, TooEarly
+from rollbook.match.log import Appended, AppendResult, Conflict, Entry, Hole, LobbyEntry, StoreUnavailable, TooEarly
 
 _APPENDED: Final = 0
 _CONFLICT: Final = 1
@@ -85,14 +85,13 @@ class RedisLog:
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected` (0: the match must not exist), all or nothing, durably."""
+        """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably."""
         check_append(match_id, expected, entries)
         self._check_open()
         keys = [stream_key(match_id, self._partitions)]
-        summary = b""
-        if lobby is not None:
+        if lobby is not None or not expected:
             keys.append(lobby_key(self._partition(match_id)))
-            summary = lobby.summary
+        summary = b"" if lobby is None else lobby.summary
         arguments = [b"%d" % expected, b"%d" % (not_before_ms or 0), match_id.encode(), summary]
         for entry in entries:
             arguments += (entry.event, entry.private)
@@ -141,6 +140,12 @@ class RedisLog:
             for answer in answers
             for match_id, summary in zip(answer[::2], answer[1::2], strict=True)
         }
+
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        key = lobby_key(self._partition(match_id))
+        summary: bytes | None = await self._ask(key, "HGET", key, match_id)
+        return summary
 
     async def now_ms(self) -> int:
         """The clock of the server that has the first partition: in a cluster, one clock for all replicas too."""
@@ -212,7 +217,7 @@ class RedisLog:
         ids = [f"{sequence}-0" for sequence in after.values()]
         command = ("XREAD", "COUNT", _MOST_ENTRIES_A_MATCH, *hold, "STREAMS", *names, *ids)
         answer = await self._ask(next(iter(names)), *command, held=bool(hold))
-        return {names[key]: _entries(names[key], after[names[key]], entries) for key, entries in answer or ()}
+        return {names[key]: _whole(names[key], after[names[key]], entries) for key, entries in answer or ()}
 
     async def _ask(self, key: bytes, *command: bytes | str | int, held: bool = False, appends: bool = False) -> Any:
         (answer,) = await self._ask_all([(key, command)], held=held, appends=appends)
@@ -297,13 +302,19 @@ def _sequence(identity: bytes) -> int:
 
 
 def _entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
-    """Entries as they came, or StoreUnavailable if one between them is missing: nobody shall carry on over a hole."""
+    """Entries as they came, or Hole if one before or between them is missing."""
     entries: list[Entry] = []
     for expected, (identity, fields) in enumerate(answer, after + 1):
         if identity != b"%d-0" % expected:
-            raise StoreUnavailable(
-                f"Match {match_id} has a hole: entry {identity.decode()} stands behind {expected - 1}"
-            )
+            raise Hole(match_id, expected - 1)
         named = dict(zip(fields[::2], fields[1::2], strict=True))
         entries.append(Entry(named[b"e"], named.get(b"p", b"")))
     return entries
+
+
+def _whole(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
+    """The same for a read of many matches, which goes on for the others: none of a match that has a hole there."""
+    try:
+        return _entries(match_id, after, answer)
+    except Hole:
+        return []

@@ -7,7 +7,7 @@ from typing import Any
 
 from rollbook.match.clock import Clock
 from rollbook.match.envelope import Logged, read_bytes, read_secret
-from rollbook.match.events import Chosen, Event, Opened, Ready, Resumed, Sealed, SeatLeft, SeatTaken, TimedOut
+from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Ready, Resumed, Sealed, SeatLeft, SeatTaken, TimedOut
 from rollbook.match.fairness import Dice, commitment, entropy_commitment, genesis, match_key
 from rollbook.match.fold import Match, Misplaced
 from rollbook.match.log import Entry
@@ -114,6 +114,8 @@ class Ledger:
     def _check_around(self, event: Event, now_ms: int) -> None:
         if isinstance(event, Ready):
             self._check_ready(event)
+        elif isinstance(event, Sealed):
+            self._check_evidence(event)
         elif isinstance(event, TimedOut):
             runs_out_ms = self.clock.runs_out_ms()
             if runs_out_ms is None or event.not_before_ms != runs_out_ms or now_ms < runs_out_ms:
@@ -122,6 +124,12 @@ class Ledger:
             charge = 0 if isinstance(event, Chosen) and event.by_caretaker else self.clock.charge(now_ms)
             if event.charged_ms != charge:
                 raise Misplaced(f"the wait costs {charge} ms, not {event.charged_ms}")
+
+    def _check_evidence(self, event: Sealed) -> None:
+        if (event.aborted == LOG_LOST) != (event.lost is not None):
+            raise Misplaced("a lost log is sealed with a head that it has lost, and nothing else is")
+        if event.lost is not None and Position(event.lost.sequence, event.lost.link) == self.head:
+            raise Misplaced(f"the head at event {event.lost.sequence} is not lost: this is the log that it vouches for")
 
     def _check_ready(self, event: Ready) -> None:
         if self.closing is None or event.seat not in range(len(self.players)):

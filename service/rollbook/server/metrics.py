@@ -166,6 +166,10 @@ class MeasuredLog:
         """The summaries of all matches that the lobby lists."""
         return await self._inner.lobby()
 
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        return await self._inner.summary(match_id)
+
     async def now_ms(self) -> int:
         """The store's own clock."""
         return await self._inner.now_ms()

@@ -17,6 +17,7 @@ from rollbook.match.decide import Command, Decision, Declined
 from rollbook.match.envelope import Logged
 from rollbook.match.ledger import Ledger
 from rollbook.match.log import OutcomeUnknown, StoreUnavailable
+from rollbook.match.vocabulary import Unreadable
 from rollbook.server.matches import Decide, LogLost, MatchUnknown
 from rollbook.server.service import Service
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
@@ -24,6 +25,9 @@ from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING
 BEAT_SECONDS: Final = 1.0
 LONGEST_GAP_MS: Final = 5_000
 """Between two beats; what is longer is nobody's time."""
+
+_NOTHING_TO_SWEEP: Final = (MatchUnknown, LogLost, Unreadable)
+"""Of a match whose log is lost or unreadable; whoever noticed has said so, and the other matches go on."""
 
 _log = structlog.get_logger()
 
@@ -82,8 +86,7 @@ class Sweeper:
     async def _ledger(self, match_id: str) -> Ledger | None:
         try:
             return await self._service.matches.ledger(match_id)
-        except (MatchUnknown, LogLost) as lost:
-            _log.error("a match of the lobby cannot be read", match=match_id, reason=type(lost).__name__)
+        except _NOTHING_TO_SWEEP:
             return None
 
     async def _do(self, match_id: str, decision: Decide, not_before_ms: int | None = None) -> None:
@@ -93,10 +96,7 @@ class Sweeper:
             answer = await self._service.matches.command(
                 match_id, command, decision, _nobody_asked, not_before_ms=not_before_ms
             )
-        except Declined:
-            return
-        except (MatchUnknown, LogLost) as lost:
-            _log.error("a match of the lobby cannot be swept", match=match_id, reason=type(lost).__name__)
+        except (Declined, *_NOTHING_TO_SWEEP):
             return
         first = answer.made[0]
         self._service.metrics.swept(first.event)
