@@ -377,6 +377,42 @@ async def test_of_several_that_beat_exactly_one_learns_of_a_gap(store: Store) ->
     await log.close()
 
 
+async def test_of_several_that_want_the_lease_one_has_it_and_keeps_it_by_asking_again(
+    log: Log, other: Log, match_id: str
+) -> None:
+    """However many ask at once, and however long it goes on; the others are told that they have not got it."""
+    names = [f"{match_id}-{number}" for number in range(8)]
+    await leased(log, "nobody", 1)
+    await asyncio.sleep(SOON)
+    had = await asyncio.gather(*[log.lease(name, 60_000) for name in names])
+    assert 1 == had.count(True)
+    holder = names[had.index(True)]
+    for _ in range(3):
+        assert await other.lease(holder, 60_000)
+        assert [name == holder for name in names] == [await log.lease(name, 60_000) for name in names]
+    assert await log.lease(holder, 1)
+
+
+async def leased(log: Log, holder: str, lease_ms: int) -> None:
+    """Ask for the lease until it is given."""
+    async with asyncio.timeout(LATE):
+        while not await log.lease(holder, lease_ms):  # noqa: ASYNC110 - another process may have it
+            await asyncio.sleep(SOON / 5)
+
+
+async def test_a_lease_is_taken_over_once_its_holder_is_not_heard_of_any_more(
+    log: Log, other: Log, match_id: str
+) -> None:
+    """By the store's own clock, and not before its time; whoever had it before is told so when it comes back."""
+    dead, heir = f"{match_id}-dead", f"{match_id}-heir"
+    await leased(log, dead, 400)
+    since_ms = await log.now_ms()
+    await leased(other, heir, 60_000)
+    assert 300 <= await log.now_ms() - since_ms
+    assert not await log.lease(dead, 400)
+    assert await other.lease(heir, 1)
+
+
 async def test_a_closed_log_says_so(store: Store, match_id: str) -> None:
     """Appends under way finish first; who waits is told, and nobody hangs."""
     log = await store.connect()

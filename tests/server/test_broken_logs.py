@@ -10,6 +10,7 @@ import pytest
 
 from rollbook.log.embedded import find_server
 from rollbook.log.keys import stream_key
+from rollbook.server import feeds
 from rollbook.server.sweeper import Sweeper
 from tests.log.servers import Server, running
 from tests.server.spoiling import Spoiler, run
@@ -113,8 +114,9 @@ def test_a_hole_concerns_its_own_match_and_everyone_else_is_served_on(valkey: Se
     run(valkey, scenario)
 
 
-def test_a_hole_ahead_of_a_live_watcher_ends_its_feed_alone(valkey: Server) -> None:
-    """The one read that waits for all logs is not held up by it, nor does it go round and round."""
+def test_a_hole_ahead_of_a_live_watcher_ends_its_feed_alone(valkey: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one read that waits for all logs finds it at once, is not held up by it, and does not go round and round."""
+    monkeypatch.setattr(feeds, "GUARD_SECONDS", 3_600)
 
     async def scenario(world: Spoiler) -> None:
         holed, _ = await world.started()

@@ -40,6 +40,7 @@ class MemoryLog:
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
         self._beat_ms: int | None = None
+        self._lease = ("", 0)
 
     async def append(
         self,
@@ -117,6 +118,16 @@ class MemoryLog:
         self._check_open()
         before_ms, self._beat_ms = self._beat_ms, now_ms
         return before_ms
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on."""
+        self._check_open()
+        now_ms = self._clock_ms()
+        held_by, until_ms = self._lease
+        if held_by != holder and now_ms < until_ms:
+            return False
+        self._lease = holder, now_ms + lease_ms
+        return True
 
     async def trim(self, match_id: str) -> None:
         """Let go of the entries of an archived match; its head stays, so that a stale append is refused."""

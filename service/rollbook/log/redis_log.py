@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseError, TryAgainError
 
 from rollbook.log.address import Kind, parse
-from rollbook.log.keys import BEAT_KEY, PARTITIONS, PARTITIONS_KEY, lobby_key, partition_of, stream_key
+from rollbook.log.keys import BEAT_KEY, PARTITIONS, PARTITIONS_KEY, SWEEPER_KEY, lobby_key, partition_of, stream_key
 from rollbook.log.limits import check_append
 from rollbook.log.servers import Server, Servers, Settings, servers
 from rollbook.log.tails import Tails
@@ -25,6 +25,15 @@ from rollbook.match.log import Appended, AppendResult, Conflict, Entry, Hole, Lo
 
 _APPENDED: Final = 0
 _CONFLICT: Final = 1
+
+_LEASE: Final = b"""
+local held_by = redis.call('GET', KEYS[1])
+if held_by and held_by ~= ARGV[1] then
+    return 0
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
 
 _MOST_REDIRECTIONS: Final = 5
 _READ_ATTEMPTS: Final = 4
@@ -156,6 +165,11 @@ class RedisLog:
         """Say that a service is alive now, and learn when one last said so."""
         before_ms = await self._ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, "GET", appends=True)
         return None if before_ms is None else int(before_ms)
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on by the store's clock."""
+        command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
+        return bool(await self._ask(SWEEPER_KEY, *command, appends=True))
 
     async def trim(self, match_id: str) -> None:
         """Let go of the entries of an archived match; its head stays, so that a stale append is refused."""

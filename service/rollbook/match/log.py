@@ -116,5 +116,11 @@ class Log(Protocol):
         Of several that beat at once each learns of the one before, so that exactly one learns of a gap.
         """
 
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on by the store's clock; of several at once one does.
+
+        The holder has it for longer by asking again in time. Whoever else asks has it once that time is over.
+        """
+
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""

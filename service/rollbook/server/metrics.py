@@ -178,6 +178,10 @@ class MeasuredLog:
         """Say that a service is alive now, and learn when one last said so."""
         return await self._inner.beat(now_ms)
 
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on."""
+        return await self._inner.lease(holder, lease_ms)
+
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""
         await self._inner.close()
