@@ -52,7 +52,8 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
         The URL of a Redis 6.2 or later, or a Valkey, to use in place of a server of its own: redis://, rediss://,
         unix://, redis+sentinel:// or redis+cluster://. With a password in it, better given by its variable.
     durability
-        fsync: what is acknowledged is on disk. relaxed: for development; the store may lose it. Default: fsync.
+        fsync: what is acknowledged is on disk, and a store that is set otherwise is refused. relaxed: for development;
+        the store may lose it. The service's own store then syncs once a second. Default: fsync.
     tls_cert
         The certificate chain, PEM.
     tls_key
