@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rollbook.commands.outcome import Exit, usage
+from rollbook.commands.progress import QUIET_SECONDS, progress_bar
 from rollbook.commands.telling import tell
 from rollbook.match.notation import write
 from rollbook.match.simulation import Simulation
@@ -23,8 +22,6 @@ from rollbook.rules.options import Options, read_options
 from rollbook.rules.refusals import Refused
 
 SEEDS = 10**60
-QUIET_SECONDS = 1.0
-"""Work that is done sooner than this needs no progress bar."""
 
 
 def simulate(  # noqa: PLR0913 - every flag is a parameter
@@ -63,7 +60,7 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
         _together(matches, seed, out, as_json=as_json)
         rules = find(game)
         seats = rules.seats[0] if seats is None else seats
-        options = rules.settle(read_options(rules.options, _pairs(option)), seats)
+        options = rules.settle(read_options(rules.options, pairs(option)), seats)
     except (Refused, ValueError) as refused:
         return usage(str(refused))
     if seed is None:
@@ -92,7 +89,8 @@ def _together(matches: int, seed: int | None, out: Path | None, *, as_json: bool
         raise ValueError("--json is for one match on standard output; files of --out have the plain form anyway")
 
 
-def _pairs(words: Sequence[str]) -> dict[str, str]:
+def pairs(words: Sequence[str]) -> dict[str, str]:
+    """What `--option NAME=VALUE` said, once or more often."""
     return {name: value for word in words for name, _, value in [word.partition("=")]}
 
 
@@ -113,15 +111,7 @@ def _write_all(out: Path, matches: int, simulations: Iterator[Simulation]) -> No
     started = time.monotonic()
     events = 0
     done = 0
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    bar = progress_bar()
     task = bar.add_task("matches", total=matches, rate="")
     try:
         for simulation in simulations:
