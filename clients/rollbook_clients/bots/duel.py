@@ -11,13 +11,15 @@ caretaker plays on, it cannot win, and the others play their match.
 from __future__ import annotations
 
 import hashlib
+import os
 import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any, Final
 
 from rollbook.match.events import Chosen, Happened, Resigned
@@ -114,7 +116,8 @@ def play_all(duel: Duel, matches: int, jobs: int) -> Iterator[Played]:
         return
     size = max(1, min(matches // (jobs * CHUNKS_OF_A_PROCESS), LARGEST_CHUNK))
     # Processes are made anew, not forked: gRPC, if anything has imported it, does not survive a fork.
-    with ProcessPoolExecutor(min(jobs, matches), mp_context=get_context("spawn")) as processes:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, matches), context, initializer=_end_with_parent) as processes:
         try:
             with _interrupts_held_back():
                 chunks: list[Future[list[Played]]] = [
@@ -128,6 +131,18 @@ def play_all(duel: Duel, matches: int, jobs: int) -> Iterator[Played]:
             for process in active_children():
                 process.terminate()
             raise
+
+
+def _end_with_parent() -> None:
+    """Leave no process behind when the one that started it is killed."""
+    parent = parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _play_chunk(duel: Duel, numbers: range) -> list[Played]:

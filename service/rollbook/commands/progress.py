@@ -12,13 +12,15 @@ QUIET_SECONDS: Final = 1.0
 
 
 def progress_bar() -> Progress:
-    """A bar that is gone when it is stopped; its tasks have a field `rate`."""
+    """A bar that is gone when it is stopped, and never comes where nobody looks; its tasks have a field `rate`."""
+    console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
