@@ -43,7 +43,17 @@ CANNOT_BE_READ, NOT_LEGAL_NOW, OF_THE_SERVICE = range(1, 30), range(30, 100), ra
 """The numbers of the reasons: two ranges are the rules'."""
 
 WRITES = {"OpenMatch", "TakeSeat", "Ready", "LeaveSeat", "Choose", "Resign", "AbortMatch", "Play"}
-READS = {"ListGames", "GetMatch", "ListMatches", "WatchMatch", "WatchLobby", "SignIn", "GetKeys"}
+READS = {
+    "GetReplay",
+    "AuditReplay",
+    "ListGames",
+    "GetMatch",
+    "ListMatches",
+    "WatchMatch",
+    "WatchLobby",
+    "SignIn",
+    "GetKeys",
+}
 """Calls that leave nothing behind; SignIn signs a token and stores none."""
 
 GAMES = {"cant_stop": 12, "raffzahn": 13, "wuerfelzoo": 14, "allie_gator": 15}

@@ -566,23 +566,61 @@ class Sealed(_message.Message):
 
         REASON_FIELD_NUMBER: _builtins.int
         SEAT_FIELD_NUMBER: _builtins.int
+        LOST_FIELD_NUMBER: _builtins.int
         reason: Global___AbortReason.ValueType
         """Never unspecified."""
         seat: _builtins.int
         """The seat, from 0, that it came from; left out if it came from none."""
+        @_builtins.property
+        def lost(self) -> Global___Sealed.LostHead:
+            """The head that the log had reached and does not hold any more; set if and only if the reason is LOG_LOST."""
+
         def __init__(
             self,
             *,
             reason: Global___AbortReason.ValueType = ...,
             seat: _builtins.int | None = ...,
+            lost: Global___Sealed.LostHead | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "lost", b"lost", "seat", b"seat"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "reason", b"reason", "seat", b"seat"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "lost", b"lost", "reason", b"reason", "seat", b"seat"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
         _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
         def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
+
+    @_typing.final
+    class LostHead(_message.Message):
+        """The evidence of a lost log: a head that the service signed."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        SEQUENCE_FIELD_NUMBER: _builtins.int
+        LINK_FIELD_NUMBER: _builtins.int
+        KEY_ID_FIELD_NUMBER: _builtins.int
+        SIGNATURE_FIELD_NUMBER: _builtins.int
+        sequence: _builtins.int
+        """The sequence of the last event it vouched for."""
+        link: _builtins.bytes
+        """The link of that event, 32 bytes."""
+        key_id: _builtins.str
+        """Which of the service's head keys signed it. Sixteen hexadecimal digits."""
+        signature: _builtins.bytes
+        """The signature of the head, 64 bytes."""
+        def __init__(
+            self,
+            *,
+            sequence: _builtins.int = ...,
+            link: _builtins.bytes = ...,
+            key_id: _builtins.str = ...,
+            signature: _builtins.bytes = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key_id", b"key_id", "link", b"link", "sequence", b"sequence", "signature", b"signature"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     PLACES_FIELD_NUMBER: _builtins.int
     ABORTED_FIELD_NUMBER: _builtins.int

@@ -133,19 +133,53 @@ class GetKeysResponse(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    @_typing.final
+    class ReplayKey(_message.Message):
+        """One key, used for replay files and nothing else."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_ID_FIELD_NUMBER: _builtins.int
+        PUBLIC_KEY_FIELD_NUMBER: _builtins.int
+        IN_USE_FIELD_NUMBER: _builtins.int
+        key_id: _builtins.str
+        """What a replay file names: the first sixteen hexadecimal digits of SHA-256 of the public key."""
+        public_key: _builtins.bytes
+        """The Ed25519 public key, 32 bytes."""
+        in_use: _builtins.bool
+        """New files are signed with it; false = an old key, whose files still hold."""
+        def __init__(
+            self,
+            *,
+            key_id: _builtins.str = ...,
+            public_key: _builtins.bytes = ...,
+            in_use: _builtins.bool = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["in_use", b"in_use", "key_id", b"key_id", "public_key", b"public_key"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     KEYS_FIELD_NUMBER: _builtins.int
+    REPLAY_KEYS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def keys(self) -> _containers.RepeatedCompositeFieldContainer[Global___GetKeysResponse.HeadKey]:
-        """The oldest first. Never empty."""
+        """The keys of signed heads, the oldest first. Never empty."""
+
+    @_builtins.property
+    def replay_keys(self) -> _containers.RepeatedCompositeFieldContainer[Global___GetKeysResponse.ReplayKey]:
+        """The keys of replay files, the oldest first. Never empty."""
 
     def __init__(
         self,
         *,
         keys: _abc.Iterable[Global___GetKeysResponse.HeadKey] | None = ...,
+        replay_keys: _abc.Iterable[Global___GetKeysResponse.ReplayKey] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["keys", b"keys"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["keys", b"keys", "replay_keys", b"replay_keys"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

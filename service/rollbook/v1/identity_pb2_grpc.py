@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class IdentityServiceStub(object):
-    """Tokens for guests, and the keys that vouch for heads.
+    """Tokens for guests, and the keys that vouch for heads and replay files.
     """
 
     def __init__(self, channel):
@@ -48,7 +48,7 @@ class IdentityServiceStub(object):
 
 
 class IdentityServiceServicer(object):
-    """Tokens for guests, and the keys that vouch for heads.
+    """Tokens for guests, and the keys that vouch for heads and replay files.
     """
 
     def SignIn(self, request, context):
@@ -60,7 +60,7 @@ class IdentityServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetKeys(self, request, context):
-        """Get the public keys of signed heads, old ones too: they stay published for good.
+        """Get the public keys of signed heads and of replay files, old ones too: they stay published for good.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -88,7 +88,7 @@ def add_IdentityServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class IdentityService(object):
-    """Tokens for guests, and the keys that vouch for heads.
+    """Tokens for guests, and the keys that vouch for heads and replay files.
     """
 
     @staticmethod

@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class IdentityServiceStub:
-    """Tokens for guests, and the keys that vouch for heads."""
+    """Tokens for guests, and the keys that vouch for heads and replay files."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -38,11 +38,11 @@ class IdentityServiceStub:
     answer costs a guest and no more, and there is no request id. Can be switched off; other issuers' tokens hold then.
     """
     GetKeys: _grpc.UnaryUnaryMultiCallable[_identity_pb2.GetKeysRequest, _identity_pb2.GetKeysResponse]
-    """Get the public keys of signed heads, old ones too: they stay published for good."""
+    """Get the public keys of signed heads and of replay files, old ones too: they stay published for good."""
 
 @_typing.type_check_only
 class IdentityServiceAsyncStub(IdentityServiceStub):
-    """Tokens for guests, and the keys that vouch for heads."""
+    """Tokens for guests, and the keys that vouch for heads and replay files."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     SignIn: _aio.UnaryUnaryMultiCallable[_identity_pb2.SignInRequest, _identity_pb2.SignInResponse]  # type: ignore[assignment]
@@ -50,10 +50,10 @@ class IdentityServiceAsyncStub(IdentityServiceStub):
     answer costs a guest and no more, and there is no request id. Can be switched off; other issuers' tokens hold then.
     """
     GetKeys: _aio.UnaryUnaryMultiCallable[_identity_pb2.GetKeysRequest, _identity_pb2.GetKeysResponse]  # type: ignore[assignment]
-    """Get the public keys of signed heads, old ones too: they stay published for good."""
+    """Get the public keys of signed heads and of replay files, old ones too: they stay published for good."""
 
 class IdentityServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Tokens for guests, and the keys that vouch for heads."""
+    """Tokens for guests, and the keys that vouch for heads and replay files."""
 
     @_abc_1.abstractmethod
     def SignIn(
@@ -71,6 +71,6 @@ class IdentityServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _identity_pb2.GetKeysRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_identity_pb2.GetKeysResponse, _abc.Awaitable[_identity_pb2.GetKeysResponse]]:
-        """Get the public keys of signed heads, old ones too: they stay published for good."""
+        """Get the public keys of signed heads and of replay files, old ones too: they stay published for good."""
 
 def add_IdentityServiceServicer_to_server(servicer: IdentityServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -471,6 +471,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """The request is larger than 64 KiB. Cause: nothing legal is. gRPC itself may refuse it with the same code and
     without details. Code: RESOURCE_EXHAUSTED. Client: send less.
     """
+    REFUSAL_REASON_REPLAY_TOO_LARGE: _RefusalReason.ValueType  # 206
+    """The file is larger than 8 MiB. Cause: AuditReplay with something that no match is. Code: RESOURCE_EXHAUSTED. Client:
+    audit it at home with `rollbook audit`.
+    """
     REFUSAL_REASON_STATE_UNKNOWN: _RefusalReason.ValueType  # 220
     """--- Lists.
 
@@ -949,6 +953,10 @@ send the old token, or try later.
 REFUSAL_REASON_MESSAGE_TOO_LARGE: RefusalReason.ValueType  # 205
 """The request is larger than 64 KiB. Cause: nothing legal is. gRPC itself may refuse it with the same code and
 without details. Code: RESOURCE_EXHAUSTED. Client: send less.
+"""
+REFUSAL_REASON_REPLAY_TOO_LARGE: RefusalReason.ValueType  # 206
+"""The file is larger than 8 MiB. Cause: AuditReplay with something that no match is. Code: RESOURCE_EXHAUSTED. Client:
+audit it at home with `rollbook audit`.
 """
 REFUSAL_REASON_STATE_UNKNOWN: RefusalReason.ValueType  # 220
 """--- Lists.

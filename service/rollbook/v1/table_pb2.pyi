@@ -64,21 +64,32 @@ class Position(_message.Message):
 
     SEQUENCE_FIELD_NUMBER: _builtins.int
     LINK_FIELD_NUMBER: _builtins.int
+    KEY_ID_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """The sequence of that event; 0 = before event 1."""
     link: _builtins.bytes
     """The link of that event, 32 bytes; at sequence 0 the link that follows from the match id. Two logs that agree in it
     agree in everything before.
     """
+    key_id: _builtins.str
+    """`key_id` of the signed head that the position was taken from. Clients send it along with the signature, so that a
+    service that lost the end of a log knows that it did, and need not call the client wrong. May be empty; the service
+    itself leaves it so.
+    """
+    signature: _builtins.bytes
+    """`signature` of that signed head, 64 bytes, or empty. One that does not hold is taken for none."""
     def __init__(
         self,
         *,
         sequence: _builtins.int = ...,
         link: _builtins.bytes = ...,
+        key_id: _builtins.str = ...,
+        signature: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key_id", b"key_id", "link", b"link", "sequence", b"sequence", "signature", b"signature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

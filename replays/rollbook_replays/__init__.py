@@ -1,0 +1,1 @@
+"""Replays: a file that stands for itself, and an audit that trusts nobody."""
