@@ -22,16 +22,19 @@ class Progress:
         """Begin; nothing is shown yet."""
         self._what = what
         self._started = time.monotonic()
-        self._done = 0
+        self.done = 0
+        """So many matches are done."""
         self._events = 0
+        console = Console(stderr=True)
         self._bar = Bar(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=console,
             transient=True,
+            disable=not console.is_terminal,
         )
         self._task = self._bar.add_task(what, total=total, rate="")
 
@@ -39,14 +42,18 @@ class Progress:
         """Nothing to open."""
         return self
 
-    def one_more(self, events: int) -> None:
-        """One match of so many events is done."""
-        self._done += 1
+    def one_more(self, events: int = 0) -> None:
+        """One match is done; of so many events, where they count."""
+        self.done += 1
         self._events += events
         seconds = time.monotonic() - self._started
         if seconds > QUIET_SECONDS:
             self._bar.start()
-            self._bar.update(self._task, completed=self._done, rate=f"{self._events / seconds:,.0f} events/s")
+            rate = f"{self._events / seconds:,.0f} events/s" if self._events else self._matches_a_second(seconds)
+            self._bar.update(self._task, completed=self.done, rate=rate)
+
+    def _matches_a_second(self, seconds: float) -> str:
+        return f"{self.done / seconds:,.1f} {self._what}/s"
 
     def __exit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, traceback: TracebackType | None
@@ -54,8 +61,7 @@ class Progress:
         """Take the bar away and say how much was done how fast."""
         self._bar.stop()
         seconds = max(time.monotonic() - self._started, 1e-9)
-        print(
-            f"{self._done:,} {self._what}, {self._events:,} events in {seconds:.1f} s:"
-            f" {self._done / seconds:,.0f} {self._what}/s, {self._events / seconds:,.0f} events/s",
-            file=sys.stderr,
-        )
+        done = f"{self.done:,} {self._what}" + (f", {self._events:,} events" if self._events else "")
+        rate = self._matches_a_second(seconds)
+        rates = f"{rate}, {self._events / seconds:,.0f} events/s" if self._events else rate
+        print(f"{done} in {seconds:.1f} s: {rates}", file=sys.stderr)

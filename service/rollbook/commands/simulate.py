@@ -67,7 +67,7 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
         _together(matches, seed, out, form, as_json=as_json)
         rules = find(game)
         seats = rules.seats[0] if seats is None else seats
-        options = rules.settle(read_options(rules.options, _pairs(option)), seats)
+        options = rules.settle(read_options(rules.options, pairs(option)), seats)
     except (Refused, ValueError) as refused:
         return usage(str(refused))
     if seed is None:
@@ -99,7 +99,8 @@ def _together(matches: int, seed: int | None, out: Path | None, form: Form, *, a
         raise ValueError("--json is for one match on standard output; files of --out have a --format")
 
 
-def _pairs(words: Sequence[str]) -> dict[str, str]:
+def pairs(words: Sequence[str]) -> dict[str, str]:
+    """What `--option NAME=VALUE` said, once or more often."""
     return {name: value for word in words for name, _, value in [word.partition("=")]}
 
 

@@ -1,12 +1,13 @@
-"""A whole match from a seed: bots that choose by chance, fair dice, and every event that a real match would have."""
+"""A whole match from a seed: fair dice, and every event that a real match would have, whoever chooses."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any, Final, TypeAlias
 
-from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Sealed, SeatTaken, Started
+from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Resigned, Sealed, SeatTaken, Started
 from rollbook.match.fairness import BOT_LABEL, Dice, commitment, match_key
 from rollbook.match.fold import Match
 from rollbook.match.notation import Header
@@ -15,6 +16,9 @@ from rollbook.rules.options import Options
 
 NAMES: Final = ("Anna", "Tom", "Willi", "Heike", "Rita", "Peter")
 """Who sits at a simulated table; six are the most that any game seats."""
+
+Decide: TypeAlias = Callable[[Match, int], Chosen[Any] | Resigned]
+"""What the seat that is awaited does."""
 
 
 class Simulation:
@@ -35,21 +39,21 @@ class Simulation:
         self.header = Header(self.opened, entropy=(b"",) * seats)
         self.match = Match(game, self.opened)
 
-    def events(self) -> Iterator[tuple[int, Event]]:
-        """The events after the first with their numbers; the fold has taken each before it is given out."""
+    def events(self, decide: Decide | None = None) -> Iterator[tuple[int, Event]]:
+        """The events after the first with their numbers; the fold has taken each before it is given out.
+
+        Without anybody who decides, bots choose by chance.
+        """
         for event in self._lifecycle():
             yield self._taken(event)
         key = match_key(self.secret, self.opened.match_id, self.header.entropy)
         dice = Dice(key)
-        bots = Dice(key, BOT_LABEL)
+        decide = decide or _by_chance(Dice(key, BOT_LABEL))
         match = self.match
-        choices = 0
         while not match.must_be_sealed:
             awaited = match.awaited
             if isinstance(awaited, ToChoose):
-                choices += 1
-                choice = match.game.legal(match.state).sample(bots.uniform(choices))
-                yield self._taken(Chosen(awaited.seat, choice))
+                yield self._taken(decide(match, awaited.seat))
             elif not isinstance(awaited, Over):
                 values = dice.values(match.chance_events + 1, awaited)
                 yield self._taken(Happened(match.game.outcome(match.state, values)))
@@ -66,3 +70,13 @@ class Simulation:
     def _taken(self, event: Event) -> tuple[int, Event]:
         self.match.take(event)
         return self.match.sequence, event
+
+
+def _by_chance(bots: Dice) -> Decide:
+    """Bots whose choices are counted, each with its own numbers."""
+    numbers = count(1)
+
+    def decide(match: Match, seat: int) -> Chosen[Any]:
+        return Chosen(seat, match.game.legal(match.state).sample(bots.uniform(next(numbers))))
+
+    return decide

@@ -1,0 +1,1 @@
+"""Clients of Rollbook: whoever plays, watches and replays matches."""

@@ -1,0 +1,188 @@
+"""Matches between two strategies, each the same however many processes play them.
+
+Match number n of a duel has the dice of match number n of `rollbook simulate` with the same seed. The strategies sit
+alternately round the table, and the other way round in every other match, so that both sit equally well. The seed of
+every bot follows from the match and its seat.
+
+A bot that breaks, or that chooses what is not legal, resigns, as it would have to at a table of the service: its
+caretaker plays on, it cannot win, and the others play their match.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing import active_children, get_context, parent_process
+from typing import Any, Final
+
+from rollbook.match.events import Chosen, Happened, Resigned
+from rollbook.match.fold import Match
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import find
+from rollbook.rules.chance import FirstSeat
+from rollbook.rules.options import Options
+from rollbook_clients.bots import catalogue
+from rollbook_clients.bots.bot import Bot, Seat
+
+SIDES: Final = 2
+CHUNKS_OF_A_PROCESS: Final = 100
+LARGEST_CHUNK: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """What is played, by whom, and what everything follows from."""
+
+    game: str
+    options: Options
+    seats: int
+    strategies: tuple[str, str]
+    seed: int
+
+    def sides(self, number: int) -> tuple[int, ...]:
+        """Which of the two sits where in a match of this number.
+
+        >>> duel = Duel("raffzahn", {}, 3, ("heuristic", "random"), seed=7)
+        >>> duel.sides(0), duel.sides(1)
+        ((0, 1, 0), (1, 0, 1))
+        """
+        return tuple((seat + number) % SIDES for seat in range(self.seats))
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a bot had to resign."""
+
+    strategy: str
+    match_id: str
+    sequence: int
+    """The event that tells of it."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One match of a duel, over."""
+
+    number: int
+    sides: tuple[int, ...]
+    first_seat: int
+    places: tuple[int, ...]
+    faults: tuple[Fault, ...]
+
+
+def check(duel: Duel) -> None:
+    """Refuse what cannot be played before anything is: unknown strategies, and such for other games."""
+    _seated(duel, f"{duel.game}-check", duel.sides(0))
+    _seated(duel, f"{duel.game}-check", duel.sides(1))
+
+
+def play(duel: Duel, number: int) -> Played:
+    """Play the match of this number."""
+    simulation = Simulation(find(duel.game), duel.options, duel.seats, duel.seed, number)
+    sides = duel.sides(number)
+    bots = _seated(duel, simulation.opened.match_id, sides)
+    faults: list[Fault] = []
+
+    def decide(match: Match, seat: int) -> Chosen[Any] | Resigned:
+        if match.played_by_caretaker(seat):
+            return Chosen(seat, match.game.caretaker(match.state), by_caretaker=True)
+        try:
+            return Chosen(seat, _choice(bots[seat], match, seat))
+        except (Exception, SystemExit) as failure:  # noqa: BLE001 - a stranger's bot may fail in any way
+            why = str(failure) if isinstance(failure, _NotLegal) else f"it failed: {failure!r}"
+            faults.append(Fault(duel.strategies[sides[seat]], match.opened.match_id, match.sequence + 1, why))
+            return Resigned(seat)
+
+    first_seat = 0
+    for _, event in simulation.events(decide):
+        if isinstance(event, Happened) and isinstance(event.outcome, FirstSeat) and simulation.match.chance_events == 1:
+            first_seat = event.outcome.seat
+    return Played(number, sides, first_seat, simulation.match.places(), tuple(faults))
+
+
+def play_all(duel: Duel, matches: int, jobs: int) -> Iterator[Played]:
+    """Play matches 0 to `matches` - 1, in the order in which they end."""
+    if jobs == 1:
+        for number in range(matches):
+            yield play(duel, number)
+        return
+    size = max(1, min(matches // (jobs * CHUNKS_OF_A_PROCESS), LARGEST_CHUNK))
+    # Processes are made anew, not forked: gRPC, if anything has imported it, does not survive a fork.
+    context = get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, matches), context, initializer=_end_with_parent) as processes:
+        try:
+            with _interrupts_held_back():
+                chunks: list[Future[list[Played]]] = [
+                    processes.submit(_play_chunk, duel, range(start, min(start + size, matches)))
+                    for start in range(0, matches, size)
+                ]
+            for chunk in as_completed(chunks):
+                yield from chunk.result()
+        except BaseException:
+            processes.shutdown(wait=False, cancel_futures=True)
+            for process in active_children():
+                process.terminate()
+            raise
+
+
+def _end_with_parent() -> None:
+    """Leave no process behind when the one that started it is killed."""
+    parent = parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _play_chunk(duel: Duel, numbers: range) -> list[Played]:
+    return [play(duel, number) for number in numbers]
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Processes that are started now never see Ctrl-C; the one that started them does, and ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _NotLegal(Exception):
+    """What a bot chose cannot be chosen."""
+
+
+def _choice(bot: Bot, match: Match, seat: int) -> Any:
+    legal = match.game.legal(match.state)
+    choice = bot.choose(match.game.view(match.state, seat), legal)
+    if choice not in legal:
+        raise _NotLegal(f"it chose {choice!r:.200}, which is not legal")
+    return choice
+
+
+def _seated(duel: Duel, match_id: str, sides: tuple[int, ...]) -> list[Bot]:
+    game = find(duel.game)
+    return [
+        _strategy(duel.strategies[side]).seated(Seat(game, duel.options, duel.seats, seat, seed=_seed(match_id, seat)))
+        for seat, side in enumerate(sides)
+    ]
+
+
+@lru_cache
+def _strategy(text: str) -> catalogue.Named:
+    return catalogue.find(text)
+
+
+def _seed(match_id: str, seat: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"rollbook/1/duel{match_id}/{seat}".encode("ascii")).digest()[:8], "big")

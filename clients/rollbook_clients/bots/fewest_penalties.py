@@ -1,0 +1,167 @@
+"""`fewest_penalties`: Allie Gator by the penalty cards that a choice brings, to oneself and to the next seat.
+
+Every choice is weighed by four things: the penalty cards taken at once; how well the number cards that stay in the
+hand can still be laid afterwards; how likely the next seat is to find nothing to lay, and so has to snap; and what the
+pile at the chip costs whoever snaps. What the next seat holds is not known: it is any of the cards that lie nowhere in
+sight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import comb
+from typing import Final
+
+from rollbook.rules import allie_gator
+from rollbook.rules.allie_gator import View
+from rollbook.rules.allie_gator_table import (
+    GIFT,
+    HAND,
+    HIGHEST_NUMBER,
+    NUMBERS,
+    RAISE,
+    REVERSE,
+    STEAL,
+    Choice,
+    Gift,
+    Number,
+    Raise,
+    Reverse,
+    Snap,
+    Steal,
+)
+from rollbook.rules.game import Choices
+from rollbook_clients.bots.bot import Seat, must_play
+
+SPECIAL: Final = {Reverse: REVERSE, Steal: STEAL, Raise: RAISE, Gift: GIFT}
+OWN_RISK: Final = 0.6
+"""How much of the risk to have to snap oneself counts: until the own turn comes again much changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The piles and the own hand, right after a choice."""
+
+    targets: tuple[int, int]
+    tops: tuple[int, int]
+    """The top cards; 0 for a bare pile."""
+    beneath: tuple[int, int]
+    """What a gift brings to light."""
+    sizes: tuple[int, int]
+    """What whoever snaps a pile takes."""
+    chip: int
+    hand: tuple[int, ...]
+
+    def room(self) -> set[int]:
+        """The number cards that can be laid."""
+        return {card for target, top in zip(self.targets, self.tops, strict=True) for card in range(top + 1, target)}
+
+
+class FewestPenalties:
+    """Weighs every choice by what comes of it."""
+
+    def __init__(self, seat: Seat) -> None:
+        """Sit down at a table of Allie Gator."""
+        must_play(seat, allie_gator.GAME, "fewest_penalties")
+        self._seat = seat.number
+
+    def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
+        """The choice that weighs best, of equal ones the first."""
+        before = _table(view, self._seat)
+        unseen = _unseen_numbers(view)
+        return max(legal, key=lambda choice: self._weight(view, choice, before, unseen))
+
+    def _weight(self, view: View, choice: Choice, before: _Table, unseen: set[int]) -> float:
+        after, penalties, gift = _after(before, choice)
+        hidden = view.stock_size + sum(
+            player.hand_size for seat, player in enumerate(view.players) if seat != self._seat
+        )
+        next_seat = self._next(view, choice)
+        room = after.room()
+        next_stuck = _none_of(len(unseen & room), hidden, view.players[next_seat].hand_size)
+        rivals = len(view.players) - 1
+        held = sum(card in room for card in after.hand)
+        drawn = min(HAND - len(after.hand), view.stock_size)
+        own_stuck = _none_of(len(unseen & room), hidden, drawn) / (1 + held) ** 2
+        cost = after.sizes[after.chip]
+        return -penalties + (gift + next_stuck * cost) / rivals - OWN_RISK * own_stuck * cost
+
+    def _next(self, view: View, choice: Choice) -> int:
+        direction = 1 if view.clockwise else -1
+        seats = len(view.players)
+        if isinstance(choice, Reverse) and seats > 2:  # noqa: PLR2004 - two seats
+            direction = -direction
+        return (self._seat + direction) % seats
+
+
+def _table(view: View, seat: int) -> _Table:
+    one, two = view.piles
+    return _Table(
+        targets=(one.targets[-1], two.targets[-1]),
+        tops=(one.cards[-1] if one.cards else 0, two.cards[-1] if two.cards else 0),
+        beneath=(one.cards[-2] if len(one.cards) > 1 else 0, two.cards[-2] if len(two.cards) > 1 else 0),
+        sizes=(len(one.targets) + len(one.cards), len(two.targets) + len(two.cards)),
+        chip=view.chip,
+        hand=view.players[seat].hand or (),
+    )
+
+
+def _unseen_numbers(view: View) -> set[int]:
+    seen = {card for pile in view.piles for card in (*pile.targets, *pile.cards)}
+    for player in view.players:
+        seen.update(player.penalties)
+        seen.update(player.hand or ())
+    return {card for card in NUMBERS if card not in seen}
+
+
+def _none_of(fitting: int, hidden: int, cards: int) -> float:
+    """How likely so many of the hidden cards have none of the fitting ones among them."""
+    return comb(hidden - fitting, cards) / comb(hidden, cards) if cards <= hidden else 1.0
+
+
+def _after(before: _Table, choice: Choice) -> tuple[_Table, int, int]:
+    """The table after the choice, the penalty cards taken for it, and those given away."""
+    if isinstance(choice, Number):
+        return _laid(before, choice.card, choice.pile), 0, 0
+    if isinstance(choice, Snap):
+        return _snapped(before, choice.card), before.sizes[before.chip], 0
+    after = replace(before, hand=_without(before.hand, SPECIAL[type(choice)]))
+    if isinstance(choice, Raise):
+        targets = _with(after.targets, choice.pile, choice.card)
+        sizes = _with(after.sizes, choice.pile, after.sizes[choice.pile] + 1)
+        return replace(after, targets=targets, sizes=sizes, hand=_without(after.hand, choice.card)), 1, 0
+    if isinstance(choice, Gift) and choice.pile is not None:
+        sizes = _with(after.sizes, choice.pile, after.sizes[choice.pile] - 1)
+        return replace(after, tops=_with(after.tops, choice.pile, after.beneath[choice.pile]), sizes=sizes), 1, 1
+    return after, 1, 0
+
+
+def _laid(before: _Table, card: int, pile: int) -> _Table:
+    return replace(
+        before,
+        tops=_with(before.tops, pile, card),
+        sizes=_with(before.sizes, pile, before.sizes[pile] + 1),
+        hand=_without(before.hand, card),
+    )
+
+
+def _snapped(before: _Table, card: int | None) -> _Table:
+    """Without a card of the hand the stock gives the target: any, so say the middle one."""
+    pile = before.chip
+    return replace(
+        before,
+        targets=_with(before.targets, pile, HIGHEST_NUMBER // 2 if card is None else card),
+        tops=_with(before.tops, pile, 0),
+        sizes=_with(before.sizes, pile, 1),
+        chip=1 - pile,
+        hand=before.hand if card is None else _without(before.hand, card),
+    )
+
+
+def _with(pair: tuple[int, int], index: int, value: int) -> tuple[int, int]:
+    return (value, pair[1]) if index == 0 else (pair[0], value)
+
+
+def _without(hand: tuple[int, ...], card: int) -> tuple[int, ...]:
+    index = hand.index(card)
+    return hand[:index] + hand[index + 1 :]

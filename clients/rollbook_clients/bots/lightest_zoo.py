@@ -1,0 +1,154 @@
+"""`lightest_zoo`: Würfelzoo by having the fewest dice in front of oneself.
+
+Of all plays the one is laid that gets rid of most dice, what its ability does counted as a part of a die; all x2 dice
+go with it, for nothing costs more at the end. Of plays that are as good the larger animals go first, because fewer
+others can replace them. Where nothing can be laid, everything is thrown again but the x2 dice and the animals of which
+there are most. Abilities are turned against the seat that is nearest to its last die, but never take that die.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from rollbook.rules import wuerfelzoo
+from rollbook.rules.game import Choices
+from rollbook.rules.wuerfelzoo import View
+from rollbook.rules.wuerfelzoo_choices import (
+    Bear,
+    Boar,
+    Choice,
+    Fox,
+    Play,
+    PlayOffer,
+    Reroll,
+    Squirrel,
+    TurnChoices,
+    Worm,
+)
+from rollbook.rules.wuerfelzoo_table import DOUBLE, SIZES, TRAP
+from rollbook_clients.bots.bot import Seat, must_play
+
+ABILITY: Final = {"elephant": 0.0, "bear": 0.2, "boar": 0.3, "fox": 0.4, "squirrel": 0.5, "worm": 1.3}
+"""What one use of an ability is worth, in own dice."""
+
+
+class LightestZoo:
+    """Counts dice."""
+
+    def __init__(self, seat: Seat) -> None:
+        """Sit down at a table of Würfelzoo."""
+        must_play(seat, wuerfelzoo.GAME, "lightest_zoo")
+        self._seat = seat.number
+
+    def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
+        """Lay dice, throw some again, or use an ability."""
+        table = _Table(view, self._seat)
+        if isinstance(legal, TurnChoices):
+            return _play(legal) if legal.plays else _reroll(legal, table)
+        uses = list(legal)
+        return max(uses, key=USES[type(uses[0])](table))
+
+
+def _play(turn: TurnChoices) -> Play:
+    def rid_of(offer: PlayOffer) -> tuple[float, int]:
+        laid = offer.most + len(turn.doubles)
+        uses = (
+            min(1 + len(turn.doubles), len(turn.rerolls) - laid) if offer.species == "worm" else 1 + len(turn.doubles)
+        )
+        return laid + ABILITY[offer.species] * uses, SIZES[offer.species]
+
+    best = max(turn.plays, key=rid_of)
+    return Play(tuple(sorted(best.dice[: best.most] + turn.doubles)))
+
+
+def _reroll(turn: TurnChoices, table: _Table) -> Reroll:
+    kept = {die for die in turn.rerolls if table.face[die] in {table.collected, DOUBLE}}
+    return Reroll(tuple(die for die in turn.rerolls if die not in kept) or turn.rerolls)
+
+
+class _Table:
+    """What the view says, by the die."""
+
+    def __init__(self, view: View, seat: int) -> None:
+        self.seat = seat
+        self.owner = {lying.die: owner for owner, row in enumerate(view.dice) for lying in row}
+        self.face = {lying.die: lying.face or "" for row in view.dice for lying in row}
+        self.counts = [len(row) for row in view.dice]
+        self.own = Counter(self.face[die] for die, owner in self.owner.items() if owner == seat)
+        self.collected = max(_animals(self.own), key=lambda face: (self.own[face], SIZES[face]), default="")
+        """The species that the seat has most of."""
+
+    def is_mine(self, die: int) -> bool:
+        return self.owner[die] == self.seat
+
+    def nearness(self, seat: int) -> int:
+        """How near a seat is to its last die."""
+        return -self.counts[seat]
+
+    def burden(self, die: int) -> float:
+        """How hard an own die is to get rid of: a trap is, a collected animal is not, and x2 is laid with any."""
+        face = self.face[die]
+        if face == TRAP:
+            return 3
+        if face in {self.collected, DOUBLE}:
+            return 0
+        return 2 - self.own[face] / 20
+
+    def use(self, die: int) -> float:
+        """How useful a die is in front of another seat: one with many alike, or x2."""
+        face = self.face[die]
+        if face == TRAP:
+            return 0
+        alike = sum(self.face[other] == face and owner == self.owner[die] for other, owner in self.owner.items())
+        return 2 + alike / 20 if face == DOUBLE else 1 + alike / 20
+
+
+def _animals(faces: Iterable[str]) -> list[str]:
+    return [face for face in faces if face in SIZES]
+
+
+def _spares_the_last(table: _Table, die: int) -> bool:
+    return table.counts[table.owner[die]] > 1
+
+
+def _bear(table: _Table) -> Callable[[Bear], Any]:
+    def gain(use: Bear) -> float:
+        return table.burden(use.die) - 1 if table.is_mine(use.die) else table.use(use.die) - 0.5
+
+    return gain
+
+
+def _boar(table: _Table) -> Callable[[Boar], Any]:
+    def gain(use: Boar) -> tuple[bool, float]:
+        wanted = 2 if table.face[use.other] == table.collected else table.use(use.other) - 1
+        return table.face[use.other] != TRAP, table.burden(use.own) + wanted
+
+    return gain
+
+
+def _fox(table: _Table) -> Callable[[Fox], Any]:
+    return lambda use: (
+        _spares_the_last(table, use.die),
+        table.nearness(table.owner[use.die]),
+        table.use(use.die),
+    )
+
+
+def _squirrel(table: _Table) -> Callable[[Squirrel], Any]:
+    return lambda use: table.nearness(use.target)
+
+
+def _worm(table: _Table) -> Callable[[Worm], Any]:
+    return lambda use: (table.burden(use.own), table.nearness(use.target))
+
+
+USES: Final[dict[type, Callable[[_Table], Callable[[Any], Any]]]] = {
+    Bear: _bear,
+    Boar: _boar,
+    Fox: _fox,
+    Squirrel: _squirrel,
+    Worm: _worm,
+}
+"""For every kind of use, how good one is at a table."""

@@ -1,0 +1,125 @@
+"""`monte_carlo`: any game, by playing it to the end in one's head, many times over.
+
+For a choice the bot imagines states that its view allows, hidden cards drawn anew every time (`possible`), makes each
+of the choices there and lets the rules play on. Choices are compared in lots: all choices of a lot meet the same
+imagined state and the same run of chance. Those that fall clearly behind drop out, so that the time goes to those that
+matter.
+
+In the head every seat plays like the caretaker, and now and then whatever comes up: that is fast, needs nothing but the
+rules, and so holds for every game.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from itertools import islice
+from math import sqrt
+from statistics import fmean, stdev
+from typing import Any, Final
+
+from rollbook.rules.chance import Draw, Throw, Value
+from rollbook.rules.game import Choices, Over, ToChoose
+from rollbook_clients.bots.bot import Seat, Unsuited
+from rollbook_clients.bots.possible import STATES
+
+CANDIDATES: Final = 32
+"""Where there are more choices, so many of them are tried."""
+
+LONGEST_PLAYOUT: Final = 500
+"""Moves after which an imagined match is judged by its standing."""
+
+DISTRACTED: Final = 0.3
+"""How often a seat in the head chooses whatever comes up."""
+
+FIRST_COMPARISON: Final = 8
+"""Lots before the first choice may drop out."""
+
+CLEARLY: Final = 2.0
+"""Standard errors that a choice has to be behind the best to drop out."""
+
+
+class MonteCarlo:
+    """Thinks for a time, or for a number of playouts."""
+
+    def __init__(self, seat: Seat, *, think: float = 1.0, playouts: int = 0) -> None:
+        """Think for so many seconds a choice; or, the same on every machine, play so many imagined matches."""
+        if seat.game.name not in STATES:
+            raise Unsuited(f"monte_carlo does not know how to imagine {seat.game.name}; it does {', '.join(STATES)}")
+        if not 0 < think <= 3600:  # noqa: PLR2004 - an hour
+            raise Unsuited("think of monte_carlo must be more than 0 and at most 3600 seconds")
+        if playouts < 0:
+            raise Unsuited("playouts of monte_carlo must not be negative; 0 is as many as the time allows")
+        self._seat = seat
+        self._game = seat.game
+        self._think = think
+        self._playouts = playouts
+        self._random = random.Random(seat.seed)
+
+    def choose(self, view: Any, legal: Choices[Any], /) -> Any:
+        """The choice that wins most often in the head, of equal ones the first that was tried."""
+        candidates = self._candidates(legal)
+        if len(candidates) == 1:
+            return candidates[0]
+        scores: dict[int, list[float]] = {index: [] for index in range(len(candidates))}
+        for lot in self._lots(scores):
+            uniform = random.Random(lot).randrange
+            state = STATES[self._game.name](self._seat.options, view, uniform)
+            for index, scored in scores.items():
+                scored.append(self._playout(state, candidates[index], random.Random(lot)))
+            lots = len(next(iter(scores.values())))
+            if lots >= FIRST_COMPARISON and lots.bit_count() == 1:
+                _drop_those_behind(scores)
+        return candidates[max(scores, key=lambda index: fmean(scores[index]))]
+
+    def _candidates(self, legal: Choices[Any]) -> list[Any]:
+        candidates = list(islice(legal, CANDIDATES + 1))
+        if len(candidates) <= CANDIDATES:
+            return candidates
+        uniform = self._random.randrange
+        return list(dict.fromkeys(legal.sample(uniform) for _ in range(CANDIDATES)))
+
+    def _lots(self, scores: dict[int, list[float]]) -> Iterator[int]:
+        """The seeds of the lots, until one choice is left or time or playouts are used up; at least one."""
+        ends = time.monotonic() + self._think
+        left = self._playouts
+        while len(scores) > 1:
+            left -= len(scores)
+            yield self._random.getrandbits(64)
+            if left < len(scores) if self._playouts else time.monotonic() >= ends:
+                return
+
+    def _playout(self, state: Any, choice: Any, chance: random.Random) -> float:
+        """The part of the victory that the seat has if it chooses this."""
+        game = self._game
+        state = game.copy(state)
+        game.play(state, choice)
+        for _ in range(LONGEST_PLAYOUT):
+            awaited = game.awaited(state)
+            if isinstance(awaited, ToChoose):
+                if chance.random() < DISTRACTED:
+                    move = game.legal(state).sample(chance.randrange)
+                else:
+                    move = game.caretaker(state)
+            elif isinstance(awaited, Over):
+                break
+            else:
+                move = game.outcome(state, _values(awaited, chance))
+            game.play(state, move)
+        places = game.places(state)
+        return (places[self._seat.number] == 1) / places.count(1)
+
+
+def _values(awaited: Throw | Draw, chance: random.Random) -> tuple[Value, ...]:
+    if isinstance(awaited, Throw):
+        return tuple([chance.choice(faces) for faces in awaited.dice])
+    return tuple(chance.sample(awaited.items, awaited.count))
+
+
+def _drop_those_behind(scores: dict[int, list[float]]) -> None:
+    best = max(scores, key=lambda index: fmean(scores[index]))
+    for index in list(scores):
+        behind = [better - score for better, score in zip(scores[best], scores[index], strict=True)]
+        if fmean(behind) > CLEARLY * stdev(behind) / sqrt(len(behind)) > 0:
+            del scores[index]

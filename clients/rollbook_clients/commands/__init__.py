@@ -1,0 +1,1 @@
+"""The commands of clients, a module each."""

@@ -1,0 +1,169 @@
+"""`rollbook duel`: two strategies against each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from rollbook.commands.outcome import Exit, usage
+from rollbook.commands.progress import Progress
+from rollbook.commands.simulate import SEEDS, pairs
+from rollbook.rules.catalogue import find
+from rollbook.rules.options import read_options
+from rollbook.rules.refusals import Refused
+from rollbook_clients.bots.bot import Unsuited
+from rollbook_clients.bots.catalogue import Unknown
+from rollbook_clients.bots.duel import Duel, check, play_all
+from rollbook_clients.bots.tally import Tally
+
+FAULTS_TOLD: Final = 3
+
+
+def duel(  # noqa: PLR0913 - every flag is a parameter
+    one: str,
+    other: str,
+    *,
+    game: str,
+    option: Annotated[Sequence[str], Parameter(negative="")] = (),
+    seats: int | None = None,
+    matches: int = 1000,
+    seed: int | None = None,
+    jobs: int | None = None,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Let two strategies play against each other and tell how often each wins.
+
+    They sit alternately round the table, and the other way round in every other match. Everything follows from the
+    seed: match 5 has the dice of match 5 of `rollbook simulate` with the same seed, whatever the number of jobs. (Only
+    a strategy that thinks for a time chooses differently on a slower machine.)
+
+    A strategy is named as NAME or NAME:SETTING=VALUE,SETTING=VALUE:
+    `rollbook duel monte_carlo:think=0.2 rule_of_28 --game cant_stop --matches 100`
+
+    - random: any legal choice
+    - heuristic: the house's own for whatever game, each also by its name: rule_of_28 (cant_stop), expected_teeth
+    (raffzahn), lightest_zoo (wuerfelzoo), fewest_penalties (allie_gator)
+    - monte_carlo: plays matches to their end in its head, for think=SECONDS a choice, or playouts=NUMBER of them
+    - whatever else is installed with an entry point of the group `rollbook.bots`
+
+    A strategy that breaks or chooses what is not legal resigns that match; it is told, and the exit code is 1. Ctrl-C
+    ends the duel and tells what has been played so far.
+
+    Parameters
+    ----------
+    one
+        A strategy.
+    other
+        Another, or the same.
+    game
+        Which game; `rollbook games` lists them with their seats and options.
+    option
+        NAME=VALUE, once for each option that shall differ from its default.
+    seats
+        How many seats. Default: the fewest of the game.
+    matches
+        How many matches. Default: 1000.
+    seed
+        The whole number that everything follows from; drawn, and told, if not given.
+    jobs
+        How many processes play. Default: one for each processor.
+    as_json
+        One JSON object, for programs.
+    """
+    try:
+        played = _duel(one, other, game=game, option=option, seats=seats, seed=seed)
+        jobs = _jobs(matches, jobs)
+        check(played)
+    except (Refused, Unknown, Unsuited, ValueError) as refused:
+        return usage(str(refused))
+    if seed is None:
+        print(f"seed {played.seed}", file=sys.stderr)
+    tally = Tally(played)
+    code = _play(tally, matches, jobs)
+    if tally.sides[0].all.matches:
+        print(json.dumps(tally.facts(), ensure_ascii=False) if as_json else "\n".join(_told(tally)))
+    _tell_faults(tally)
+    return Exit.WRONG if tally.faults and code is Exit.GOOD else code
+
+
+def _duel(  # noqa: PLR0913 - all that a duel is made of
+    one: str, other: str, *, game: str, option: Sequence[str], seats: int | None, seed: int | None
+) -> Duel:
+    rules = find(game)
+    seats = rules.seats[0] if seats is None else seats
+    options = rules.settle(read_options(rules.options, pairs(option)), seats)
+    seed = secrets.randbelow(10**9) if seed is None else seed
+    if abs(seed) >= SEEDS:
+        raise ValueError("--seed has too many digits; at most 60 fit into the name of a match")
+    return Duel(rules.name, options, seats, (one, other), seed)
+
+
+def _jobs(matches: int, jobs: int | None) -> int:
+    if matches < 1:
+        raise ValueError("--matches must be at least 1")
+    if jobs is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if jobs < 1:
+        raise ValueError("--jobs must be at least 1")
+    return jobs
+
+
+def _play(tally: Tally, matches: int, jobs: int) -> Exit:
+    with Progress("matches", matches) as progress:
+        try:
+            for played in play_all(tally.duel, matches, jobs):
+                tally.take(played)
+                progress.one_more()
+        except KeyboardInterrupt:
+            print(f"interrupted: {progress.done:,} of {matches:,} matches have been played", file=sys.stderr)
+            return Exit.INTERRUPTED
+        except BrokenProcessPool:
+            print(f"a process died; {progress.done:,} of {matches:,} matches have been played", file=sys.stderr)
+            return Exit.WRONG
+    return Exit.GOOD
+
+
+def _told(tally: Tally) -> list[str]:
+    facts = tally.facts()
+    width = 2 + max(len("whoever starts"), *(len(strategy) for strategy in tally.duel.strategies))
+    lines = [
+        f"{facts['game']}, {facts['seats']} seats, seed {facts['seed']}",
+        f"{'':{width}}{'won':>9}   {'95 % interval':<19} {'matches':>10}",
+    ]
+    for name, side in zip("AB", facts["strategies"], strict=True):
+        lines.append(_line(f"{name} {side['strategy']}", width, side))
+        lines += [_line(f"    {_turn(rate['turn'])}", width, rate) for rate in side["by_turn"]]
+        lines += [_line(f"    seat {rate['seat']}", width, rate) for rate in side["by_seat"]]
+    return [*lines, _line("whoever starts", width, facts["by_turn"][0])]
+
+
+def _line(words: str, width: int, rate: dict[str, Any]) -> str:
+    low, high = rate["interval"]
+    interval = f"{low:.2%} to {high:.2%}"
+    return f"{words:<{width}}{rate['rate']:>9.2%}   {interval:<19} {rate['matches']:>10,}"
+
+
+def _turn(turn: int) -> str:
+    """The place in the order of play.
+
+    >>> _turn(0), _turn(2)
+    ('starting', 'playing 3rd')
+    """
+    return ("starting", "playing 2nd", "playing 3rd")[turn] if turn < 3 else f"playing {turn + 1}th"  # noqa: PLR2004
+
+
+def _tell_faults(tally: Tally) -> None:
+    faults = tally.facts()["faults"] if tally.faults else []
+    for strategy in dict.fromkeys(tally.duel.strategies):
+        told = [fault for fault in faults if fault["strategy"] == strategy]
+        for fault in told[:FAULTS_TOLD]:
+            print(f"{strategy} resigned in {fault['match']}, event {fault['seq']}: {fault['why']}", file=sys.stderr)
+        if len(told) > FAULTS_TOLD:
+            print(f"{strategy} resigned {len(told) - FAULTS_TOLD:,} more times", file=sys.stderr)

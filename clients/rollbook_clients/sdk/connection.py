@@ -1,0 +1,203 @@
+"""Calls to a service: with a deadline each, repeated with the same content until they are answered or patience ends.
+
+A connection that fails is replaced at once and left to those who still use it, so that attempts are spaced by this
+package alone, and a peer that went silent costs one deadline and not as many as there are calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any, Final, TypeVar
+
+import grpc
+from grpc.aio import AioRpcError, UnaryStreamMultiCallable, UnaryUnaryMultiCallable
+
+from rollbook.v1.feed_pb2_grpc import FeedServiceStub
+from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
+from rollbook.v1.match_pb2_grpc import MatchServiceStub
+from rollbook.v1.replay_pb2_grpc import ReplayServiceStub
+from rollbook_clients.sdk.patience import Attempts, Deadline, Patience
+from rollbook_clients.sdk.refusals import Refused, RollbookError, Unreachable, refusal_of
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+MOST_ANSWER_BYTES: Final = 64 * 1_024 * 1_024
+"""A frame that catches up may hold a whole match."""
+
+_OPTIONS: Final = [
+    # Every connection is one of its own: a new one must not get the broken transport of the one it replaces.
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.max_receive_message_length", MOST_ANSWER_BYTES),
+]
+
+_LOST: Final = {
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+    grpc.StatusCode.CANCELLED,
+    # What HTTP/2 says of streams that something in between reset.
+    grpc.StatusCode.INTERNAL,
+    grpc.StatusCode.UNKNOWN,
+}
+
+_LATER: Final = {"STORE_UNAVAILABLE", "ARCHIVE_UNAVAILABLE", "EVENT_BODY_UNKNOWN", "RULESET_UNKNOWN", "CONTENDED"}
+"""Refusals that say: the same again, a little later."""
+
+
+class Lost(Exception):
+    """No answer this time: the same again, a little later."""
+
+    def __init__(self, why: str, pause: float = 0.0, *, in_order: bool = False) -> None:
+        """Keep what to do about it."""
+        super().__init__(why)
+        self.pause = pause
+        """Seconds that the service asks for before the next attempt."""
+        self.in_order = in_order
+        """The service ended in good order what it expects to be begun again at once."""
+
+
+class Closed(RollbookError):
+    """The table was left."""
+
+
+class Line:
+    """One channel, and how many calls are under way on it."""
+
+    def __init__(self, address: str, authorities: bytes | None) -> None:
+        """Open it; nothing is sent yet."""
+        if authorities is None:
+            self.channel = grpc.aio.insecure_channel(address, options=_OPTIONS)
+        else:
+            credentials = grpc.ssl_channel_credentials(authorities or None)
+            self.channel = grpc.aio.secure_channel(address, credentials, options=_OPTIONS)
+        self.matches = MatchServiceStub(self.channel)
+        self.feeds = FeedServiceStub(self.channel)
+        self.identity = IdentityServiceStub(self.channel)
+        self.replays = ReplayServiceStub(self.channel)
+        self.users = 0
+
+
+class Connection:
+    """A service at an address."""
+
+    def __init__(self, address: str, authorities: bytes | None, patience: Patience, random: Random) -> None:
+        """Connect when the first call is made."""
+        self.address = address
+        self.patience = patience
+        self._authorities = authorities
+        self._random = random
+        self._line: Line | None = None
+        self._closed = False
+
+    def attempts(self) -> Attempts:
+        """Pauses of their own."""
+        return Attempts(self.patience, self._random)
+
+    async def call(
+        self,
+        of: Callable[[Line], UnaryUnaryMultiCallable[Q, A]],
+        request: Q,
+        metadata: tuple[tuple[str, str], ...] = (),
+        seconds: float | None = None,
+    ) -> A:
+        """The answer, however often it takes to ask; Unreachable if there is none."""
+        deadline = Deadline(self.patience.call if seconds is None else seconds)
+        attempts = self.attempts()
+        while True:
+            try:
+                return await self._ask(of, request, metadata, min(self.patience.answer, max(deadline.left, 0.01)))
+            except Lost as lost:
+                if not await deadline.sleep(max(lost.pause, attempts.pause())):
+                    raise Unreachable(f"{self.address} does not answer: {lost}") from None
+
+    async def _ask(
+        self,
+        of: Callable[[Line], UnaryUnaryMultiCallable[Q, A]],
+        request: Q,
+        metadata: tuple[tuple[str, str], ...],
+        seconds: float,
+    ) -> A:
+        async with self._using() as line:
+            return await of(line)(request, timeout=seconds, metadata=metadata)
+
+    async def stream(
+        self,
+        of: Callable[[Line], UnaryStreamMultiCallable[Q, A]],
+        request: Q,
+        metadata: tuple[tuple[str, str], ...] = (),
+    ) -> AsyncGenerator[A, None]:
+        """What comes on one stream, to its end in good order; Lost if it breaks or falls silent."""
+        async with self._using() as line:
+            call = of(line)(request, metadata=metadata)
+            try:
+                while True:
+                    try:
+                        async with asyncio.timeout(self.patience.silence):
+                            message: Any = await call.read()
+                    except TimeoutError:
+                        self._replace(line)
+                        raise Lost(f"nothing was heard for {self.patience.silence:g} seconds") from None
+                    if message is grpc.aio.EOF:
+                        return
+                    yield message
+            finally:
+                call.cancel()
+
+    def renew(self) -> None:
+        """Use another connection from now on: this server stops."""
+        if self._line is not None:
+            self._replace(self._line)
+
+    async def close(self) -> None:
+        """Hang up."""
+        self._closed = True
+        if self._line is not None:
+            await self._line.channel.close()
+
+    @asynccontextmanager
+    async def _using(self) -> AsyncIterator[Line]:
+        """The line to call on; what goes wrong on it, in our words."""
+        if self._closed:
+            raise Closed("the table was left")
+        if self._line is None:
+            self._line = Line(self.address, self._authorities)
+        line = self._line
+        line.users += 1
+        try:
+            yield line
+        except AioRpcError as error:
+            raise self._told(line, error) from None
+        except asyncio.CancelledError:
+            if self._was_hung_up():
+                raise Closed("the table was left") from None
+            raise
+        finally:
+            line.users -= 1
+            if not line.users and line is not self._line:
+                await line.channel.close()
+
+    def _was_hung_up(self) -> bool:
+        """Whether a call was cancelled by closing its channel, and not the task that waits for it."""
+        task = asyncio.current_task()
+        return self._closed and task is not None and not task.cancelling()
+
+    def _told(self, line: Line, error: AioRpcError) -> Lost | Refused:
+        refusal = refusal_of(error)
+        if (not refusal.reason and error.code() in _LOST) or refusal.reason == "DRAINING":
+            self._replace(line)
+            return Lost(refusal.why)
+        if refusal.reason in _LATER:
+            return Lost(str(refusal))
+        if refusal.reason == "RATE_LIMITED":
+            return Lost(str(refusal), int(refusal.facts.get("retry_after_ms", "0")) / 1_000)
+        return refusal
+
+    def _replace(self, line: Line) -> None:
+        """The first that finds a line broken has a new one made; those behind it find that done."""
+        if self._line is line:
+            self._line = None

@@ -1,0 +1,142 @@
+"""Who calls: a guest who stays the same one, or whoever the given token says.
+
+A guest has a token, and a secret of its own from which its entropy for every match follows, so that a program that is
+started again can still get ready where it sat down. A file can hold both, by the address of the service.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, Final
+
+from grpc.aio import UnaryUnaryMultiCallable
+
+from rollbook.v1.identity_pb2 import GetKeysRequest, SignInRequest
+from rollbook.v1.replay_pb2 import GetReplayRequest
+from rollbook_clients.sdk.connection import A, Connection, Line, Lost, Q
+from rollbook_clients.sdk.files import write_whole
+from rollbook_clients.sdk.patience import Deadline
+from rollbook_clients.sdk.refusals import TokenRefused, Unreachable
+
+_SECRET_BYTES: Final = 32
+_EXPIRED: Final = "TOKEN_EXPIRED"
+_RENEWED_WITH: Final = 0.25
+"""The part of a token's life before whose last beginning it is renewed."""
+
+
+class GuestsUnreadable(ValueError):
+    """The file of guests is none."""
+
+
+class Caller:
+    """Calls with a token, and sees to it that there is a good one."""
+
+    def __init__(self, connection: Connection, name: str, token: str, keep: Path | None) -> None:
+        """Be who the token says; without one the guest of the file, or a new one."""
+        self.connection = connection
+        self.name = name
+        self._is_guest = not token
+        self._keep = keep
+        kept = _kept(keep, connection.address) if keep is not None else {}
+        self.token = token or kept.get("token", "")
+        self._secret = bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
+        self._renew_at = float("inf")
+
+    def entropy(self, match_id: str) -> bytes:
+        """What this caller brings to the dice of a match: 32 bytes that nobody else can know."""
+        return hmac.digest(self._secret, match_id.encode(), "sha256")
+
+    async def arrive(self) -> None:
+        """Make sure that there is a service, and be somebody there."""
+        seconds = self.connection.patience.arrival
+        if self._is_guest:
+            await self.sign_in(seconds)
+        else:
+            await self.connection.call(lambda line: line.identity.GetKeys, GetKeysRequest(), seconds=seconds)
+
+    async def sign_in(self, seconds: float | None = None) -> None:
+        """Become a guest, or stay the one of the old token, unless a token was given."""
+        if not self._is_guest:
+            return
+        try:
+            await self._sign_in(self.token, seconds)
+        except TokenRefused:
+            # The service does not know its own token any more, and with it no seat that the guest had.
+            if not self.token:
+                raise
+            await self._sign_in("", seconds)
+
+    async def _sign_in(self, old_token: str, seconds: float | None) -> None:
+        request = SignInRequest(name=self.name, old_token=old_token)
+        answer = await self.connection.call(lambda line: line.identity.SignIn, request, seconds=seconds)
+        self.token, self.name = answer.token, answer.name
+        lifetime = answer.expires_ms / 1_000 - time.time()
+        # A clock that is wrong must not lead to a sign-in before every call: then the refusal tells when it is time.
+        self._renew_at = time.monotonic() + lifetime * (1 - _RENEWED_WITH) if lifetime > 0 else float("inf")
+        if self._keep is not None:
+            _write(self._keep, self.connection.address, {"token": self.token, "secret": self._secret.hex()})
+
+    async def call(self, of: Callable[[Line], UnaryUnaryMultiCallable[Q, A]], request: Q) -> A:
+        """The answer to a call with the token, renewed if need be."""
+        if time.monotonic() >= self._renew_at:
+            await self.sign_in()
+        try:
+            return await self.connection.call(of, request, self.metadata)
+        except TokenRefused as refused:
+            await self.renew(refused)
+            return await self.connection.call(of, request, self.metadata)
+
+    async def collect(self, request: GetReplayRequest) -> bytes:
+        """A whole replay file, from the start again if the connection is lost on the way."""
+        deadline, attempts = Deadline(self.connection.patience.call), self.connection.attempts()
+        while True:
+            stream = self.connection.stream(lambda line: line.replays.GetReplay, request, self.metadata)
+            try:
+                async with aclosing(stream) as parts:
+                    return b"".join([part.part async for part in parts])
+            except TokenRefused as refused:
+                await self.renew(refused)
+            except Lost as lost:
+                if not await deadline.sleep(max(lost.pause, attempts.pause())):
+                    raise Unreachable(f"{self.connection.address} does not answer: {lost}") from None
+
+    async def renew(self, refused: TokenRefused) -> None:
+        """Get a token for one that has expired; what else is wrong with it, or is not ours to renew, is raised."""
+        if not self._is_guest or refused.reason != _EXPIRED:
+            raise refused
+        await self.sign_in()
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What goes with a call."""
+        return (("authorization", f"Bearer {self.token}"),)
+
+
+def _kept(file: Path, address: str) -> dict[str, str]:
+    entry = _read(file).get(address, {})
+    if not isinstance(entry, dict) or not all(isinstance(value, str) for value in entry.values()):
+        raise GuestsUnreadable(f"{file}: this is no file of guests")
+    return entry
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        guests = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        guests = None
+    if not isinstance(guests, dict):
+        raise GuestsUnreadable(f"{file}: this is no file of guests")
+    return guests
+
+
+def _write(file: Path, address: str, guest: dict[str, str]) -> None:
+    guests = _read(file) | {address: guest}
+    write_whole(file, json.dumps(guests, indent=1).encode())

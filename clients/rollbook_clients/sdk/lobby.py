@@ -1,0 +1,96 @@
+"""The lobby as it changes: always the whole picture, made anew after every connection that was lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rollbook.v1.feed_pb2 import END_REASON_TOKEN_EXPIRED, EndReason, LobbyFrame, WatchLobbyRequest
+from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
+from rollbook_clients.sdk.connection import Lost
+from rollbook_clients.sdk.guests import Caller
+from rollbook_clients.sdk.refusals import TokenRefused, Unreachable
+
+_OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
+
+
+@dataclass(frozen=True, slots=True)
+class Lobby:
+    """The matches that are open, getting ready or running, those opened last first."""
+
+    matches: tuple[MatchSummary, ...]
+    is_away: bool = False
+    """The connection is lost, so this is as old as the loss."""
+
+
+async def watch_lobby(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
+    """The lobby whenever it changes, and when it is out of reach or back."""
+    attempts = caller.connection.attempts()
+    lobby = Lobby(())
+    while True:
+        try:
+            async with aclosing(_stream(caller, game)) as lobbies:
+                async for lobby in lobbies:
+                    attempts.succeeded()
+                    yield lobby
+        except Lost as lost:
+            if not lobby.is_away and not lost.in_order:
+                lobby = replace(lobby, is_away=True)
+                yield lobby
+            await asyncio.sleep(max(lost.pause, attempts.pause()))
+
+
+async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
+    """The lobby as one stream tells it; however that ends, it is Lost."""
+    known: dict[str, MatchSummary] = {}
+    parts: dict[str, MatchSummary] = {}
+    request = WatchLobbyRequest(game=game)
+    stream = caller.connection.stream(lambda line: line.feeds.WatchLobby, request, caller.metadata)
+    try:
+        async with aclosing(stream) as frames:
+            async for frame in frames:
+                match frame.WhichOneof("frame"):
+                    case "snapshot":
+                        parts = _joined(parts, frame.snapshot)
+                        if frame.snapshot.last:
+                            known = parts
+                            yield Lobby(tuple(known.values()))
+                    case "changed":
+                        known = _changed(known, frame.changed.match)
+                        yield Lobby(tuple(known.values()))
+                    case "ended":
+                        await _make_up_for(caller, frame.ended.reason)
+                        raise Lost(EndReason.Name(frame.ended.reason), in_order=True)
+    except TokenRefused as refused:
+        await _renew(caller, refused)
+        raise Lost(str(refused), in_order=True) from None
+    raise Lost("the stream ended without a last word")
+
+
+def _joined(parts: dict[str, MatchSummary], snapshot: LobbyFrame.Snapshot) -> dict[str, MatchSummary]:
+    before = {} if snapshot.first else parts
+    return before | {summary.match_id: summary for summary in snapshot.matches}
+
+
+def _changed(known: dict[str, MatchSummary], summary: MatchSummary) -> dict[str, MatchSummary]:
+    others = {match_id: each for match_id, each in known.items() if match_id != summary.match_id}
+    if summary.state in _OVER:
+        return others
+    return known | {summary.match_id: summary} if summary.match_id in known else {summary.match_id: summary} | others
+
+
+async def _make_up_for(caller: Caller, reason: EndReason.ValueType) -> None:
+    if reason == END_REASON_TOKEN_EXPIRED:
+        await _renew(caller, TokenRefused("TOKEN_EXPIRED", "the token has expired"))
+    else:
+        caller.connection.renew()
+
+
+async def _renew(caller: Caller, refused: TokenRefused) -> None:
+    try:
+        await caller.renew(refused)
+    except Unreachable as unreachable:
+        raise Lost(str(unreachable)) from None

@@ -1,0 +1,248 @@
+"""One match: look at it, sit down, play, watch, take it home."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+
+from google.protobuf.message import Message
+
+from rollbook.v1.match_pb2 import (
+    ChooseRequest,
+    EventsMade,
+    GetMatchRequest,
+    LeaveSeatRequest,
+    ReadyRequest,
+    ResignRequest,
+    TakeSeatRequest,
+)
+from rollbook.v1.replay_pb2 import GetReplayRequest
+from rollbook_clients.sdk.chain import Head, Position, entropy_commitment
+from rollbook_clients.sdk.closing import Closing
+from rollbook_clients.sdk.files import write_whole
+from rollbook_clients.sdk.frames import Away, CaughtUp, Confirmed, Events, FellBehind, Frame, Made, Seat, State
+from rollbook_clients.sdk.guests import Caller
+from rollbook_clients.sdk.legal import Legal, choice_of
+from rollbook_clients.sdk.refusals import Malformed, NotAllowed, NotNow, Refused
+from rollbook_clients.sdk.watching import Watch
+from rollbook_clients.sdk.witness import Witness
+from rollbook_clients.sdk.writes import Writes
+
+
+class Match:
+    """A match at a table; `table.match` and `table.open` give it.
+
+    What a choice answers is the last that this object has shown of the match: by `state`, `watch`, `play`, or as the
+    answer to a command.
+    """
+
+    def __init__(self, caller: Caller, witness: Witness, invitation_code: str = "") -> None:
+        """Nothing is asked yet."""
+        self.id = witness.match_id
+        self.invitation_code = invitation_code
+        """What opens a seat of a private match to whoever has it; empty if it is public, or not known."""
+        self._caller = caller
+        self._witness = witness
+        self._writes = Writes(caller, witness)
+        self._shown: Position | None = None
+
+    def __repr__(self) -> str:
+        """Name it."""
+        return f"Match({self.id!r})"
+
+    @property
+    def head(self) -> Head | None:
+        """The last head of the match that the service signed and this client has checked; none before it saw any."""
+        return self._witness.head
+
+    @property
+    def position(self) -> Position | None:
+        """What a choice answers unless it is told otherwise: the last that was shown."""
+        return self._shown
+
+    async def state(self) -> State:
+        """The match as it stands, with what this client's seat may choose."""
+        request = GetMatchRequest(match_id=self.id, invitation_code=self.invitation_code)
+        try:
+            answer = await self._caller.call(lambda line: line.matches.GetMatch, request)
+        except Refused as refused:
+            raise self._witness.judged(refused) from None
+        head = await self._witness.check(answer.head)
+        self._show(head.position)
+        return State(
+            answer.summary,
+            answer.perspective,
+            answer.view,
+            Legal(answer.legal) if answer.HasField("legal") else None,
+            answer.clocks if answer.HasField("clocks") else None,
+            head.position,
+            head,
+        )
+
+    # Seats
+
+    async def join(self, seat: int | None = None, name: str | None = None) -> Seat:
+        """Sit down, on this seat or on the free one with the lowest number.
+
+        The seat brings entropy of its own to the dice: it is committed to here, and `ready` reveals it.
+        """
+        request = TakeSeatRequest(
+            match_id=self.id,
+            seat=seat,
+            invitation_code=self.invitation_code,
+            entropy_commitment=entropy_commitment(self._caller.entropy(self.id)),
+            name=name or "",
+        )
+        answer = await self._writes.send(lambda line: line.matches.TakeSeat, request)
+        return Seat(answer.seat, answer.closed_seats, await self.take_in(answer.made))
+
+    async def leave(self) -> Made:
+        """Get up again, before all seats are taken."""
+        answer = await self._writes.send(lambda line: line.matches.LeaveSeat, LeaveSeatRequest(match_id=self.id))
+        return await self.take_in(answer.made)
+
+    async def ready(self) -> Made:
+        """Wait until all seats are taken, check what stands in the log so far, and reveal this seat's entropy.
+
+        It is revealed only behind a signed head of one chain that holds the service's commitment, those of all seats,
+        and among them this one's: from then on nobody can choose anything that the dice depend on.
+        """
+        entropy = self._caller.entropy(self.id)
+        closed = await self._closed(entropy_commitment(entropy))
+        request = ReadyRequest(match_id=self.id, position=closed.message, closing_link=closed.link, entropy=entropy)
+        answer = await self._writes.send(lambda line: line.matches.Ready, request)
+        return await self.take_in(answer.made)
+
+    async def _closed(self, commitment: bytes) -> Position:
+        """Where the seats were closed, once everything up to there is checked."""
+        closing = Closing(self._witness)
+        seat = 0
+        followed = 0
+        watch = Watch(self._caller, self._witness, invitation_code=self.invitation_code)
+        async with aclosing(watch.frames()) as frames:
+            async for frame in frames:
+                if isinstance(frame, Confirmed):
+                    if not frame.perspective.HasField("seat"):
+                        raise NotAllowed("NOT_SEATED", "this client has no seat in the match")
+                    seat = frame.perspective.seat
+                if isinstance(frame, Events):
+                    if frame.sealed is not None:
+                        raise NotNow("MATCH_ABORTED", "the match has ended before it began")
+                    closing.take(frame.events)
+                    followed = frame.position.sequence
+                closed, head = closing.position, self.head
+                if closed is not None and head is not None and closed.sequence <= head.sequence <= followed:
+                    closing.check(seat, commitment)
+                    return closed
+        raise NotNow("MATCH_ABORTED", "the match has ended before it began")
+
+    # Playing
+
+    async def choose(self, choice: Message, *, at: Position | None = None) -> Made:
+        """Choose for this client's seat, in answer to the last that was shown, or to another position.
+
+        `choice` is one of the legal ones, or a choice of the match's game such as a CantStopChoice. It is made once or
+        not at all: OutcomeUnknown says that this could not be found out, and the next call settles it first; the same
+        choice again is then the same one. MovedOn says that the match has gone on.
+        """
+        position = at or self._shown
+        if position is None:
+            raise Malformed("POSITION_MISSING", "look at the match before choosing: state, watch or play show it")
+        request = ChooseRequest(
+            match_id=self.id, position=self._witness.vouched(position).message, choice=choice_of(choice)
+        )
+        answer = await self._writes.send(lambda line: line.matches.Choose, request)
+        return await self.take_in(answer.made)
+
+    async def resign(self) -> Made:
+        """Give up for good: the caretaker plays on for this seat."""
+        answer = await self._writes.send(lambda line: line.matches.Resign, ResignRequest(match_id=self.id))
+        return await self.take_in(answer.made)
+
+    async def play(self) -> AsyncGenerator[Events, None]:
+        """Every moment of the match from now to its end, as a player needs it.
+
+        That is the newest one only, and the same one again if it is still this seat's turn after a lost connection.
+
+        A whole player is
+
+            async for moment in match.play():
+                if moment.legal:
+                    await match.choose(next(iter(moment.legal)))
+        """
+        newest: Events | None = None
+        is_current = False
+        async with aclosing(self.watch()) as frames:
+            async for frame in frames:
+                match frame:
+                    case Events():
+                        newest = frame
+                    case CaughtUp():
+                        is_current = True
+                    case Away() | FellBehind():
+                        is_current = False
+                        continue
+                    case _:
+                        continue
+                # An answer to a command may have shown more than the feed has told so far.
+                if is_current and newest is not None and not self._is_past(newest.position):
+                    yield newest
+                    newest = newest if newest.legal else None
+
+    # Watching
+
+    async def watch(self, after: Position | None = None, *, public_only: bool = False) -> AsyncGenerator[Frame, None]:
+        """Everything that happens behind a position, or from the start, to the end of the match.
+
+        It does not end because a connection is lost: Away and Back tell of that, and nothing is left out or told twice.
+        """
+        watch = Watch(
+            self._caller,
+            self._witness,
+            after,
+            public_only=public_only,
+            invitation_code=self.invitation_code,
+        )
+        async with aclosing(watch.frames()) as frames:
+            async for frame in frames:
+                if isinstance(frame, Events):
+                    self._show(frame.position)
+                yield frame
+
+    # Taking it home
+
+    async def export(self, path: Path | str, *, public_only: bool = False, without_names: bool = False) -> Path:
+        """Write the match as a replay file, whole or not at all.
+
+        When the match is over that is all of it, before that what this client may see.
+        """
+        path = Path(path)
+        request = GetReplayRequest(
+            match_id=self.id,
+            public_only=public_only,
+            invitation_code=self.invitation_code,
+            without_names=without_names,
+        )
+        try:
+            data = await self._caller.collect(request)
+        except Refused as refused:
+            raise self._witness.judged(refused) from None
+        write_whole(path, data)
+        return path
+
+    def _is_past(self, position: Position) -> bool:
+        return self._shown is not None and position.sequence < self._shown.sequence
+
+    def _show(self, position: Position) -> None:
+        if not self._is_past(position):
+            self._shown = position
+
+    async def take_in(self, made: EventsMade) -> Made:
+        """What a command made, checked like what a feed tells."""
+        events = self._witness.follow(made.events)
+        head = await self._witness.check(made.head)
+        if not events or head.position != events[-1].position:
+            raise self._witness.broken("the head of an answer is not that of its last event", made.SerializeToString())
+        self._show(head.position)
+        return Made(events, head.position, head)

@@ -1,0 +1,69 @@
+"""States imagined from a view: they look like the true one to the seat, and owe nothing to what it cannot see."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from rollbook.rules import allie_gator_view
+from rollbook.rules.allie_gator_table import DECK
+from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.game import everything_is_open
+from rollbook_clients.bots.possible import STATES
+from tests.clients.bots.positions import positions, some_positions
+from tests.rules.cases import CASES, Case
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_an_imagined_state_has_the_same_view_and_the_same_legal_choices(case: Case) -> None:
+    """So what is legal there is legal in the true state; and where nothing is hidden it comes to the same."""
+    game = case.game
+    rng = random.Random(1)
+    for number, (state, seat) in enumerate(positions(case, seed=2)):
+        if number % 7:
+            continue
+        view = game.view(state, seat)
+        imagined = STATES[game.name](case.options, view, rng.randrange)
+        assert view == game.view(imagined, seat)
+        legal = game.legal(state)
+        assert game.legal(imagined) == legal
+        if game.seen is everything_is_open:
+            choice = legal.sample(rng.randrange)
+            assert game.view(game.apply(state, choice), seat) == game.view(game.apply(imagined, choice), seat)
+
+
+def test_every_game_can_be_imagined() -> None:
+    """Whoever adds a game says what its views leave open."""
+    assert set(CURRENT) == set(STATES)
+
+
+def test_hidden_cards_are_drawn_anew_each_time_and_all_of_them_lie_somewhere() -> None:
+    """No card twice, none lost, and every unseen card comes up in a rival's hand about as often as any other."""
+    case = next(case for case in CASES if str(case) == "allie_gator-2-seats")
+    state, seat = some_positions(case, seed=8, count=1)[0]
+    view = case.game.view(state, seat)
+    rng = random.Random(5)
+    held: Counter[int] = Counter()
+    for _ in range(2_000):
+        imagined = STATES["allie_gator"](case.options, view, rng.randrange)
+        places = (imagined.targets, imagined.laid, imagined.hands, imagined.penalties, [imagined.stock])
+        assert sorted(DECK) == sorted(card for piles in places for pile in piles for card in pile)
+        held.update(imagined.hands[1 - seat])
+    unseen = Counter(state.hands[1 - seat]) + Counter(state.stock)
+    expected = 2_000 * len(state.hands[1 - seat]) / unseen.total()
+    assert set(unseen) == set(held)
+    assert all(abs(held[card] / copies - expected) < 5 * expected**0.5 for card, copies in unseen.items())
+
+
+def test_a_judges_view_is_imagined_as_it_is() -> None:
+    """Where every hand is open nothing is left to chance but who started the round."""
+    case = next(case for case in CASES if str(case) == "allie_gator-3-seats")
+    state, seat = some_positions(case, seed=9, count=1)[0]
+    view = allie_gator_view.view(state, seat)
+    players = tuple(replace(player, hand=tuple(hand)) for player, hand in zip(view.players, state.hands, strict=True))
+    imagined = STATES["allie_gator"](case.options, replace(view, players=players), random.Random(1).randrange)
+    assert state.hands == imagined.hands
+    assert state.stock == imagined.stock

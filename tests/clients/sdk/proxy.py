@@ -1,0 +1,128 @@
+"""A TCP proxy on loopback that does to its connections what networks do: cut, reset, stall and half-open them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+from types import TracebackType
+from typing import Self
+
+CHUNK = 4_096
+
+
+class Pair:
+    """One connection through the proxy: the client's end and the service's."""
+
+    def __init__(self, client: asyncio.StreamWriter, service: asyncio.StreamWriter) -> None:
+        """Let everything through."""
+        self.client = client
+        self.service = service
+        self.flowing = asyncio.Event()
+        self.flowing.set()
+        self.deaf = False
+
+    def cut(self) -> None:
+        """Close both ends in good order, wherever in a message they are."""
+        self.client.close()
+        self.service.close()
+
+    def reset(self) -> None:
+        """End both with a reset, which throws away what is under way."""
+        for writer in (self.client, self.service):
+            end: socket.socket = writer.get_extra_info("socket")
+            with suppress(OSError):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+
+    def half_open(self) -> None:
+        """Lose the service, and let the client believe that it is still there."""
+        self.deaf = True
+        self.service.close()
+
+
+class Proxy:
+    """Listens on a port of its own for a service on another, which may change."""
+
+    def __init__(self, upstream: int) -> None:
+        """Lead to this port of the loopback."""
+        self.upstream = upstream
+        self.connections = 0
+        self._pairs: set[Pair] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        """Listen."""
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.address = "127.0.0.1:{}".format(self._server.sockets[0].getsockname()[1])
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        """Cut everything, and listen no more."""
+        self._server.close()
+        self.each(Pair.cut)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def each(self, harm: Callable[[Pair], None]) -> int:
+        """Do this to every connection there is; how many there were."""
+        pairs = tuple(self._pairs)
+        for pair in pairs:
+            harm(pair)
+        return len(pairs)
+
+    async def stall(self, seconds: float) -> None:
+        """Let nothing through for a while, and lose nothing."""
+        pairs = tuple(self._pairs)
+        for pair in pairs:
+            pair.flowing.clear()
+        await asyncio.sleep(seconds)
+        for pair in pairs:
+            pair.flowing.set()
+
+    async def _connected(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            from_service, service = await asyncio.open_connection("127.0.0.1", self.upstream)
+        except OSError:
+            client.close()
+            return
+        pair = Pair(client, service)
+        self._pairs.add(pair)
+        ways = [
+            asyncio.create_task(self._pass_on(pair, reader, service)),
+            asyncio.create_task(self._pass_on(pair, from_service, client)),
+        ]
+        self._tasks.update(ways)
+        await asyncio.gather(*ways, return_exceptions=True)
+        self._tasks.difference_update(ways)
+        self._pairs.discard(pair)
+        pair.cut()
+
+    async def _pass_on(self, pair: Pair, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await source.read(CHUNK):
+                await pair.flowing.wait()
+                if not pair.deaf:
+                    sink.write(data)
+                    await sink.drain()
+        if not pair.deaf:
+            sink.close()
+
+
+async def harass(proxy: Proxy, random: Random, counts: dict[str, int], shortest: float, longest: float) -> None:
+    """Do one of these things after the other, at random moments, until cancelled."""
+    while True:
+        await asyncio.sleep(random.uniform(shortest, longest))
+        fault = random.choice(["cut", "reset", "stall", "half_open"])
+        if fault == "stall":
+            await proxy.stall(random.uniform(0.01, 0.3))
+        else:
+            proxy.each({"cut": Pair.cut, "reset": Pair.reset, "half_open": Pair.half_open}[fault])
+        counts[fault] = counts.get(fault, 0) + 1

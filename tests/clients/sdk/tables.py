@@ -1,0 +1,125 @@
+"""Tables for tests: clients of a small real service in this process, or of a whole one in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from rollbook.v1.table_pb2 import Choice
+from rollbook_clients.sdk import Event, Events, Legal, Made, Match, Patience, Table, connect
+from tests.server.serving import Service, started
+from tests.server.watching import Theatre
+
+SEED = int(os.environ.get("ROLLBOOK_SEED", "20"))
+PATIENCE_SECONDS = 120
+QUICK = Patience(arrival=10.0, answer=5.0, call=40.0, silence=10.0, shortest_pause=0.005, longest_pause=0.1)
+GAMES = ("cant_stop", "raffzahn", "wuerfelzoo", "allie_gator")
+
+
+def run(scenario: Callable[[Theatre], Awaitable[None]], **how: Any) -> None:
+    """Serve a theatre in this process and let the scenario happen in it."""
+
+    async def main() -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), Theatre(**how).serving() as theatre:
+            await scenario(theatre)
+
+    asyncio.run(main())
+
+
+def address(theatre: Theatre) -> str:
+    """Where a theatre plays."""
+    return f"127.0.0.1:{theatre.port}"
+
+
+@asynccontextmanager
+async def tables(where: Theatre | str, *names: str, **how: Any) -> AsyncIterator[list[Table]]:
+    """A table for each: guests of a service at an address, people with tokens in a theatre."""
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(table(where, name, **how)) for name in names]
+
+
+def table(where: Theatre | str, name: str, **how: Any) -> Table:
+    """One table."""
+    how.setdefault("patience", QUICK)
+    if isinstance(where, Theatre):
+        return connect(how.pop("through", address(where)), token=where.token(name), **how)
+    return connect(where, name=name, **how)
+
+
+@contextmanager
+def service(data: Path, *flags: str) -> Iterator[Service]:
+    """`rollbook serve` in a process of its own."""
+    words = [
+        sys.executable,
+        "-m",
+        "rollbook",
+        "serve",
+        "--data",
+        str(data),
+        "--listen",
+        "127.0.0.1:0",
+        "--durability",
+        "relaxed",
+        *flags,
+    ]
+    with started(words) as one:
+        yield one
+
+
+async def seated(players: list[Table], game: str = "cant_stop", **terms: Any) -> list[Match]:
+    """A match in which all of them sit, as each of them has it."""
+    opened = await players[0].open(game, len(players), **terms)
+    matches = [table.match(opened.id, opened.invitation_code) for table in players]
+    for match in matches:
+        await match.join()
+    return matches
+
+
+async def running(players: list[Table], game: str = "cant_stop", **terms: Any) -> list[Match]:
+    """A match that has started."""
+    matches = await seated(players, game, **terms)
+    await asyncio.gather(*(match.ready() for match in matches))
+    return matches
+
+
+def pick(legal: Legal, random: Random) -> Choice:
+    """One of the legal choices."""
+    return list(legal)[random.randrange(len(legal))]
+
+
+async def play(match: Match, random: Random, most: int = 10_000) -> list[Made]:
+    """Play to the end, or so many choices; what each of them made."""
+    made: list[Made] = []
+    async for moment in match.play():
+        if moment.legal:
+            made.append(await match.choose(pick(moment.legal, random)))
+            if len(made) == most:
+                break
+    return made
+
+
+async def events(match: Match, **how: Any) -> list[Event]:
+    """Watch a match to its end; its events."""
+    return [event async for frame in match.watch(**how) if isinstance(frame, Events) for event in frame.events]
+
+
+async def turn(matches: list[Match]) -> tuple[Match, Events]:
+    """Whose turn it is, and the moment."""
+    state = await matches[0].state()
+    match = matches[state.summary.awaited_seat]
+    async for moment in match.play():
+        if moment.legal:
+            return match, moment
+    raise AssertionError("the match is over")
+
+
+def impatient(**seconds: float) -> Patience:
+    """Patience that ends early."""
+    return replace(QUICK, **seconds)
