@@ -12,12 +12,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rollbook.commands.telling import tell
 from rollbook.match.events import Chosen, Event
 from rollbook.match.notation import LineWriter, dumps, write
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import RULESETS
 from rollbook.rules.game import ToChoose, Watcher
+from rollbook_replays.telling import tell
 from tests.rules.cases import Case
 
 FOLDER = Path(__file__).parents[1] / "replays" / "golden"
