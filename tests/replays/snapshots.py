@@ -11,7 +11,7 @@ from rollbook.rules.catalogue import CURRENT
 from rollbook.rules.game import Watcher
 from rollbook_replays.looking import look
 from rollbook_replays.telling import draw_board
-from tests.replays.recording import recorded
+from tests.replays.replaying import recorded
 
 FOLDER = Path(__file__).parent / "boards"
 

@@ -23,7 +23,7 @@ from rollbook_replays.container import SUFFIX, Replay, without_names, write
 from rollbook_replays.drawing import WIDTH, width
 from rollbook_replays.looking import look
 from rollbook_replays.telling import tell
-from tests.replays.recording import KEY, cut, recorded
+from tests.replays.replaying import KEYS, SEED, cut, recorded
 from tests.replays.snapshots import FOLDER, snapshot
 
 GAMES = list(CURRENT)
@@ -33,7 +33,7 @@ ESCAPE = "\x1b["
 def kept(replay: Replay, folder: Path, name: str = "match") -> Path:
     """The replay as a file."""
     file = folder / f"{name}{SUFFIX}"
-    file.write_bytes(write(replay, KEY))
+    file.write_bytes(write(replay, KEYS.replays))
     return file
 
 
@@ -92,7 +92,7 @@ def test_the_plain_form_of_a_file_is_that_of_the_match(game: str) -> None:
     """The same bytes that a simulation prints, so whoever has either can compare them."""
     seats = CURRENT[game].seats[0]
     seen = look(recorded(game, seats))
-    played = Simulation(find(game), find(game).settle({}, seats), seats, 7, 0)
+    played = Simulation(find(game), find(game).settle({}, seats), seats, SEED, 0)
     expected = "".join(write_plain(played.header, played.events()))
     assert expected == "".join(write_plain(seen.header, seen.events))
 
@@ -211,7 +211,7 @@ def test_files_that_are_no_replays_and_matches_that_cannot_be_are_refused(tmp_pa
 def test_a_seat_without_a_name_is_called_by_its_number(tmp_path: Path) -> None:
     """Names can be removed; the match stays readable."""
     file = tmp_path / "nameless.rollbook"
-    file.write_bytes(without_names(write(recorded("cant_stop", 2), KEY)))
+    file.write_bytes(without_names(write(recorded("cant_stop", 2), KEYS.replays)))
     assert "Seats: 0 seat 0, 1 seat 1\n" in show(file).stdout
     assert '"seats":["",""]' in show(file, "--json").stdout
 
