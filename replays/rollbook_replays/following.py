@@ -66,7 +66,7 @@ class Course:
                 self.missing.append(f"what event {number} hides, without which the rules cannot go on")
                 break
         for number, data in events:
-            self._read(game, number, data)
+            self._check_around(number, self._read(game, number, data))
         if self._draws.withheld:
             self.missing.append(f"what {self._draws.withheld} events hide")
         if record.match.sealed is None:
@@ -105,7 +105,6 @@ class Course:
     def _read(self, game: AnyGame, number: int, data: bytes) -> Logged:
         logged = read_event(number, data, game)
         self._check_chain(number, logged, self.links[number - 2])
-        self._check_around(number, logged)
         return logged
 
     def _take(self, game: AnyGame, record: Record, draws: Draws, logged: Logged) -> bool:
@@ -122,6 +121,7 @@ class Course:
             raise Diverged(number, Check(misplaced.breach.value), str(misplaced), told(game, event)) from None
         except Refused as refused:
             raise Diverged(number, _refused(record, event), str(refused), told(game, event)) from None
+        self._check_around(number, logged)
         return True
 
     def _check_chain(self, number: int, logged: Logged, before: bytes) -> None:

@@ -28,11 +28,18 @@ CLOCKED = Terms(turn_seconds=30, reserve_seconds=60, ready_seconds=20)
 class Played:
     """A match kept as a service keeps it: a ledger, and the log of everything that was appended."""
 
-    def __init__(self, game: str = "cant_stop", seats: int = 2, terms: Terms = CLOCKED, entropy: bytes = b"") -> None:
+    def __init__(
+        self,
+        game: str = "cant_stop",
+        seats: int = 2,
+        terms: Terms = CLOCKED,
+        entropy: bytes = b"",
+        secret: bytes = SECRET,
+    ) -> None:
         """Open the match."""
         rules = find(game)
-        opened = Opened("m", game, rules.version, rules.settle({}, seats), ("",) * seats, commitment(SECRET), terms)
-        first = decide.open_match(rules, opened, SECRET, Command(OPENED_MS, request=b"o" * 16))
+        opened = Opened("m", game, rules.version, rules.settle({}, seats), ("",) * seats, commitment(secret), terms)
+        first = decide.open_match(rules, opened, secret, Command(OPENED_MS, request=b"o" * 16))
         self.now_ms = OPENED_MS
         self.ledger = Ledger(first)
         self.log: list[Logged] = [first]

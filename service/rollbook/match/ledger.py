@@ -78,7 +78,12 @@ class Record:
             raise Misplaced(f"event {logged.sequence} is older than the one before", Breach.CLOCKS)
         checker = self._checkers.get(type(logged.event))
         if checker is not None:
-            checker(self, logged.event, logged.time_ms)
+            try:
+                checker(self, logged.event, logged.time_ms)
+            except Misplaced as misplaced:
+                if misplaced.breach is Breach.CLOCKS:
+                    self.match.copy().take(logged.event)  # Whoever may not act at all is told so, not how late it is.
+                raise
         self.match.take(logged.event)
         self.head = Position(logged.sequence, logged.link)
         self.time_ms = logged.time_ms
@@ -91,7 +96,7 @@ class Record:
             raise Misplaced("a commitment has 32 bytes, or none", Breach.ENTROPY)
 
     def _check_wait(self, event: TimedOut | Chosen[Any], now_ms: int) -> None:
-        if not self._costs_as_it_says(event, now_ms) and event.seat == self.awaited_seat:
+        if not self._costs_as_it_says(event, now_ms):
             charge = self.clock.charge(now_ms)
             why = f"the wait costs {charge} ms and is out at {self.clock.runs_out_ms()}"
             raise Misplaced(f"{why}, so not as this event says", Breach.CLOCKS)

@@ -1,0 +1,138 @@
+"""Logs taken apart, changed and put together again, as somebody does it who has our code, and maybe our keys."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rollbook.match import decide
+from rollbook.match.decide import Command
+from rollbook.match.envelope import read_bytes, write_bytes
+from rollbook.match.events import Opened, Ready, SeatTaken
+from rollbook.match.fairness import genesis, link
+from rollbook.match.heads import sign_head
+from rollbook.rules.catalogue import find
+from rollbook_replays.auditing import audit
+from rollbook_replays.container import Head, Replay, write
+from rollbook_replays.kept_heads import WitnessedHead
+from rollbook_replays.public_keys import key_id, read_keys
+from rollbook_replays.recording import Keys
+from rollbook_replays.verdicts import Audited
+from tests.match.test_decide import SECRET, Played
+
+SERVICE = Keys.of(1)
+"""Whom the judge trusts."""
+STRANGER = Keys.of(2)
+PUBLIC = read_keys(SERVICE.public)
+ENTROPY = bytes(range(20))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One event of a log, free of the chain."""
+
+    event: Any
+    time_ms: int
+    request: bytes = b""
+
+
+def eventful(game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET, seed: int = 1) -> Played:
+    """A match with entropy and a clock in which seats time out, come back and resign, and the service goes away."""
+    rng = random.Random(seed)
+    played = Played(game, seats, entropy=ENTROPY, secret=secret).start()
+    for turn in range(40):
+        if turn == 4:
+            played.append(decide.resume(played.ledger, played.by(after_ms=9_000), 8_000))
+        if turn in {6, 20}:
+            runs_out_ms = played.ledger.clock.runs_out_ms()
+            assert runs_out_ms is not None
+            played.now_ms = runs_out_ms + 100
+            played.append(decide.time_out(played.ledger, Command(played.now_ms)))
+        played.append(play(played, rng))
+    played.append(decide.resign(played.ledger, played.by("p2")))
+    while played.ledger.match.sealed is None:
+        played.append(play(played, rng))
+    return played
+
+
+def play(played: Played, rng: random.Random) -> decide.Decision:
+    """Some legal choice of the awaited seat."""
+    match = played.ledger.match
+    return played.choose(match.game.legal(match.state).sample(rng.randrange), after_ms=rng.randrange(500, 4_000))
+
+
+def replay_of(played: Played, keys: Keys = SERVICE) -> Replay:
+    """The match as it would be archived."""
+    lines = [Line(logged.event, logged.time_ms, logged.request) for logged in played.log]
+    replay = put_together(lines, keys)
+    assert [logged.data for logged in played.log] == list(replay.events)
+    return replay
+
+
+def taken_apart(replay: Replay) -> list[Line]:
+    """Every event with its time and request."""
+    first = read_bytes(replay.events[0], match_id=replay.match_id)
+    lines = [Line(first.event, first.time_ms, first.request)]
+    for number, data in enumerate(replay.events[1:], start=2):
+        logged = read_bytes(data, replay.beside.get(number, b""), find(replay.game, replay.ruleset))
+        lines.append(Line(logged.event, logged.time_ms, logged.request))
+    return lines
+
+
+def put_together(lines: Sequence[Line], keys: Keys, *, heads: tuple[Head, ...] | None = None) -> Replay:
+    """A log with a chain that holds, readiness for its own closing of the seats, and a head."""
+    opened = lines[0].event
+    assert isinstance(opened, Opened)
+    game = find(opened.game, opened.ruleset)
+    datas: list[bytes] = []
+    beside = {}
+    closings: list[bytes] = []
+    for number, line in enumerate(lines, start=1):
+        event = line.event
+        if isinstance(event, Ready) and event.closing_link not in closings:
+            event = replace(event, closing_link=closings[-1])
+        previous = link(datas[-1]) if datas else genesis(opened.match_id)
+        logged = write_bytes(
+            game, event, sequence=number, time_ms=line.time_ms, previous=previous, request=line.request
+        )
+        datas.append(logged.data)
+        if logged.private and number > 1:
+            beside[number] = logged.private
+        if isinstance(event, SeatTaken):
+            closings.append(logged.link)
+    return Replay(
+        opened.match_id,
+        game.name,
+        game.version,
+        None,
+        tuple(datas),
+        beside,
+        (head_of(opened.match_id, datas, len(datas), keys),) if heads is None else heads,
+    )
+
+
+def head_of(match_id: str, datas: Sequence[bytes], number: int, keys: Keys) -> Head:
+    """A signed head of this event."""
+    last = link(datas[number - 1])
+    signature = sign_head(keys.heads, match_id, number, last)
+    return Head(number, last, key_id(keys.heads.public_key()).hex(), signature)
+
+
+def kept(replay: Replay, number: int) -> WitnessedHead:
+    """The head of this event, as a spectator kept it."""
+    head = head_of(replay.match_id, replay.events, number, SERVICE)
+    return WitnessedHead(replay.match_id, head.sequence, head.link, head.key_id, head.signature)
+
+
+def judged(replay: Replay, keys: Keys, heads: Sequence[WitnessedHead] = ()) -> Audited:
+    """The verdict on the file that the owner of these keys writes, by a judge who trusts the service's."""
+    return audit(write(replay, keys.replays), PUBLIC, heads)
+
+
+def first(lines: Sequence[Line], kind: type[Any], fits: Callable[[Any], bool] = lambda _: True, after: int = 0) -> int:
+    """The index of the first event of this kind behind that many."""
+    return next(
+        index for index, line in enumerate(lines) if index > after and isinstance(line.event, kind) and fits(line.event)
+    )

@@ -1,0 +1,101 @@
+"""Every bit of a replay flipped, and every length that it can be cut to: a full loop, not a sample.
+
+A file that is cut is no replay at any length. One with a flipped bit is never exact, with all keys at hand. What a
+flipped bit does to an event below the compression, where neither checksum nor signature help, is tried with a chain, a
+head and a file that are written and signed anew around it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rollbook.match import decide
+from rollbook.match.fairness import link
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import find
+from rollbook.v1 import events_pb2 as proto
+from rollbook_replays.auditing import audit
+from rollbook_replays.container import Replay, write
+from rollbook_replays.recording import record
+from rollbook_replays.verdicts import Verdict
+from tests.match.test_decide import Played
+from tests.replays.forging import PUBLIC, SERVICE, head_of, judged, replay_of
+
+
+def played() -> Replay:
+    """A whole match, one of the shortest there are."""
+    game = find("wuerfelzoo")
+    simulations = (Simulation(game, {}, 2, 1, number) for number in range(12))
+    return min((record(simulation, SERVICE.heads) for simulation in simulations), key=lambda replay: len(replay.events))
+
+
+def aborted() -> Replay:
+    """A match that ended before it began: it reveals its secret all the same."""
+    match = Played(entropy=bytes(16)).sit()
+    match.now_ms += 60_000
+    match.append(decide.abort_unready(match.ledger, match.by()))
+    return replay_of(match)
+
+
+@pytest.mark.parametrize("replay", [played(), aborted()], ids=["played", "aborted"])
+def test_no_flipped_bit_and_no_cut_is_exact(replay: Replay) -> None:
+    """In header, body, names and footer."""
+    data = write(replay, SERVICE.replays)
+    assert Verdict.EXACT is audit(data, PUBLIC).verdict
+    for length in range(len(data)):
+        assert Verdict.UNREADABLE is audit(data[:length], PUBLIC).verdict, f"cut to {length} bytes"
+    flipped = bytearray(data)
+    for bit in range(8 * len(data)):
+        flipped[bit // 8] ^= 1 << bit % 8
+        assert Verdict.EXACT is not audit(bytes(flipped), PUBLIC).verdict, f"bit {bit} flipped"
+        flipped[bit // 8] ^= 1 << bit % 8
+
+
+def with_event(replay: Replay, index: int, data: bytes) -> Replay:
+    """The match with other bytes for one event, everything behind it chained anew, and its head signed."""
+    relinked: dict[bytes, bytes] = {}
+    datas = []
+    for number, original in enumerate(replay.events):
+        fresh = data if number == index else original
+        for old, new in relinked.items():
+            fresh = fresh.replace(old, new)
+        if fresh != original:
+            relinked[link(original)] = link(fresh)
+        datas.append(fresh)
+    head = head_of(replay.match_id, datas, len(datas), SERVICE)
+    return replace(replay, events=tuple(datas), heads=(head,))
+
+
+def without_what_nothing_contradicts(data: bytes) -> proto.Event:
+    """An event without what is true because the service says so.
+
+    Times without a clock, who sat there, the terms, and options that would have made no difference.
+    """
+    event = proto.Event.FromString(data)
+    event.time_ms = 0
+    event.request = b""
+    if event.HasField("seat_taken"):
+        event.seat_taken.player = b""
+    if event.HasField("opened"):
+        opened = event.opened
+        opened.is_private = False
+        for name in ("turn_seconds", "reserve_seconds", "ready_seconds", "spectator_delay_seconds"):
+            setattr(opened, name, 0)
+        getattr(opened, opened.game).Clear()
+    return event
+
+
+def test_a_flipped_bit_of_an_event_is_found_although_everything_around_it_was_made_and_signed_anew() -> None:
+    """Whatever the rules say anything about cannot be changed by the service itself."""
+    replay = played()
+    last = len(replay.events) - 1
+    for index in sorted({0, 1, 2, 3, 4, 5, 6, 7, 8, last} & set(range(last + 1))):
+        original = replay.events[index]
+        for bit in range(8 * len(original)):
+            flipped = bytearray(original)
+            flipped[bit // 8] ^= 1 << bit % 8
+            if judged(with_event(replay, index, bytes(flipped)), SERVICE).verdict is Verdict.EXACT:
+                same = without_what_nothing_contradicts(bytes(flipped)) == without_what_nothing_contradicts(original)
+                assert same, f"event {index + 1}, bit {bit}"
