@@ -10,7 +10,9 @@ from typing import Final
 from rollbook.rules.catalogue import CURRENT
 from rollbook.rules.game import Watcher
 from rollbook_replays import container
+from rollbook_replays.kept_heads import WitnessedHead, write_heads
 from tests.replays.replaying import KEYS, cut, recorded
+from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 EVENTS: Final = 24
@@ -25,6 +27,12 @@ def seeds() -> Iterator[tuple[str, str, bytes]]:
             name = f"{game}-{'judge' if eyes is begun else 'public'}"
             yield "file", name, container.write(eyes, KEYS.replays)
             yield "body", name, container._body(eyes).SerializeToString(deterministic=True)
+    yield "bundle", "cup", bundled(manifest(), replays(*NUMBERS[:1]))
+    yield "bundle", "empty", bundled(manifest([], {}), {})
+    yield "manifest", "cup", manifest().encode()
+    yield "manifest", "shared", manifest(shared_places='"full"', options="{ hasty = true }", points='["1/2"]').encode()
+    yield "texts", "keys", KEYS.public.encode()
+    yield "texts", "heads", write_heads([WitnessedHead("a", 1, bytes(32), "0" * 16, bytes(64))]).encode()
     yield "body", "whole", container._body(recorded("wuerfelzoo", 2)).SerializeToString(deterministic=True)
 
 

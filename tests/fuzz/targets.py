@@ -6,7 +6,10 @@ Refusals are good order; so is a verdict. Anything else that is raised is a find
 from __future__ import annotations
 
 import struct
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from rollbook.match.fold import Misplaced
@@ -16,11 +19,18 @@ from rollbook.rules.game import Watcher
 from rollbook.rules.refusals import Refused
 from rollbook_replays import container
 from rollbook_replays.auditing import audit
+from rollbook_replays.bundle import NotABundle, open_bundle
+from rollbook_replays.judging import judge, judge_matches
+from rollbook_replays.kept_heads import read_heads
 from rollbook_replays.looking import Broken, NotToBeSeen, look
+from rollbook_replays.manifest import WrongManifest, read_manifest
+from rollbook_replays.public_keys import read_keys, write_keys
+from rollbook_replays.report import Report
 from rollbook_replays.telling import draw_board, tell
 from rollbook_replays.verdicts import Verdict
+from rollbook_replays.wrong_line import WrongLine
 
-LARGEST_INPUT: Final = 1 << 14
+LARGEST_INPUT: Final = 1 << 15
 
 
 def file(data: bytes) -> None:
@@ -52,4 +62,41 @@ def _show(data: bytes) -> None:
             continue
 
 
-TARGETS: Final[dict[str, Callable[[bytes], None]]] = {"file": file, "body": body}
+def bundle(data: bytes) -> None:
+    """A bundle, which is read in place and so has to lie in a file; its matches are judged."""
+    _BUNDLE.write_bytes(data)
+    try:
+        opened = open_bundle(_BUNDLE)
+    except NotABundle:
+        return
+    judgement = judge(opened, [audit(source.read(), {}) for source in opened.sources], {})
+    assert judgement.verdict is not Verdict.EXACT
+    report = Report()
+    report.judged("bundle", judgement)
+    "".join([*judgement.lines(), report.html()]).encode()
+
+
+def manifest(data: bytes) -> None:
+    """The manifest of a bundle."""
+    with suppress(WrongManifest):
+        judge_matches(read_manifest(data), [], [], [])
+
+
+def texts(data: bytes) -> None:
+    """Files of keys and of heads, of which a judge gets many from strangers."""
+    text = data.decode("utf-8", errors="replace")
+    with suppress(WrongLine):
+        write_keys(read_keys(text).values())
+    with suppress(WrongLine):
+        read_heads(text)
+
+
+_BUNDLE: Final = Path(tempfile.mkdtemp(prefix="rollbook-fuzz-")) / "bundle.zip"
+
+TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
+    "file": file,
+    "body": body,
+    "bundle": bundle,
+    "manifest": manifest,
+    "texts": texts,
+}
