@@ -1,7 +1,9 @@
 """The playthroughs in `replays/golden/`: `python -m tests.golden` remakes them all.
 
-For every game, and every value of every option that differs from the default, there is a simulated match twice: as a
-text to read, with what was legal and the board at every tenth choice, and as the plain form for `rollbook check`.
+For every game, and every value of every option that differs from the default, there is a simulated match three times:
+as a text to read, with what was legal and the board at every tenth choice, as the plain form for `rollbook check`, and
+as a replay for `rollbook audit`. Of each game there is also a replay of a match with everything that can happen at a
+table. A replay that is there is never written again: it has to stay exact as long as there is a Rollbook.
 """
 
 from __future__ import annotations
@@ -15,13 +17,18 @@ from typing import Any
 from rollbook.match.events import Chosen, Event
 from rollbook.match.notation import LineWriter, dumps, write
 from rollbook.match.simulation import Simulation
-from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.catalogue import CURRENT, RULESETS
 from rollbook.rules.game import ToChoose, Watcher
+from rollbook_replays.container import SUFFIX, Replay
+from rollbook_replays.container import write as write_replay
+from rollbook_replays.recording import Keys, record
 from rollbook_replays.telling import tell
+from tests.replays.forging import eventful, replay_of
 from tests.rules.cases import Case
 
 FOLDER = Path(__file__).parents[1] / "replays" / "golden"
 SEED = 2026
+KEYS = Keys.of(SEED)
 LEGAL_SHOWN = 8
 CHOICES_BETWEEN_BOARDS = 10
 
@@ -113,25 +120,40 @@ def _inline(value: Any) -> str:
 
 
 def files() -> dict[str, str]:
-    """What the folder should hold, by name."""
+    """The texts that the folder should hold, by name."""
     found = {}
     for case in golden_cases():
-        name = f"{case.game.name}-{case.game.version}" + str(case).removeprefix(case.game.name)
-        found[f"{name}.txt"] = text(case)
-        found[f"{name}.jsonl"] = plain(case)
+        found[f"{_name(case)}.txt"] = text(case)
+        found[f"{_name(case)}.jsonl"] = plain(case)
+    return found
+
+
+def _name(case: Case) -> str:
+    return f"{case.game.name}-{case.game.version}" + str(case).removeprefix(case.game.name)
+
+
+def replays() -> dict[str, Replay]:
+    """The replays that today's rules make, by name."""
+    found = {f"{_name(case)}{SUFFIX}": record(simulation(case), KEYS.heads) for case in golden_cases()}
+    for game in CURRENT.values():
+        found[f"{game.name}-{game.version}-eventful{SUFFIX}"] = replay_of(eventful(game.name), KEYS)
     return found
 
 
 def remake() -> None:
-    """Write all files, and remove what should not be there."""
+    """Write all texts, remove those that should not be there, and write the replays that are not there."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    wanted = files()
+    texts = files()
     for stale in FOLDER.iterdir():
-        if stale.name not in wanted:
+        if stale.suffix in {".txt", ".jsonl"} and stale.name not in texts:
             stale.unlink()
-    for name, content in wanted.items():
+    for name, content in texts.items():
         (FOLDER / name).write_text(content, encoding="utf-8", newline="\n")
-    print(f"{len(wanted)} files in {FOLDER}")
+    fresh = {name: replay for name, replay in replays().items() if not (FOLDER / name).exists()}
+    for name, replay in fresh.items():
+        (FOLDER / name).write_bytes(write_replay(replay, KEYS.replays))
+    (FOLDER / "KEY.pub").write_text(KEYS.public, encoding="ascii")
+    print(f"{len(texts)} texts and {len(fresh)} new replays in {FOLDER}")
 
 
 if __name__ == "__main__":

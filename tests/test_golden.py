@@ -8,13 +8,18 @@ import pytest
 
 from rollbook.match.check import check
 from rollbook.rules.catalogue import RULESETS
+from rollbook_replays.auditing import audit
+from rollbook_replays.container import read
+from rollbook_replays.public_keys import read_keys
+from rollbook_replays.verdicts import Verdict
 from tests import golden
 
 
 def test_every_golden_playthrough_is_remade_byte_for_byte() -> None:
     """A difference is a change of rules, dice, notation or order; `python -m tests.golden` shows it in the diff."""
     wanted = golden.files()
-    found = {file.name: file.read_text(encoding="utf-8") for file in golden.FOLDER.iterdir()}
+    texts = (file for file in golden.FOLDER.iterdir() if file.suffix in {".txt", ".jsonl"})
+    found = {file.name: file.read_text(encoding="utf-8") for file in texts}
     assert sorted(wanted) == sorted(found), "python -m tests.golden remakes them"
     for name, content in wanted.items():
         assert content == found[name], f"{name}: python -m tests.golden remakes it"
@@ -38,3 +43,22 @@ def test_every_game_and_every_option_has_a_golden_playthrough() -> None:
 def test_every_golden_match_checks(file: Path) -> None:
     """They are good matches, not only the same ones as before."""
     assert check(file.read_text(encoding="utf-8").splitlines()).dice_proved
+
+
+REPLAYS = sorted(golden.FOLDER.glob("*.rollbook"))
+
+
+@pytest.mark.parametrize("file", REPLAYS, ids=lambda file: file.stem)
+def test_every_golden_replay_is_exact_for_ever(file: Path) -> None:
+    """A match finished years ago is proved by the rules that it was played by, whatever has been released since."""
+    audited = audit(file.read_bytes(), read_keys((golden.FOLDER / "KEY.pub").read_text(encoding="ascii")))
+    assert (Verdict.EXACT, None, ()) == (audited.verdict, audited.divergence, audited.missing)
+
+
+def test_todays_rules_make_the_golden_replays_and_every_version_has_some() -> None:
+    """Nothing but the compression may differ, by its version."""
+    stored = {file.name: read(file.read_bytes()).replay for file in REPLAYS}
+    for name, replay in golden.replays().items():
+        assert replay == stored.get(name), f"{name}: python -m tests.golden makes it if it is not there"
+    released = {(game.name, game.version) for game in RULESETS}
+    assert released == {(replay.game, replay.ruleset) for replay in stored.values()}

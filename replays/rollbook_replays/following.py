@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from google.protobuf.message import DecodeError
-
 from rollbook.match.envelope import Logged
 from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Resigned, Sealed, SeatLeft, SeatTaken
 from rollbook.match.fairness import commitment, genesis, link
@@ -21,7 +19,17 @@ from rollbook.rules.refusals import Refused
 from rollbook_replays.container import Replay
 from rollbook_replays.diverging import Diverged
 from rollbook_replays.draws import Draws, chance_awaited
-from rollbook_replays.reading import AnyGame, read_event, read_first, revealed_secret, told, unknown_rules
+from rollbook_replays.reading import (
+    AnyGame,
+    Around,
+    read_around,
+    read_event,
+    read_first,
+    revealed_secret,
+    told,
+    unknown_envelope,
+    unknown_rules,
+)
 from rollbook_replays.verdicts import Check, Thrown
 
 REQUEST_BYTES: Final = 16
@@ -53,7 +61,10 @@ class Course:
 
     def follow(self) -> None:
         """Follow it to its end, or raise `Diverged` at the first thing wrong."""
-        unknown = self._unknown_rules()
+        first = self._replay.events[0]
+        unknown = unknown_envelope(first)
+        if unknown is None and (unknown := unknown_rules(first)) is not None:
+            self._follow_the_chain()
         if unknown is not None:
             self.missing.append(unknown)
             return
@@ -72,11 +83,15 @@ class Course:
         if record.match.sealed is None:
             self._unfinished()
 
-    def _unknown_rules(self) -> str | None:
-        try:
-            return unknown_rules(self._replay.events[0])
-        except DecodeError:
-            raise Diverged(1, Check.CONTAINER, "an event", "bytes that are none") from None
+    def _follow_the_chain(self) -> None:
+        """What can be said of a log whose rules nobody here knows."""
+        before, time_ms = genesis(self._replay.match_id), 0
+        for number, data in enumerate(self._replay.events, start=1):
+            around = read_around(number, data)
+            self._check_chain(number, around, before)
+            if around.time_ms < time_ms:
+                raise Diverged(number, Check.CLOCKS, f"a time from {time_ms} on", str(around.time_ms))
+            before, time_ms = self.links[number - 1], around.time_ms
 
     def _opened(self) -> tuple[AnyGame, Record]:
         game, first = read_first(self._replay.events[0], self._replay.match_id)
@@ -124,7 +139,7 @@ class Course:
         self._check_around(number, logged)
         return True
 
-    def _check_chain(self, number: int, logged: Logged, before: bytes) -> None:
+    def _check_chain(self, number: int, logged: Logged | Around, before: bytes) -> None:
         if (logged.sequence, logged.previous) != (number, before):
             expected = f"event {number} behind {before.hex()}"
             raise Diverged(number, Check.CHAIN, expected, f"event {logged.sequence} behind {logged.previous.hex()}")

@@ -7,6 +7,7 @@ written again to the same bytes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
@@ -28,13 +29,17 @@ AnyGame = Game[Any, Any, Any]
 CANONICAL: Final = "an event of these rules, in the one way in which it is written"
 
 
+def unknown_envelope(first: bytes) -> str | None:
+    """What this program would have to know to look at any event at all; None if it does."""
+    envelope = _opened(first).envelope
+    return None if envelope in {0, ENVELOPE} else f"a program that knows envelope {envelope}"
+
+
 def unknown_rules(first: bytes) -> str | None:
-    """What this program would have to know to read on behind event 1; None if it does."""
-    opened = proto.Event.FromString(first).opened
+    """What this program would have to know to follow the match; None if it does."""
+    opened = _opened(first)
     if not opened.game:
         return None
-    if opened.envelope != ENVELOPE:
-        return f"a program that knows envelope {opened.envelope}"
     if opened.fairness != SCHEME:
         return f"a program that knows dice by {opened.fairness[:40]!r}"
     try:
@@ -42,6 +47,24 @@ def unknown_rules(first: bytes) -> str | None:
     except Refused:
         return f"a program that knows ruleset {opened.ruleset} of {opened.game[:40]!r}"
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands around an event whose body nobody here can read."""
+
+    sequence: int
+    time_ms: int
+    previous: bytes
+
+
+def read_around(number: int, data: bytes) -> Around:
+    """All that is known of an event of unknown rules."""
+    try:
+        written = proto.Event.FromString(data)
+    except DecodeError:
+        raise Diverged(number, Check.CONTAINER, "an event", "bytes that are none") from None
+    return Around(written.sequence, written.time_ms, written.previous)
 
 
 def read_first(data: bytes, match_id: str) -> tuple[AnyGame, Logged]:
@@ -73,6 +96,13 @@ def revealed_secret(last: bytes) -> bytes | None:
 def told(game: AnyGame, event: Event) -> str:
     """An event in the words of the plain form."""
     return dumps(LineWriter(game).body(event))
+
+
+def _opened(first: bytes) -> proto.Opened:
+    try:
+        return proto.Event.FromString(first).opened
+    except DecodeError:
+        raise Diverged(1, Check.CONTAINER, CANONICAL, "bytes that are none") from None
 
 
 def _read(number: int, data: bytes, game: AnyGame | None, match_id: str) -> Logged:

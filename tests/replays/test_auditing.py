@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from rollbook.match.heads import sign_head
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Watcher
+from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.auditing import audit
 from rollbook_replays.container import Head, Replay, without_names, write
 from rollbook_replays.public_keys import key_id, read_keys
@@ -122,3 +124,23 @@ def test_what_is_no_replay_is_unreadable() -> None:
         found.verdict,
         found.unreadable,
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        ({"envelope": 2}, "a program that knows envelope 2"),
+        ({"fairness": "fair/2"}, "a program that knows dice by 'fair/2'"),
+        ({"ruleset": 9}, "a program that knows ruleset 9 of 'cant_stop'"),
+        ({"game": "chess"}, "a program that knows ruleset 1 of 'chess'"),
+    ],
+)
+def test_what_a_newer_program_wrote_is_unverified_and_named(change: dict[str, Any], missing: str) -> None:
+    """Neither trusted nor accused; the reader learns what to update."""
+    replay = cut(recorded("cant_stop"), 1)
+    event = proto.Event.FromString(replay.events[0])
+    for name, value in change.items():
+        setattr(event.opened, name, value)
+    data = event.SerializeToString(deterministic=True)
+    found = audited(cut(replace(replay, events=(data,)), 1))
+    assert (Verdict.UNVERIFIED, None, (missing,)) == (found.verdict, found.divergence, found.missing)

@@ -7,6 +7,7 @@ head and a file that are written and signed anew around it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,7 @@ from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.auditing import audit
 from rollbook_replays.container import Replay, write
 from rollbook_replays.recording import record
-from rollbook_replays.verdicts import Verdict
+from rollbook_replays.verdicts import Check, Verdict
 from tests.match.test_decide import Played
 from tests.replays.forging import PUBLIC, SERVICE, head_of, judged, replay_of
 
@@ -99,3 +100,24 @@ def test_a_flipped_bit_of_an_event_is_found_although_everything_around_it_was_ma
             if judged(with_event(replay, index, bytes(flipped)), SERVICE).verdict is Verdict.EXACT:
                 same = without_what_nothing_contradicts(bytes(flipped)) == without_what_nothing_contradicts(original)
                 assert same, f"event {index + 1}, bit {bit}"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: data + b"\xf8\x07\x01",  # an unknown field
+        lambda data: data + data[:2],  # the sequence twice
+        lambda data: data[2:] + data[:2],  # the sequence last
+        lambda data: data[:1] + bytes([data[1] | 0x80, 0]) + data[2:],  # a longer varint
+        lambda data: data + b"\x2a\x00",  # a default value, written
+        lambda data: data[:-2],  # cut
+        lambda data: data[:0],
+    ],
+)
+@pytest.mark.parametrize("index", [0, 1, 6, 12])
+def test_an_event_that_is_written_in_any_other_way_diverges(spoil: Callable[[bytes], bytes], index: int) -> None:
+    """Nothing can be smuggled into a log that every fold overlooks, not even by who has the keys."""
+    replay = played()
+    verdict = judged(with_event(replay, index, spoil(replay.events[index])), SERVICE)
+    assert verdict.divergence is not None
+    assert (index + 1, Check.CONTAINER) == (verdict.divergence.event, verdict.divergence.check)

@@ -11,6 +11,7 @@ from typing import Any
 import grpc
 import psutil
 import pytest
+import redis
 from google.protobuf import wrappers_pb2
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
@@ -323,3 +324,26 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return files
+
+
+def test_the_durability_that_is_asked_for_is_that_of_its_own_store_too(tmp_path: Path) -> None:
+    """Also of the one that is started when the first has died; and it is reported at the start."""
+    for durability, appendfsync in (("relaxed", "everysec"), ("fsync", "always")):
+        with service(tmp_path / "data", "--durability", durability) as one, one.channel() as channel:
+            assert durability == one.line("listening")["durability"]
+            assert appendfsync == setting(tmp_path / "data", "appendfsync")
+            assert 0 < call(channel, "Write", "word")
+            first = one.store
+            first.kill()
+            one.line("the store is back")
+            assert appendfsync == setting(tmp_path / "data", "appendfsync")
+            assert first.pid != one.store.pid
+            one.process.terminate()
+            assert 0 == one.ended()
+
+
+def setting(data: Path, name: str) -> str:
+    """How the service's own store is set."""
+    client: Any
+    with redis.Redis(unix_socket_path=str(data / "server.sock"), protocol=2, decode_responses=True) as client:
+        return str(client.config_get(name)[name])

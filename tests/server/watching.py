@@ -27,13 +27,14 @@ class Theatre(World):
     """A world with feeds."""
 
     feeds: FeedServicer
+    servicer: type[FeedServicer] = FeedServicer
 
     @asynccontextmanager
     async def serving(self, service: Service | None = None) -> AsyncIterator[Theatre]:
         """Serve everything on a loopback port."""
         service = service or self.service
         server = grpc.aio.server(interceptors=[Refusing()])
-        self.feeds = FeedServicer(service)
+        self.feeds = self.servicer(service)
         match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
         feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)

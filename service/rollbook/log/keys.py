@@ -17,6 +17,9 @@ PARTITIONS_KEY: Final = b"rollbook:partitions"
 BEAT_KEY: Final = b"rollbook:beat"
 """When a service last said that it is alive, in Unix milliseconds."""
 
+SWEEPER_KEY: Final = b"rollbook:sweeper"
+"""Which process sweeps, as long as its lease lasts."""
+
 
 def partition_of(match_id: str, partitions: int = PARTITIONS) -> int:
     """The partition of a match, the same in every process and version.

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from pathlib import Path
 
+from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.server.demo import Demo
 from rollbook.server.feed_service import FeedServicer
 from rollbook.server.identity_service import IdentityService, guest_verifier
+from rollbook.server.key_files import KeyFileRefused, KeyFileUnreadable
 from rollbook.server.match_service import MatchService
 from rollbook.server.metrics import MeasuredLog
 from rollbook.server.refusing import Refusing
@@ -32,7 +36,7 @@ async def assemble(foundation: Foundation) -> Assembly:
         head_key_id=keys.head.key_id,
         published_head_keys=keys.head.published,
         service_key=keys.service,
-        verifier=Verifier([own], time.time),
+        verifier=Verifier([own, *_trusted(foundation.settings.trust_issuer)], time.time),
         clock_ms=_now_ms,
         guest_issuer=Issuer(keys.token.private) if foundation.settings.guests else None,
         guest_verifier=guest_verifier(keys.token.published, time.time),
@@ -69,6 +73,15 @@ async def assemble(foundation: Foundation) -> Assembly:
         ],
         [Refusing(service.metrics.refused)],
     )
+
+
+def _trusted(paths: Sequence[Path]) -> list[TrustedIssuer]:
+    try:
+        return read_issuers(paths)
+    except IssuerRefused as refused:
+        raise KeyFileRefused(str(refused)) from refused
+    except OSError as failure:
+        raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure
 
 
 def _now_ms() -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -121,6 +122,8 @@ class Settings:
     log_level: LogLevel = "info"
     metrics: Listen | None = None
     """Where Prometheus finds /metrics; none: nowhere."""
+    trust_issuer: tuple[Path, ...] = ()
+    """The files that describe other issuers whose tokens are taken."""
     demo_seconds: float | None = None
     """The pause before every choice of the house bots; none: there are no house bots."""
 
@@ -139,6 +142,7 @@ class Settings:
         guests: bool = True,
         log_level: str = "info",
         metrics: str | None = None,
+        trust_issuer: Sequence[Path] = (),
         demo: bool = False,
         demo_seconds: float = DEMO_SECONDS,
     ) -> Self:
@@ -164,6 +168,7 @@ class Settings:
             guests=guests,
             log_level=_log_level(log_level),
             metrics=None if metrics is None else _metrics(metrics, insecure=insecure),
+            trust_issuer=tuple(path.expanduser() for path in trust_issuer),
             demo_seconds=_demo_seconds(demo_seconds) if demo else None,
         )
 

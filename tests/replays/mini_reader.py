@@ -1,0 +1,162 @@
+"""A reader of replay files written from `replays/FORMAT.md` alone: nothing of Rollbook is imported here."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+Field = int | bytes
+
+
+def fields(message: bytes) -> Iterator[tuple[int, Field]]:
+    """The fields of a protobuf message by number."""
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(message):
+        number, kind = divmod(varint(), 8)
+        if kind == 0:
+            yield number, varint()
+        else:
+            assert kind == 2
+            size = varint()
+            yield number, message[at : at + size]
+            at += size
+
+
+def one(message: bytes, number: int, default: Field = b"") -> Field:
+    """The value of a field that is there once at most."""
+    return next((value for found, value in fields(message) if found == number), default)
+
+
+def part(message: bytes, *path: int) -> bytes:
+    """The bytes of a field of a field."""
+    for number in path:
+        inner = one(message, number)
+        assert isinstance(inner, bytes)
+        message = inner
+    return message
+
+
+def digest(*parts: bytes) -> bytes:
+    """H."""
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def public_keys(text: str) -> dict[bytes, Ed25519PublicKey]:
+    """The keys of a key file by their ids."""
+    keys = {}
+    for line in text.splitlines():
+        name, key = map(bytes.fromhex, line.split(" "))
+        assert digest(key)[:8] == name
+        keys[name] = Ed25519PublicKey.from_public_bytes(key)
+    return keys
+
+
+@dataclass
+class Proved:
+    """What a file says, all of it checked."""
+
+    match_id: str
+    game: str
+    names: list[str]
+    events: list[bytes]
+    uniform: Callable[[int], Callable[[int], int]]
+    """The dice: by the number of the chance event."""
+
+
+def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
+    """Read a whole sealed match and check all but the rules; whatever is wrong fails."""
+    assert data[:8] == bytes.fromhex("89524f4c4c0d0a1a")
+    version, zero, size = struct.unpack_from(">HHI", data, 8)
+    assert (version, zero) == (1, 0)
+    packed = data[16 : 16 + size]
+    (named,) = struct.unpack_from(">I", data, 16 + size)
+    names = data[20 + size : 20 + size + named]
+    footer = data[20 + size + named :]
+    count, last_link, key_id, signature = struct.unpack(">I32s8s64s", footer)
+    keys[key_id].verify(signature, b"rollbook/1/file" + digest(data[: 16 + size], footer[:44]))
+    if names:
+        keys[key_id].verify(names[:64], b"rollbook/1/names" + names[64:])
+    body = zstd.decompress(packed)
+    match_id = part(body, 1)
+    events = [value for number, value in fields(body) if number == 5 and isinstance(value, bytes)]
+    links = [digest(b"rollbook/1/genesis", match_id)]
+    for number, event in enumerate(events, start=1):
+        assert (one(event, 1), one(event, 3)) == (number, links[-1])
+        links.append(digest(b"rollbook/1/link", event))
+    assert (count, last_link) == (len(events), links[-1])
+    sized = struct.pack(">I", len(match_id)) + match_id
+    for head in (value for number, value in fields(body) if number == 7 and isinstance(value, bytes)):
+        sequence = one(head, 2)
+        assert isinstance(sequence, int)
+        assert part(head, 3) == links[sequence]
+        said = b"rollbook/1/head" + sized + struct.pack(">Q", sequence) + links[sequence]
+        keys[bytes.fromhex(part(head, 4).decode())].verify(part(head, 5), said)
+    key = match_key(events, sized)
+    return Proved(
+        match_id.decode(),
+        part(body, 2).decode(),
+        [value.decode() for number, value in fields(names[64:]) if number == 2 and isinstance(value, bytes)],
+        events,
+        lambda chance: uniform(key, chance),
+    )
+
+
+def match_key(events: list[bytes], sized: bytes) -> bytes:
+    """The key of the dice, its secret and entropy checked."""
+    secret = part(events[-1], 17, 3)
+    assert part(events[0], 16, 6) == digest(b"rollbook/1/commit", secret)
+    committed = {}
+    entropy = {}
+    closing = b""
+    for event in events:
+        bodies = dict(fields(event))
+        if 12 in bodies:
+            committed[bodies[4]] = part(event, 12, 2)
+            closing = digest(b"rollbook/1/link", event)
+        elif 14 in bodies:
+            entropy[bodies[4]] = brought = part(event, 14, 2)
+            assert part(event, 14, 1) == closing
+            assert committed[bodies[4]] == (digest(b"rollbook/1/entropy", brought) if brought else b"")
+    seats = [digest(b"rollbook/1/seat", entropy[seat]) for seat in range(len(entropy))]
+    return hmac.digest(secret, b"rollbook/1/match" + sized + b"".join(seats), "sha256")
+
+
+def uniform(key: bytes, chance: int) -> Callable[[int], int]:
+    """The draws of one chance event."""
+
+    def words() -> Iterator[int]:
+        block = 0
+        while True:
+            label = b"rollbook/1/draw" + struct.pack(">QI", chance, block)
+            yield from struct.unpack(">8I", hmac.digest(key, label, "sha256"))
+            block += 1
+
+    stream = words()
+
+    def draw(size: int) -> int:
+        return next(word % size for word in stream if word < 2**32 - 2**32 % size)
+
+    return draw

@@ -1,0 +1,58 @@
+"""`replays/FORMAT.md` is true: its example is made by today's code, and a reader written from the page reads it."""
+
+from __future__ import annotations
+
+import pytest
+from cryptography.exceptions import InvalidSignature
+
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import find
+from rollbook_replays.auditing import audit
+from rollbook_replays.container import LARGEST_BODY, LARGEST_FILE, LARGEST_NAMES, read, write
+from rollbook_replays.public_keys import read_keys
+from rollbook_replays.recording import Keys, record
+from rollbook_replays.verdicts import Check, Verdict
+from tests.replays import mini_reader
+from tests.replays.example import PAGE, example, shown
+
+
+def test_the_example_of_the_page_is_what_is_written_today() -> None:
+    """Whoever checks a reader by it checks it by the format there is; compression alone may differ by its version."""
+    keys, data = shown()
+    assert example() == read(data).replay, "python -m tests.replays.example remakes it"
+    assert len(data) < 1_000
+    assert Verdict.EXACT is audit(data, read_keys(keys)).verdict
+
+
+def test_a_reader_written_from_the_page_alone_reads_the_example() -> None:
+    """Signatures, chain, heads, secret and entropy, and the dice of its only throw."""
+    keys, data = shown()
+    proved = mini_reader.read(data, mini_reader.public_keys(keys))
+    assert ("m", "cant_stop", ["Anna", "Tom"]) == (proved.match_id, proved.game, proved.names)
+    first_seat, roll = proved.events[6:8]
+    assert mini_reader.one(mini_reader.part(first_seat, 6, 12, 1), 1, 0) == proved.uniform(1)(2)
+    die = proved.uniform(2)
+    assert mini_reader.part(roll, 6, 12, 2, 1) == bytes(die(6) + 1 for _ in range(4))
+
+
+@pytest.mark.parametrize("game", ["cant_stop", "allie_gator"])
+def test_it_reads_whole_matches_and_refuses_changed_ones(game: str) -> None:
+    """Two programs that share no code agree about a file."""
+    keys = Keys.of(3)
+    data = write(record(Simulation(find(game), {}, 3, 3, 0), keys.heads), keys.replays)
+    public = mini_reader.public_keys(keys.public)
+    assert len(read(data).replay.events) == len(mini_reader.read(data, public).events)
+    for spoilt in (len(data) - 1, 40):
+        wrong = bytearray(data)
+        wrong[spoilt] ^= 1
+        with pytest.raises(InvalidSignature):
+            mini_reader.read(bytes(wrong), public)
+
+
+def test_the_page_names_every_check_and_the_limits() -> None:
+    """A check or a limit that nobody can read about surprises whoever writes a reader."""
+    page = PAGE.read_text(encoding="utf-8")
+    for check in Check:
+        assert f"| `{check}` |" in page
+    for limit in (f"{LARGEST_FILE >> 20} MiB", f"{LARGEST_BODY >> 20} MiB", f"{LARGEST_NAMES >> 10} KiB"):
+        assert limit in page

@@ -1,0 +1,68 @@
+"""What tests ask of a state of Allie Gator, in a word each."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from rollbook.rules.allie_gator import GAME, View
+from rollbook.rules.allie_gator_table import (
+    Snap,
+    State,
+)
+from rollbook.rules.game import Perspective, Watcher
+from rollbook.rules.refusals import Refused
+from tests.rules.positions_allie_gator import (
+    Position,
+    after,
+)
+
+MATCHES = [(seats, seed) for seats in GAME.seats for seed in range(4)]
+PLAIN = (43, 44, 45, 46, 47)
+"""The hand of a seat that does nothing in a test."""
+
+
+def refusal(state: State, move: Any) -> Refused:
+    """The refusal of a move; the state must be what it was."""
+    untouched = GAME.copy(state)
+    with pytest.raises(Refused) as caught:
+        GAME.play(state, move)
+    assert untouched == state
+    assert str(caught.value)
+    return caught.value
+
+
+def seen_by(state: State, perspective: Perspective) -> View:
+    """The table as this pair of eyes sees it."""
+    view = GAME.view(state, perspective)
+    assert isinstance(view, View)
+    return view
+
+
+def judged(state: State) -> View:
+    """The table as a judge sees it."""
+    return seen_by(state, Watcher.JUDGE)
+
+
+def table(*, hands: list[tuple[int, ...]], **rest: Any) -> State:
+    """A position whose hands are the point."""
+    return Position(hands=hands, **rest).state()
+
+
+def last_snap(penalties: list[tuple[int, ...]], **rest: Any) -> State:
+    """Seat 0 has just ended the round by a snap that brought it number card 70, besides these penalty cards."""
+    position = Position(hands=[()] * len(penalties), stock=(), targets=((70,), (69,)), penalties=penalties, **rest)
+    return after(position.state(), Snap())
+
+
+def hidden_shuffled(state: State, perspective: Perspective, random: Random) -> State:
+    """The same state to these eyes, with all cards that they cannot see dealt anew."""
+    other = GAME.copy(state)
+    hidden = [hand for seat, hand in enumerate(other.hands) if seat != perspective] + [other.stock]
+    pool = [card for heap in hidden for card in heap]
+    random.shuffle(pool)
+    for heap in hidden:
+        heap[:] = sorted(pool.pop() for _ in heap)
+    return other

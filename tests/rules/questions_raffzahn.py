@@ -1,0 +1,44 @@
+"""What tests ask of a state of Raffzahn, in a word each."""
+
+from __future__ import annotations
+
+import pytest
+
+from rollbook.rules.raffzahn import GAME, Choice, Outcome, Surrender, Take
+from rollbook.rules.raffzahn_table import State
+from rollbook.rules.refusals import Refused
+
+WILLI, ANNA, TOM = 0, 1, 2
+HUGE = 10**5000
+TILES_WITH_COUNTABLE_SUBSETS = 12
+
+both_editions = pytest.mark.parametrize("edition", ["original", "revised"])
+
+
+def after(state: State, *moves: Choice | Outcome) -> State:
+    """The state after the moves."""
+    return GAME.fold(state, moves)
+
+
+def kinds(state: State) -> set[str]:
+    """Which kinds of choice are legal."""
+    return {type(choice).__name__.lower() for choice in GAME.legal(state)}
+
+
+def tiles_to_take(state: State) -> set[int]:
+    """The tiles that `take` may name."""
+    return {choice.tile for choice in GAME.legal(state) if isinstance(choice, Take)}
+
+
+def surrenders(state: State) -> list[tuple[int, ...]]:
+    """The legal surrenders in their order."""
+    return [choice.tiles for choice in GAME.legal(state) if isinstance(choice, Surrender)]
+
+
+def refusal(state: State, move: object) -> Refused:
+    """The refusal of the move; the state stays as it is."""
+    before = GAME.copy(state)
+    with pytest.raises(Refused) as refused:
+        GAME.play(state, move)  # type: ignore[arg-type]  # whatever a stranger sends
+    assert before == state
+    return refused.value

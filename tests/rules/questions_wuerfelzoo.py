@@ -1,0 +1,75 @@
+"""What tests ask of a state of Würfelzoo, in a word each."""
+
+from __future__ import annotations
+
+import random
+from copy import deepcopy
+
+import pytest
+
+from rollbook.rules.chance import Draw, FirstSeat, Throw
+from rollbook.rules.game import Perspective, Watcher
+from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused
+from rollbook.rules.wuerfelzoo import GAME, Drawn, Rolled, View
+from rollbook.rules.wuerfelzoo_choices import (
+    Choice,
+    Play,
+    TurnChoices,
+)
+from rollbook.rules.wuerfelzoo_table import State
+
+HUGE = 10**5000
+"""Python refuses to write such a number out, so a message must not try."""
+
+
+def refusal(state: State, move: object) -> Refused:
+    """How the move is refused, and proof that nothing has changed by it."""
+    before = deepcopy(state)
+    with pytest.raises(Refused) as caught:
+        GAME.play(state, move)  # type: ignore[arg-type]  # whatever a stranger sends
+    assert before == state, f"refused, but the state has changed: {move}"
+    assert str(caught.value)
+    return caught.value
+
+
+def illegal(state: State, move: object) -> Reason:
+    """The reason why the move, which can be read, is refused."""
+    refused = refusal(state, move)
+    assert Illegal is type(refused)
+    return refused.reason
+
+
+def invalid(state: State, move: object) -> Reason:
+    """The reason why the move cannot be read."""
+    refused = refusal(state, move)
+    assert Invalid is type(refused)
+    return refused.reason
+
+
+def seen(state: State, eyes: Perspective = Watcher.PUBLIC) -> View:
+    """What that pair of eyes sees."""
+    view = GAME.view(state, eyes)
+    assert isinstance(view, View)
+    return view
+
+
+def turn(state: State) -> TurnChoices:
+    """What the seat may choose at the beginning of its turn."""
+    choices = GAME.legal(state)
+    assert isinstance(choices, TurnChoices)
+    return choices
+
+
+def plays(state: State) -> list[Play]:
+    """Every legal play."""
+    return [choice for choice in GAME.legal(state) if isinstance(choice, Play)]
+
+
+def any_move(state: State, rng: random.Random) -> Choice | FirstSeat | Drawn | Rolled:
+    """Whatever may come next, at random."""
+    awaited = GAME.awaited(state)
+    if isinstance(awaited, Draw):
+        return GAME.outcome(state, tuple(rng.sample(awaited.items, awaited.count)))
+    if isinstance(awaited, Throw):
+        return GAME.outcome(state, tuple(rng.choice(faces) for faces in awaited.dice))
+    return GAME.legal(state).sample(rng.randrange)
