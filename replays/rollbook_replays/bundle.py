@@ -181,11 +181,11 @@ def _entries(path: Path, file: BinaryIO) -> dict[str, Entry]:
         _check_entry(info)
         if info.filename in entries:
             raise NotABundle(f"{info.filename} is there twice")
+        if info.header_offset != end:
+            raise NotABundle(f"{info.filename} does not stand directly behind what is before it")
         start = _start(file, info)
-        if info.header_offset != end or start + info.file_size > size:
-            raise NotABundle(
-                f"{info.filename} does not stand directly behind the entry before it, or goes beyond the end"
-            )
+        if start + info.file_size > size:
+            raise NotABundle(f"{info.filename} goes beyond the end of the file")
         end = start + info.file_size
         entries[info.filename] = Entry(path, info.filename, start, info.file_size)
     return entries
