@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rollbook.match.envelope import read_bytes
-from rollbook.match.events import Event, Happened, Opened, Ready
+from rollbook.match.events import Event, Happened, Opened, Ready, Sealed
 from rollbook.match.fold import Match, Misplaced
 from rollbook.match.notation import Header
 from rollbook.match.perspective import as_seen
@@ -48,6 +48,11 @@ class Look:
     def count(self) -> int:
         """The number of the last event."""
         return len(self.events) + 1
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match was sealed."""
+        return bool(self.folded) and isinstance(self.folded[-1], Sealed)
 
     def at(self, sequence: int) -> Match:
         """The match after this event."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from rollbook.match.check import check
 from rollbook.match.notation import write as write_plain
@@ -20,7 +21,7 @@ from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Watcher
 from rollbook_replays.container import SUFFIX, Replay, without_names, write
-from rollbook_replays.drawing import WIDTH, width
+from rollbook_replays.drawing import WIDTH
 from rollbook_replays.looking import look
 from rollbook_replays.telling import tell
 from tests.replays.replaying import KEYS, SEED, cut, recorded
@@ -84,7 +85,7 @@ def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str)
     replay = recorded(game, seats, names=names)
     seen = look(replay)
     lines = [*snapshot(game).splitlines(), *"".join(tell(seen.header, seen.events)).splitlines()[3:]]
-    assert [] == [line for line in lines if width(line) > WIDTH]
+    assert [] == [line for line in lines if cell_len(line) > WIDTH]
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -145,6 +146,8 @@ def test_a_running_match_is_told_as_far_as_its_file_goes(tmp_path: Path) -> None
     told = show(public)
     assert 0 == told.returncode
     assert "draws 5 cards" in told.stdout
+    assert told.stdout.startswith("As everybody saw it:\n\nAllie Gator")
+    assert "The match was running: the file ends with event 60.\n" in told.stdout
     assert told.stdout.endswith("No board: event 12 hides something, so the board after it is not known.\n")
     assert 0 == show(public, "--at", "11").returncode
     refused = show(public, "--at", "12")

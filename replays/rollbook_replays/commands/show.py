@@ -87,8 +87,12 @@ def _told(seen: Look, at: int | None, pen: Pen) -> Iterator[str]:
         yield pen(f"After event {at} of {seen.count}, as {_whose(seen.eyes)} it", HEADING) + "\n\n"
         yield from draw_board(match, seen.eyes, pen)
         return
+    if seen.eyes is not Watcher.JUDGE:
+        yield f"As {_whose(seen.eyes)} it:\n\n"
     yield from tell(seen.header, seen.events, pen)
     yield "\n"
+    if not seen.is_over:
+        yield f"The match was running: the file ends with event {seen.count}.\n\n"
     try:
         yield from draw_board(seen.at(seen.count), seen.eyes, pen)
     except NotToBeSeen as hidden:
