@@ -38,6 +38,9 @@ from rollbook.rules.options import Options, OptionValue
 from rollbook.rules.refusals import Refused
 
 LARGEST_MANIFEST: Final = 2 << 20
+MOST_DOTS: Final = 20_000
+MOST_DOTS_A_LINE: Final = 50
+"""The parser takes time and memory by the square of the dots in a key, and no simple look tells which are in keys."""
 MOST_MATCHES: Final = 20_000
 MOST_PLAYERS: Final = 10_000
 MOST_SEATS: Final = 10
@@ -146,6 +149,7 @@ def read_manifest(data: bytes) -> Manifest:
     """The manifest, or `WrongManifest`."""
     if len(data) > LARGEST_MANIFEST:
         raise WrongManifest(f"a manifest has at most {LARGEST_MANIFEST} bytes")
+    _check_dots(data)
     try:
         table = _Table(tomllib.loads(data.decode("utf-8")), "")
     except RecursionError:
@@ -174,6 +178,14 @@ def read_manifest(data: bytes) -> Manifest:
     )
     table.nothing_else()
     return manifest
+
+
+def _check_dots(data: bytes) -> None:
+    if data.count(b".") > MOST_DOTS:
+        raise WrongManifest(f"it has more than {MOST_DOTS} dots")
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.count(b".") > MOST_DOTS_A_LINE:
+            raise WrongManifest(f"line {number} has more than {MOST_DOTS_A_LINE} dots; break it into several")
 
 
 def _round(table: _Table, players: frozenset[str]) -> Round:

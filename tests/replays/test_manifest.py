@@ -45,6 +45,8 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
         (manifest(standings={"Heike": (1, "3")}), "standings[0].player is 'Heike'"),
         (manifest(standings={"Anna": (0, "3")}), "standings[0].place is a whole number"),
         ("a = " + "[" * 100_000, "nested too deeply"),
+        ("a." * 1_000 + "a = 1", "line 1 has more than 50 dots"),
+        ("a.b = 1\n" * 20_001, "more than 20000 dots"),
         ("#" * (LARGEST_MANIFEST + 1), "at most"),
     ],
 )
