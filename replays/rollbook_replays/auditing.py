@@ -22,7 +22,7 @@ from rollbook_replays.diverging import Diverged
 from rollbook_replays.following import Course
 from rollbook_replays.kept_heads import WitnessedHead
 from rollbook_replays.verdicts import Audited, Divergence, Verdict
-from rollbook_replays.vouching import check_container, check_heads, check_kept
+from rollbook_replays.vouching import check_container, check_heads, check_kept, check_lost
 
 
 def audit(data: bytes, keys: Mapping[str, Ed25519PublicKey], witnessed: Sequence[WitnessedHead] = ()) -> Audited:
@@ -66,6 +66,7 @@ def _divergence(
     try:
         course.follow()
         missing += course.missing
+        missing += check_lost(replay, links, keys, None if course.record is None else course.record.match.sealed)
         missing += check_heads(replay, links, keys)
         missing += check_kept(replay, links, keys, witnessed)
         missing += check_container(stored, links, None if course.record is None else course.record.opened, keys)

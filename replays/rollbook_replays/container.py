@@ -23,6 +23,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from google.protobuf.message import DecodeError
 
+from rollbook.match.events import Head as Head  # noqa: PLC0414 - a replay's heads are those of its log
 from rollbook.match.fairness import link
 from rollbook.match.fold import MOST_EVENTS
 from rollbook.match.notation import is_match_id
@@ -58,16 +59,6 @@ _NAMES_LABEL = b"rollbook/1/names"
 
 class NotAReplay(Exception):
     """These bytes are no whole replay file; the sentence says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A head that the service signed."""
-
-    sequence: int
-    link: bytes
-    key_id: str
-    signature: bytes
 
 
 @dataclass(frozen=True, slots=True)

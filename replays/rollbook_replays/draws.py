@@ -7,7 +7,7 @@ without a seal is completed by what lies beside its events, as far as the file h
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from rollbook.match.envelope import read_bytes, write_bytes
 from rollbook.match.events import Happened
@@ -23,10 +23,13 @@ from rollbook_replays.verdicts import Check, Thrown
 
 def chance_awaited(match: Match) -> Throw | Draw | None:
     """What chance is to give now; nothing if it is not its turn."""
-    if not match.started or match.must_be_sealed:
+    if match.must_be_sealed or not match.started:
         return None
     awaited = match.awaited
-    return awaited if isinstance(awaited, Throw | Draw) else None
+    return awaited if isinstance(awaited, _CHANCE) else None
+
+
+_CHANCE: Final = (Throw, Draw)
 
 
 class Draws:
@@ -40,32 +43,40 @@ class Draws:
         self._replay = replay
         self._secret = secret
         self._dice: Dice | None = None
-        self._throws: dict[tuple[Value, ...], Counter[Value]] = {}
+        self._thrown: dict[int, tuple[tuple[tuple[Value, ...], ...], list[tuple[Value, ...]]]] = {}
 
     @property
     def thrown(self) -> tuple[Thrown, ...]:
         """The dice that were thrown, by kind."""
-        return tuple(Thrown(faces, dict(times)) for faces, times in self._throws.items())
+        kinds: dict[tuple[Value, ...], Counter[Value]] = {}
+        for dice, throws in self._thrown.values():
+            for faces, values in zip(dice, zip(*throws, strict=True), strict=True):
+                kinds.setdefault(faces, Counter()).update(values)
+        return tuple(Thrown(faces, dict(times)) for faces, times in kinds.items())
 
-    def proved(self, number: int, match: Match, awaited: Throw | Draw, seen: Happened[Any]) -> Happened[Any]:
-        """The event with what it hides; as it is where nobody can know that yet."""
+    def proved(self, number: int, match: Match, awaited: Throw | Draw, seen: Happened[Any]) -> Happened[Any] | None:
+        """The event with what it hides; nothing where nobody can know that yet."""
         if self._secret is None:
             return self._completed(number, seen)
         if self._dice is None:
             entropy = [brought or b"" for brought in match.entropy]
             self._dice = Dice(match_key(self._secret, self._replay.match_id, entropy))
         values = self._dice.values(match.chance_events + 1, awaited)
-        drawn = Happened(self._game.outcome(match.state, values))
-        if seen != drawn:
-            self._compare(number, seen, drawn)
+        outcome = self._game.outcome(match.state, values)
+        if seen.outcome != outcome:
+            seen = self._compared(number, seen, Happened(outcome))
         elif number in self._replay.beside:
             raise Diverged(number, Check.HIDDEN, "nothing beside an event that hides nothing", "something")
-        if isinstance(awaited, Throw):
-            for faces, value in zip(awaited.dice, values, strict=True):
-                self._throws.setdefault(faces, Counter())[value] += 1
-        return drawn
+        if type(awaited) is Throw:
+            # The dice are mostly the same tuple again and again, which is faster to recognise than to compare.
+            dice = awaited.dice
+            thrown = self._thrown.get(id(dice))
+            if thrown is None:
+                thrown = self._thrown[id(dice)] = (dice, [])
+            thrown[1].append(values)
+        return seen
 
-    def _compare(self, number: int, seen: Happened[Any], drawn: Happened[Any]) -> None:
+    def _compared(self, number: int, seen: Happened[Any], drawn: Happened[Any]) -> Happened[Any]:
         if with_hidden(seen.outcome, drawn.outcome) != drawn.outcome:
             raise Diverged(number, Check.DRAWS, told(self._game, drawn), told(self._game, seen))
         beside = self._replay.beside.get(number)
@@ -74,11 +85,12 @@ class Draws:
         elif beside != self._written_beside(drawn):
             found = "nothing beside the event" if beside is None else self._told_beside(seen, beside)
             raise Diverged(number, Check.HIDDEN, told(self._game, drawn), found)
+        return drawn
 
-    def _completed(self, number: int, seen: Happened[Any]) -> Happened[Any]:
+    def _completed(self, number: int, seen: Happened[Any]) -> Happened[Any] | None:
         beside = self._replay.beside.get(number)
         if beside is None:
-            return seen
+            return None if is_hidden(seen.outcome) else seen
         completed = self._with(seen, beside)
         if completed is None or completed == seen or self._written_beside(completed) != beside:
             raise Diverged(number, Check.HIDDEN, told(self._game, seen), self._told_beside(seen, beside))

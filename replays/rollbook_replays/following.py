@@ -6,25 +6,24 @@ what a running match takes on trust, its dice and what they hide, is recomputed 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from rollbook.match.envelope import Logged
 from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Resigned, Sealed, SeatLeft, SeatTaken
 from rollbook.match.fairness import commitment, genesis, link
-from rollbook.match.fold import Misplaced
+from rollbook.match.fold import Match, Misplaced
 from rollbook.match.ledger import Record
-from rollbook.match.vocabulary import is_hidden
 from rollbook.rules.refusals import Refused
 from rollbook_replays.container import Replay
 from rollbook_replays.diverging import Diverged
 from rollbook_replays.draws import Draws, chance_awaited
+from rollbook_replays.envelopes import REQUEST_BYTES
 from rollbook_replays.reading import (
     AnyGame,
-    Around,
+    Reader,
+    check_chain,
     read_around,
-    read_event,
     read_first,
+    reader_of,
     revealed_secret,
     told,
     unknown_envelope,
@@ -32,7 +31,7 @@ from rollbook_replays.reading import (
 )
 from rollbook_replays.verdicts import Check, Thrown
 
-REQUEST_BYTES: Final = 16
+NOTHING_HIDDEN: Final = "nothing beside an event that hides nothing"
 
 _COMMANDS: Final = frozenset({Opened, SeatTaken, SeatLeft, Ready, Chosen, Resigned, Sealed})
 """What somebody may have asked for; everything else the service does of its own accord."""
@@ -71,13 +70,11 @@ class Course:
         game, record = self._opened()
         self.record = record
         self._draws = Draws(game, self._replay, self._committed_secret(record.opened))
-        events = enumerate(self._replay.events[1:], start=2)
-        for number, data in events:
-            if not self._take(game, record, self._draws, self._read(game, number, data)):
-                self.missing.append(f"what event {number} hides, without which the rules cannot go on")
-                break
-        for number, data in events:
-            self._check_around(number, self._read(game, number, data))
+        read = reader_of(game)
+        taken = self._take_all(record, self._draws, read)
+        if taken < len(self.links):
+            self.missing.append(f"what event {taken + 1} hides, without which the rules cannot go on")
+            self._read_the_rest(taken, record.time_ms, read)
         if self._draws.withheld:
             self.missing.append(f"what {self._draws.withheld} events hide")
         if record.match.sealed is None:
@@ -88,16 +85,18 @@ class Course:
         before, time_ms = genesis(self._replay.match_id), 0
         for number, data in enumerate(self._replay.events, start=1):
             around = read_around(number, data)
-            self._check_chain(number, around, before)
-            if around.time_ms < time_ms:
-                raise Diverged(number, Check.CLOCKS, f"a time from {time_ms} on", str(around.time_ms))
+            check_chain(number, around, before)
+            _check_time(number, around.time_ms, time_ms)
             before, time_ms = self.links[number - 1], around.time_ms
 
     def _opened(self) -> tuple[AnyGame, Record]:
         game, first = read_first(self._replay.events[0], self._replay.match_id)
         self.opened_ms = first.time_ms
-        self._check_chain(1, first, genesis(self._replay.match_id))
-        self._check_around(1, first)
+        check_chain(1, first, genesis(self._replay.match_id))
+        if first.request:
+            self._check_request(1, first.event, first.request)
+        if 1 in self._replay.beside:
+            raise Diverged(1, Check.HIDDEN, NOTHING_HIDDEN, "something")
         try:
             record = Record(first)
         except Misplaced as misplaced:
@@ -117,44 +116,44 @@ class Course:
             raise Diverged(len(self.links), Check.COMMITMENT, expected, found)
         return secret
 
-    def _read(self, game: AnyGame, number: int, data: bytes) -> Logged:
-        logged = read_event(number, data, game)
-        self._check_chain(number, logged, self.links[number - 2])
-        return logged
+    def _take_all(self, record: Record, draws: Draws, read: Reader) -> int:
+        """Take every event up to the first that hides what the rules cannot go on without; how many that were."""
+        match, links, beside = record.match, self.links, self._replay.beside
+        for number, data in enumerate(self._replay.events[1:], start=2):
+            event, time_ms, request = read(number, data, links[number - 2])
+            if type(event) is Happened:
+                awaited = chance_awaited(match)
+                if awaited is not None:
+                    proved = draws.proved(number, match, awaited, event)
+                    if proved is None:
+                        return number - 1
+                    event = proved
+            elif number in beside:
+                raise Diverged(number, Check.HIDDEN, NOTHING_HIDDEN, "something")
+            try:
+                record.take_linked(event, time_ms, links[number - 1])
+            except (Misplaced, Refused) as refusal:
+                check = _check_of(refusal, event, match)
+                raise Diverged(number, check, str(refusal), told(record.game, event)) from None
+            if request:
+                self._check_request(number, event, request)
+        return len(links)
 
-    def _take(self, game: AnyGame, record: Record, draws: Draws, logged: Logged) -> bool:
-        """Take one event; not, where it hides what the rules cannot go on without."""
-        number, event = logged.sequence, logged.event
-        if isinstance(event, Happened) and (awaited := chance_awaited(record.match)) is not None:
-            event = draws.proved(number, record.match, awaited, event)
-            if is_hidden(event.outcome):
-                return False
-            logged = replace(logged, event=event)
-        try:
-            record.take(logged)
-        except Misplaced as misplaced:
-            raise Diverged(number, Check(misplaced.breach.value), str(misplaced), told(game, event)) from None
-        except Refused as refused:
-            raise Diverged(number, _refused(record, event), str(refused), told(game, event)) from None
-        self._check_around(number, logged)
-        return True
+    def _read_the_rest(self, taken: int, time_ms: int, read: Reader) -> None:
+        """What can be said of events that the rules cannot reach: form, chain, and that time does not fall."""
+        for number, data in enumerate(self._replay.events[taken:], start=taken + 1):
+            event, event_ms, request = read(number, data, self.links[number - 2])
+            if request:
+                self._check_request(number, event, request)
+            _check_time(number, event_ms, time_ms)
+            time_ms = event_ms
 
-    def _check_chain(self, number: int, logged: Logged | Around, before: bytes) -> None:
-        if (logged.sequence, logged.previous) != (number, before):
-            expected = f"event {number} behind {before.hex()}"
-            raise Diverged(number, Check.CHAIN, expected, f"event {logged.sequence} behind {logged.previous.hex()}")
-
-    def _check_around(self, number: int, logged: Logged) -> None:
-        event = logged.event
-        if number in self._replay.beside and not isinstance(event, Happened):
-            raise Diverged(number, Check.HIDDEN, "nothing beside an event that hides nothing", "something")
-        if not logged.request:
-            return
+    def _check_request(self, number: int, event: Event, request: bytes) -> None:
         asked = type(event) in _COMMANDS and not (isinstance(event, Chosen) and event.by_caretaker)
-        if not asked or len(logged.request) != REQUEST_BYTES or logged.request in self._requests:
+        if not asked or len(request) != REQUEST_BYTES or request in self._requests:
             expected = "a request of 16 bytes, once, and only on what somebody can have asked for"
-            raise Diverged(number, Check.LIFECYCLE, expected, logged.request.hex())
-        self._requests.add(logged.request)
+            raise Diverged(number, Check.LIFECYCLE, expected, request.hex())
+        self._requests.add(request)
 
     def _unfinished(self) -> None:
         if self._replay.perspective is None:
@@ -163,7 +162,15 @@ class Course:
         self.missing.append("the seal: the match is unfinished")
 
 
-def _refused(record: Record, event: Event) -> Check:
+def _check_time(number: int, time_ms: int, before_ms: int) -> None:
+    if time_ms < before_ms:
+        raise Diverged(number, Check.CLOCKS, f"a time from {before_ms} on", str(time_ms))
+
+
+def _check_of(refusal: Misplaced | Refused, event: Event, match: Match) -> Check:
+    """Which check an event fails that the rules of the table, or of the game, do not take."""
+    if isinstance(refusal, Misplaced):
+        return Check(refusal.breach.value)
     if isinstance(event, Chosen):
         return Check.CHOICES
-    return Check.TURNS if chance_awaited(record.match) is None else Check.DRAWS
+    return Check.TURNS if chance_awaited(match) is None else Check.DRAWS

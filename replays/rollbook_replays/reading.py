@@ -13,7 +13,7 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError
 
 from rollbook.match.envelope import ENVELOPE, Logged, read_bytes, write_bytes
-from rollbook.match.events import Event, Opened
+from rollbook.match.events import Event, Opened, Ready, Sealed
 from rollbook.match.fairness import SCHEME
 from rollbook.match.notation import LineWriter, dumps
 from rollbook.match.vocabulary import Unreadable
@@ -22,9 +22,13 @@ from rollbook.rules.game import Game
 from rollbook.rules.refusals import Refused
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.diverging import Diverged
+from rollbook_replays.envelopes import taken_off, without_request
 from rollbook_replays.verdicts import Check
 
 AnyGame = Game[Any, Any, Any]
+
+MOST_REMEMBERED: Final = 20_000
+"""Bodies of one game; those of a match without a clock are few."""
 
 CANONICAL: Final = "an event of these rules, in the one way in which it is written"
 
@@ -77,11 +81,58 @@ def read_first(data: bytes, match_id: str) -> tuple[AnyGame, Logged]:
     return game, logged
 
 
-def read_event(number: int, data: bytes, game: AnyGame) -> Logged:
-    """Any other event; what it hides stays hidden."""
-    logged = _read(number, data, game, "")
-    _written_again(number, logged, game)
-    return logged
+class Reader:
+    """Reads the events behind event 1; what they hide stays hidden.
+
+    Bodies come again and again: a throw, a choice to stop. The first time one is seen, the whole event is proved to be
+    canonical. From then on that holds for every event in which the same bytes stand behind a canonical envelope, for
+    protobuf writes fields one behind the other and each on its own.
+    """
+
+    def __init__(self, game: AnyGame) -> None:
+        """Know the game; nothing has been read yet."""
+        self._game = game
+        self._proved: dict[bytes, Event] = {}
+
+    def __call__(self, number: int, data: bytes, previous: bytes) -> tuple[Event, int, bytes]:
+        """Event, time and request of event `number`, which has to stand behind this link."""
+        usual = taken_off(number, data, previous)
+        request = body = b""
+        if usual is not None:
+            time_ms, body = usual
+            event = self._proved.get(body)
+            if event is None:
+                request, body = without_request(body)
+                event = self._proved.get(body)
+            if event is not None:
+                return event, time_ms, request
+        logged = _read(number, data, self._game, "")
+        _written_again(number, logged, self._game)
+        check_chain(number, logged, previous)
+        # Readiness and seal are of one match alone.
+        if body and request == logged.request and not isinstance(logged.event, Ready | Sealed):
+            if len(self._proved) >= MOST_REMEMBERED:
+                self._proved.clear()
+            self._proved[body] = logged.event
+        return logged.event, logged.time_ms, logged.request
+
+
+_readers: dict[int, Reader] = {}
+
+
+def reader_of(game: AnyGame) -> Reader:
+    """The reader of this game, which remembers bodies from match to match."""
+    reader = _readers.get(id(game))
+    if reader is None:
+        reader = _readers[id(game)] = Reader(game)
+    return reader
+
+
+def check_chain(number: int, around: Logged | Around, before: bytes) -> None:
+    """The event has its number and stands behind this link, or has diverged."""
+    if (around.sequence, around.previous) != (number, before):
+        expected = f"event {number} behind {before.hex()}"
+        raise Diverged(number, Check.CHAIN, expected, f"event {around.sequence} behind {around.previous.hex()}")
 
 
 def revealed_secret(last: bytes) -> bytes | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from rollbook.match.events import Opened
+from rollbook.match.events import Opened, Sealed
 from rollbook.match.heads import is_signed
 from rollbook_replays.container import Head, Replay, Signed, Stored
 from rollbook_replays.diverging import Diverged
@@ -55,6 +55,22 @@ def check_kept(replay: Replay, links: Sequence[bytes], keys: Keys, kept: Sequenc
         else:
             missing.append(f"event {head.sequence}, of which a head was kept")
     return missing
+
+
+def check_lost(replay: Replay, links: Sequence[bytes], keys: Keys, sealed: Sealed | None) -> list[str]:
+    """A match that was sealed because its log was lost names a head that the service signed, and not of this log."""
+    lost = None if sealed is None else sealed.lost
+    if lost is None:
+        return []
+    if lost.sequence < len(links) and links[lost.sequence - 1] == lost.link:
+        found = f"that of event {lost.sequence}, which is not lost"
+        raise Diverged(len(links), Check.RESULT, "a head that the log does not hold any more", found)
+    if lost.key_id not in keys:
+        return [f"the head key {lost.key_id[:16]} of the lost head"]
+    if not is_signed(keys[lost.key_id], replay.match_id, lost.sequence, lost.link, lost.signature):
+        expected = f"a head that key {lost.key_id} signed, as evidence that the log was lost"
+        raise Diverged(len(links), Check.RESULT, expected, f"the signature {lost.signature.hex()}")
+    return []
 
 
 def check_container(stored: Stored, links: Sequence[bytes], opened: Opened | None, keys: Keys) -> list[str]:

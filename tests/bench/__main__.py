@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 
-from tests.bench import rules, service
+from tests.bench import replays, rules, service
 from tests.bench.measure import Row
 
-BENCHES = {"rules": rules.bench, "service": service.bench}
-PROFILES = {"rules": rules.profile_check, "service": service.profile}
+BENCHES = {"rules": rules.bench, "service": service.bench, "replays": replays.bench}
+PROFILES = {"rules": rules.profile_check, "service": service.profile, "replays": replays.profile}
 
 
 def main() -> None:

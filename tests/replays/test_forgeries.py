@@ -17,6 +17,7 @@ from rollbook.match.events import (
     Chosen,
     Forfeited,
     Happened,
+    Head,
     Opened,
     Ready,
     Resigned,
@@ -32,7 +33,7 @@ from rollbook.rules.allie_gator_table import Drawn
 from rollbook.rules.cant_stop import Roll, Rolled, Stop
 from rollbook.rules.cant_stop_offers import Advance
 from rollbook_replays.container import Replay
-from rollbook_replays.verdicts import Check, Verdict
+from rollbook_replays.verdicts import Audited, Check, Verdict
 from tests.match.test_decide import SECRET
 from tests.replays.forging import (
     ENTROPY,
@@ -41,6 +42,7 @@ from tests.replays.forging import (
     Line,
     eventful,
     first,
+    head_of,
     judged,
     kept,
     put_together,
@@ -470,3 +472,24 @@ def test_a_kept_head_that_nobody_signed_accuses_nobody() -> None:
     )
     elsewhere = replace(invented, match_id="another match")
     assert Verdict.EXACT is judged(honest, SERVICE, [elsewhere]).verdict
+
+
+def test_a_log_that_is_called_lost_names_a_signed_head_that_it_does_not_hold() -> None:
+    """Else an operator could end any match that goes the wrong way by calling its log lost."""
+    honest = match()
+    found = lines()[:50]
+
+    def sealed(lost: Head) -> Audited:
+        seal = Sealed(None, "log_lost", SECRET, lost)
+        return judged(put_together([*found, replace(found[-1], event=seal, request=b"")], SERVICE), SERVICE)
+
+    assert Verdict.EXACT is sealed(head_of(honest.match_id, honest.events, 60, SERVICE)).verdict
+    for lost in (
+        head_of(honest.match_id, honest.events, 40, SERVICE),
+        replace(head_of(honest.match_id, honest.events, 60, SERVICE), signature=bytes(64)),
+    ):
+        verdict = sealed(lost)
+        assert verdict.divergence is not None
+        assert (51, Check.RESULT) == (verdict.divergence.event, verdict.divergence.check)
+    unknown = sealed(head_of(honest.match_id, honest.events, 60, STRANGER))
+    assert Verdict.UNVERIFIED is unknown.verdict

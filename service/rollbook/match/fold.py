@@ -33,6 +33,8 @@ from rollbook.rules.places import places as shared_places
 MOST_EVENTS: Final = 10_000
 """The longest log; its last event is the seal."""
 
+_LAST_BUT_THE_SEAL: Final = MOST_EVENTS - 1
+
 TURNS_TO_FORFEIT: Final = 3
 
 ENTROPY_BYTES: Final = range(16, 65)
@@ -61,6 +63,10 @@ class Misplaced(Exception):
         self.breach = breach
 
 
+_WHILE_RUNNING: Final = frozenset({Happened, Chosen, TimedOut, Forfeited, Resigned, Resumed})
+"""What happens only between start and end."""
+
+
 class Match:
     """The fold of a match's events so far."""
 
@@ -71,6 +77,8 @@ class Match:
         self.opened = opened
         self.sequence = 1
         self.state = game.start(opened.options, seats)
+        self._awaited: Awaited | None = None
+        """What the state awaits; none until somebody asks."""
         self.taken = [False] * seats
         self.entropy: list[bytes | None] = [None] * seats
         """What each seat revealed when it got ready; none until then."""
@@ -104,7 +112,10 @@ class Match:
     @property
     def awaited(self) -> Awaited:
         """What the game awaits."""
-        return self.game.awaited(self.state)
+        awaited = self._awaited
+        if awaited is None:
+            awaited = self._awaited = self.game.awaited(self.state)
+        return awaited
 
     @property
     def must_forfeit(self) -> int | None:
@@ -118,9 +129,9 @@ class Match:
     def must_be_sealed(self) -> bool:
         """Whether the seal is the only event left."""
         return self.started and (
-            isinstance(self.awaited, Over)
+            self.sequence >= _LAST_BUT_THE_SEAL
             or len(self.taken) - len(self.forfeited) < 2  # noqa: PLR2004 - one player alone
-            or self.sequence >= MOST_EVENTS - 1
+            or isinstance(self._awaited or self.awaited, Over)
         )
 
     def played_by_caretaker(self, seat: int) -> bool:
@@ -142,10 +153,13 @@ class Match:
         if self.sealed is not None:
             raise Misplaced("nothing follows the seal", Breach.SEAL)
         kind = type(event)
-        if kind is not Sealed and self.started:
+        if not self.started:
+            if kind in _WHILE_RUNNING:
+                raise Misplaced("the match has not started")
+        elif kind is not Sealed:
             if self.must_be_sealed:
                 raise Misplaced("the match is over, so only its seal may follow")
-            if self.must_forfeit is not None and kind is not Forfeited:
+            if self.turn_timed_out and kind is not Forfeited and self.must_forfeit is not None:
                 raise Misplaced(f"seat {self.must_forfeit} forfeits: {TURNS_TO_FORFEIT} turns in a row have timed out")
         taker = self._takers.get(kind)
         if taker is None:
@@ -187,27 +201,29 @@ class Match:
         self.started = True
 
     def _happened(self, event: Happened[Any]) -> None:
-        self._running()
         self.game.play(self.state, event.outcome)
+        self._awaited = None
         self.chance_events += 1
 
     def _chosen(self, event: Chosen[Any]) -> None:
-        self._running()
-        awaited = self.awaited
+        awaited = self._awaited or self.awaited
+        seat = event.seat
         if not isinstance(awaited, ToChoose):
             raise Misplaced("chance is awaited, not a choice", Breach.TURNS)
-        if event.seat != awaited.seat:
-            raise Misplaced(f"it is the turn of seat {awaited.seat}, not of seat {event.seat}", Breach.TURNS)
-        self._turn_passes_to(event.seat)
-        if event.by_caretaker != self.played_by_caretaker(event.seat):
-            who = "its caretaker" if self.played_by_caretaker(event.seat) else "the seat itself"
-            raise Misplaced(f"{who} chooses for seat {event.seat} here", Breach.CARETAKER)
+        if seat != awaited.seat:
+            raise Misplaced(f"it is the turn of seat {awaited.seat}, not of seat {seat}", Breach.TURNS)
+        if seat != self.turn_of:
+            self._turn_passes_to(seat)
+        by_caretaker = self.turn_timed_out or seat in self.forfeited
+        if event.by_caretaker != by_caretaker:
+            who = "its caretaker" if by_caretaker else "the seat itself"
+            raise Misplaced(f"{who} chooses for seat {seat} here", Breach.CARETAKER)
         if event.by_caretaker and event.choice != self.game.caretaker(self.state):
             raise Misplaced(f"the caretaker would choose {self.game.caretaker(self.state)}", Breach.CARETAKER)
         self.game.play(self.state, event.choice)
+        self._awaited = None
 
     def _timed_out(self, event: TimedOut) -> None:
-        self._running()
         awaited = self.awaited
         if not isinstance(awaited, ToChoose) or awaited.seat != event.seat:
             raise Misplaced(f"seat {event.seat} is not awaited, so it cannot time out", Breach.TURNS)
@@ -218,20 +234,18 @@ class Match:
         self.timed_out_turns[event.seat] += 1
 
     def _forfeits(self, event: Forfeited) -> None:
-        self._running()
         if self.must_forfeit != event.seat:
             raise Misplaced(f"seat {event.seat} has not timed out {TURNS_TO_FORFEIT} turns in a row")
         self.forfeited.append(event.seat)
 
     def _resigns(self, event: Resigned) -> None:
-        self._running()
         self._known(event.seat)
         if event.seat in self.forfeited:
             raise Misplaced(f"seat {event.seat} has given up already")
         self.forfeited.append(event.seat)
 
     def _resumed(self, _event: Resumed) -> None:
-        self._running()
+        """Only clocks run on by it."""
 
     def _seal(self, event: Sealed) -> None:
         if event.aborted is not None:
@@ -252,10 +266,6 @@ class Match:
             raise Misplaced(f"no seat ends a match by {reason}", Breach.RESULT)
         elif reason == "by_operator" and self.must_be_sealed:
             raise Misplaced(f"the match is over, and its places are {list(self.places())}", Breach.RESULT)
-
-    def _running(self) -> None:
-        if not self.started:
-            raise Misplaced("the match has not started")
 
     def _known(self, seat: int) -> None:
         if seat not in range(len(self.taken)):

@@ -50,7 +50,7 @@ class Record:
         self.opened = opened
         self.match = Match(self.game, opened)
         self.clock = Clock.of(opened.terms, len(opened.names))
-        self.head = Position(1, first.link)
+        self.last_link = first.link
         self.time_ms = first.time_ms
         self.players: list[bytes] = [b""] * len(opened.names)
         """Per seat: the reference to whoever sits there; empty for nobody."""
@@ -68,26 +68,37 @@ class Record:
         awaited = self.match.awaited
         return awaited.seat if isinstance(awaited, ToChoose) else None
 
+    @property
+    def head(self) -> Position:
+        """Where the log ends."""
+        return Position(self.match.sequence, self.last_link)
+
     def take(self, logged: Logged) -> None:
         """Take the next event, or raise Misplaced or the game's refusal and change nothing."""
-        if (logged.sequence, logged.previous) != (self.head.sequence + 1, self.head.link):
-            raise Misplaced(
-                f"event {logged.sequence} does not follow event {self.head.sequence} in the chain", Breach.CHAIN
-            )
-        if logged.time_ms < self.time_ms:
-            raise Misplaced(f"event {logged.sequence} is older than the one before", Breach.CLOCKS)
-        checker = self._checkers.get(type(logged.event))
+        sequence = self.match.sequence
+        if (logged.sequence, logged.previous) != (sequence + 1, self.last_link):
+            raise Misplaced(f"event {logged.sequence} does not follow event {sequence} in the chain", Breach.CHAIN)
+        self.take_linked(logged.event, logged.time_ms, logged.link)
+
+    def take_linked(self, event: Event, time_ms: int, link: bytes) -> None:
+        """Take the next event of a chain that is known to hold; `link` is its own."""
+        if time_ms < self.time_ms:
+            raise Misplaced(f"event {self.match.sequence + 1} is older than the one before", Breach.CLOCKS)
+        checker = self._checkers.get(type(event))
         if checker is not None:
             try:
-                checker(self, logged.event, logged.time_ms)
+                checker(self, event, time_ms)
             except Misplaced as misplaced:
                 if misplaced.breach is Breach.CLOCKS:
-                    self.match.copy().take(logged.event)  # Whoever may not act at all is told so, not how late it is.
+                    self.match.copy().take(event)  # Whoever may not act at all is told so, not how late it is.
                 raise
-        self.match.take(logged.event)
-        self.head = Position(logged.sequence, logged.link)
-        self.time_ms = logged.time_ms
-        self._note(logged.event)
+        self.match.take(event)
+        self.last_link = link
+        self.time_ms = time_ms
+        if not self.match.started:
+            self._note_seat(event)
+        elif self.clock.turn_ms:
+            self._note_time(event)
 
     def _check_seat_taken(self, event: SeatTaken, _now_ms: int) -> None:
         if event.player and event.player in self.players:
@@ -96,6 +107,8 @@ class Record:
             raise Misplaced("a commitment has 32 bytes, or none", Breach.ENTROPY)
 
     def _check_wait(self, event: TimedOut | Chosen[Any], now_ms: int) -> None:
+        if not self.clock.turn_ms and type(event) is Chosen and not event.charged_ms:
+            return
         if not self._costs_as_it_says(event, now_ms):
             charge = self.clock.charge(now_ms)
             why = f"the wait costs {charge} ms and is out at {self.clock.runs_out_ms()}"
@@ -103,7 +116,9 @@ class Record:
 
     def _costs_as_it_says(self, event: TimedOut | Chosen[Any], now_ms: int) -> bool:
         if isinstance(event, Chosen):
-            return event.charged_ms == (0 if event.by_caretaker else self.clock.charge(now_ms))
+            return event.charged_ms == (
+                0 if event.by_caretaker or not self.clock.turn_ms else self.clock.charge(now_ms)
+            )
         return (
             event.not_before_ms == self.clock.runs_out_ms()
             and now_ms >= event.not_before_ms
@@ -139,7 +154,18 @@ class Record:
         if committed and entropy_commitment(event.entropy) != committed:
             raise Misplaced(f"the entropy of seat {event.seat} does not fit its commitment", Breach.ENTROPY)
 
-    def _note(self, event: Event) -> None:
+    def _note_time(self, event: Event) -> None:
+        if isinstance(event, Chosen | TimedOut):
+            self.clock.end_wait(event.charged_ms)
+        elif isinstance(event, Resumed):
+            self.clock.pardon(event.not_charged_ms)
+        seat = self.awaited_seat
+        if seat is None or self.match.played_by_caretaker(seat):
+            self.clock.waiting = False
+        else:
+            self.clock.wait_for(seat, self.time_ms)
+
+    def _note_seat(self, event: Event) -> None:
         if isinstance(event, SeatTaken):
             self.players[event.seat] = event.player
             self.entropy_commitments[event.seat] = event.entropy_commitment
@@ -149,15 +175,6 @@ class Record:
         elif isinstance(event, SeatLeft):
             self.players[event.seat] = b""
             self.entropy_commitments[event.seat] = b""
-        elif isinstance(event, TimedOut | Chosen):
-            self.clock.end_wait(event.charged_ms)
-        elif isinstance(event, Resumed):
-            self.clock.pardon(event.not_charged_ms)
-        seat = self.awaited_seat
-        if seat is None or self.match.played_by_caretaker(seat):
-            self.clock.waiting = False
-        else:
-            self.clock.wait_for(seat, self.time_ms)
 
     _checkers: ClassVar[dict[type, Callable[[Record, Any, int], None]]] = {
         SeatTaken: _check_seat_taken,

@@ -1,0 +1,76 @@
+"""The envelope of an event taken off, if it stands where it should and looks as it usually does.
+
+Usual is: the fields before the body are canonical, the event has the number and the link that are expected, and its
+time has the six bytes that it has between 2004 and 2109. Whatever is not usual is read the long way.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from typing import Final
+
+from rollbook.match.fold import MOST_EVENTS
+
+LINK_BYTES: Final = 32
+REQUEST_BYTES: Final = 16
+
+# Tags of fields, with their length where that is known.
+_SEQUENCE: Final = b"\x08"
+_TIME: Final = b"\x10"
+_PREVIOUS: Final = b"\x1a\x20"
+_SEAT: Final = b"\x20"
+_REQUEST: Final = b"\x2a\x10"
+
+_TIME_BYTES: Final = 6
+_halves_of_time = struct.Struct("<IH").unpack_from
+_LOWER_GOES_ON: Final = 0x8080_8080
+"""The bits by which the bytes of a varint say that another follows."""
+_UPPER_GOES_ON: Final = 0x8080
+_UPPER_ENDS: Final = 0x0080
+
+
+def taken_off(number: int, data: bytes, previous: bytes) -> tuple[int, bytes] | None:
+    """The time, and the bytes behind the link of the event before: maybe a seat, maybe a request, and the body."""
+    opening, time_at, link_at, behind = _places(number)
+    if data[:time_at] != opening or data[link_at:behind] != _PREVIOUS + previous:
+        return None
+    low, high = _halves_of_time(data, time_at)
+    high_ms = _high_ms(high)
+    if high_ms is None or low & _LOWER_GOES_ON != _LOWER_GOES_ON:
+        return None
+    time_ms = high_ms | low & 0x7F | low >> 1 & 0x3F80 | low >> 2 & 0x1F_C000 | low >> 3 & 0xFE0_0000
+    return time_ms, data[behind:]
+
+
+def without_request(left: bytes) -> tuple[bytes, bytes]:
+    """The request, if there is one, and what is left without it: maybe a seat, and the body."""
+    # A seat from 128 on, which no game has, is not looked behind.
+    at = 2 if left.startswith(_SEAT) and left[1:2] < b"\x80" else 0
+    behind = at + len(_REQUEST) + REQUEST_BYTES
+    if left.startswith(_REQUEST, at) and len(left) >= behind:
+        return left[behind - REQUEST_BYTES : behind], left[:at] + left[behind:]
+    return b"", left
+
+
+@lru_cache(MOST_EVENTS)
+def _places(number: int) -> tuple[bytes, int, int, int]:
+    """All bytes before the time, and where time, link and what is behind that begin."""
+    varint = bytearray()
+    left = number
+    while left > 0x7F:  # noqa: PLR2004 - seven bits a byte
+        varint.append(left & 0x7F | 0x80)
+        left >>= 7
+    varint.append(left)
+    opening = _SEQUENCE + varint + _TIME
+    link_at = len(opening) + _TIME_BYTES
+    return opening, len(opening), link_at, link_at + len(_PREVIOUS) + LINK_BYTES
+
+
+@lru_cache
+def _high_ms(high: int) -> int | None:
+    """The upper part of a time, which changes every three days; None if a varint of six bytes does not end so."""
+    last = high >> 8
+    if high & _UPPER_GOES_ON != _UPPER_ENDS or not last:
+        return None
+    return (high & 0x7F | last << 7) << 28
