@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rollbook.commands.telling import tell
 from rollbook.match.events import Chosen, Event
 from rollbook.match.notation import LineWriter, dumps, write
 from rollbook.match.simulation import Simulation
@@ -23,6 +22,7 @@ from rollbook.rules.game import ToChoose, Watcher
 from rollbook_replays.container import SUFFIX, Replay
 from rollbook_replays.container import write as write_replay
 from rollbook_replays.recording import Keys, record
+from rollbook_replays.telling import tell
 from tests.replays.forging import eventful, replay_of
 from tests.rules.cases import Case
 

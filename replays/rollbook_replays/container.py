@@ -44,12 +44,15 @@ LARGEST_FILE: Final = 8 << 20
 LARGEST_BODY: Final = 16 << 20
 """A body that says it is longer is not unpacked."""
 LARGEST_NAMES: Final = 4 << 10
+MOST_FIELDS: Final = 3 * MOST_EVENTS + 10
+"""Of a body: events, what they hid, heads, and a few more."""
 
 _HEADER = struct.Struct(">8sHHI")
 _NAMES_LENGTH = struct.Struct(">I")
 _COUNT = struct.Struct(">I")
 _FOOTER = struct.Struct(">I32s8s64s")
 _SIGNATURE_BYTES = 64
+_VARINT, _SIZED = 0, 2
 _FILE_LABEL = b"rollbook/1/file"
 _NAMES_LABEL = b"rollbook/1/names"
 
@@ -242,6 +245,7 @@ def _unpack(packed: bytes) -> bytes:
 
 
 def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
+    _check_fields(data)
     try:
         body = replay_file_pb2.ReplayBody.FromString(data)
     except DecodeError:
@@ -259,6 +263,38 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= len(body.events)):
             raise NotAReplay(f"the {what} are not those of ascending events of the match")
     return body
+
+
+def _check_fields(data: bytes) -> None:
+    """Refuse a body with more fields than a match has, before protobuf makes an object of each.
+
+    Two bytes are enough for a field, so that two kilobytes of zstd could ask for a gigabyte; a short body cannot.
+    """
+    if len(data) <= 2 * MOST_FIELDS:
+        return
+    at = 0
+    for _ in range(MOST_FIELDS):
+        if at >= len(data):
+            return
+        key, at = _varint(data, at)
+        if key & 7 not in {_VARINT, _SIZED}:
+            raise NotAReplay("the body holds no replay")
+        value, at = _varint(data, at)
+        if key & 7 == _SIZED:
+            at += value
+    raise NotAReplay(f"the body has more than {MOST_FIELDS} fields, which no match needs")
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number as protobuf writes it, and where the next thing begins; beyond the end there are only zeros."""
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = data[at] if at < len(data) else 0
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:  # noqa: PLR2004 - the bit that says there is more
+            return value, at
+    raise NotAReplay("the body holds no replay")
 
 
 def _read_perspective(body: replay_file_pb2.ReplayBody) -> Perspective | None:

@@ -1,12 +1,13 @@
-"""Where replays to audit come from: files, and folders with everything below them."""
+"""Where replays to audit come from: files, bundles, and folders with everything below them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from rollbook_replays.bundle import Bundle, NotABundle, looks_like_bundle, open_bundle
 from rollbook_replays.container import LARGEST_FILE, SUFFIX
 
 
@@ -44,3 +45,35 @@ def sources(path: Path) -> Iterator[Source]:
         yield from map(File, sorted(path.rglob(f"*{SUFFIX}")))
     else:
         yield File(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that some paths stand for."""
+
+    sources: tuple[Source, ...]
+    """Every replay; those of a bundle in the bundle's order."""
+    bundles: tuple[Bundle, ...]
+    broken: tuple[tuple[Path, str], ...]
+    """What begins like a bundle and is none, and why."""
+
+    @classmethod
+    def at(cls, paths: Iterable[Path]) -> Found:
+        """Look there; a bundle that is named twice is one."""
+        found: list[Source] = []
+        bundles: dict[Path, Bundle] = {}
+        broken = []
+        for path in paths:
+            try:
+                if path.is_file() and looks_like_bundle(path):
+                    if path not in bundles:
+                        bundles[path] = open_bundle(path)
+                        found += bundles[path].sources
+                    continue
+            except NotABundle as wrong:
+                broken.append((path, str(wrong)))
+                continue
+            except OSError:
+                pass  # reading it again says why
+            found += sources(path)
+        return cls(tuple(found), tuple(bundles.values()), tuple(broken))

@@ -59,7 +59,12 @@ def test_help_names_every_command_and_every_command_explains_itself() -> None:
     """A user learns the program from the program."""
     done = rollbook("--help")
     assert 0 == done.returncode
-    for command, purpose in (("games", "List the games"), ("simulate", "Let bots play"), ("check", "Refold matches")):
+    for command, purpose in (
+        ("games", "List the games"),
+        ("simulate", "Let bots play"),
+        ("check", "Refold matches"),
+        ("show", "Tell the match"),
+    ):
         assert re.search(rf"{command} +{purpose}", done.stdout)
         explained = rollbook(command, "--help")
         assert 0 == explained.returncode
@@ -90,7 +95,7 @@ def test_simulate_without_out_tells_one_match(game: str) -> None:
     done = rollbook("simulate", game)
     assert 0 == done.returncode
     assert re.fullmatch(r"seed \d+\n", done.stderr)
-    assert "seat taken" in done.stdout
+    assert "takes a seat" in done.stdout
     assert "\n1. " in done.stdout
 
 

@@ -14,11 +14,15 @@ from cyclopts import Parameter
 
 from rollbook.commands.outcome import Exit, usage, worst
 from rollbook.commands.progress import Progress
+from rollbook_replays.bundle import Entry
+from rollbook_replays.judging import Judgement, judge
 from rollbook_replays.kept_heads import read_heads
 from rollbook_replays.many import audit_all
 from rollbook_replays.public_keys import read_keys
-from rollbook_replays.sources import sources
+from rollbook_replays.report import Report
+from rollbook_replays.sources import Found
 from rollbook_replays.verdicts import Audited, Verdict
+from rollbook_replays.whole_files import appearing
 from rollbook_replays.wrong_line import WrongLine
 
 LARGEST_TEXT = 64 << 20
@@ -38,6 +42,7 @@ def audit(
     *paths: Path,
     key: Annotated[Sequence[Path], Parameter(negative="")] = (),
     head: Annotated[Sequence[Path], Parameter(negative="")] = (),
+    report: Path | None = None,
     jobs: int | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -50,18 +55,24 @@ def audit(
     The checks are container, chain, heads, commitment, entropy, draws, hidden, choices, turns, clocks, caretaker,
     lifecycle, result, seal.
 
+    A bundle (`rollbook bundle create`) is judged as well: whether it holds the matches that its manifest names, and
+    whether the standings follow from the audited results.
+
     Exit code 0 if all files are exact, 1 if one diverged, 3 if one cannot be read or there are none, else 2.
 
     Parameters
     ----------
     paths
-        Replay files, and folders, with everything below them that ends in `.rollbook`.
+        Replay files, bundles of tournaments, and folders, with everything below them that ends in `.rollbook`.
     key
         A file of public keys, one `KEY_ID HEX` a line: the service's head keys and replay keys, such as it publishes
         them and as KEY.pub beside simulated matches. Without it no file is more than unverified. May be repeated.
     head
         A file of signed heads that players or spectators kept: a match that was rewritten after they saw it diverges.
         May be repeated.
+    report
+        Also write a page of HTML, to be published: verdicts, results, standings, how the dice fell. It needs no other
+        file.
     jobs
         How many processes. Default: as many as there are cores.
     as_json
@@ -77,18 +88,67 @@ def audit(
     except _CannotRead as refused:
         print(refused, file=sys.stderr)
         return refused.code
-    found = [source for path in paths for source in sources(path)]
-    if not found:
+    found = Found.at(paths)
+    if not found.sources and not found.bundles and not found.broken:
         print("there are no replay files there: their names end in .rollbook", file=sys.stderr)
         return Exit.UNREADABLE
-    verdicts: Counter[Verdict] = Counter()
-    with Progress("files", len(found)) as progress:
-        for source, audited in audit_all(found, keys, heads, jobs or os.cpu_count() or 1):
-            verdicts[audited.verdict] += 1
-            print(_json(source.name, audited) if as_json else _words(source.name, audited))
+    verdicts = _Verdicts(as_json=as_json)
+    for path, why in found.broken:
+        verdicts.tell(str(path), Audited(Verdict.UNREADABLE, unreadable=why))
+    entries: dict[Path, list[Audited]] = {bundle.path: [] for bundle in found.bundles}
+    with Progress("files", len(found.sources)) as progress:
+        for source, audited in audit_all(found.sources, keys, heads, jobs or os.cpu_count() or 1):
+            verdicts.tell(source.name, audited)
+            if isinstance(source, Entry):
+                entries[source.bundle].append(audited)
             progress.one_more(audited.events)
-    print(", ".join(f"{verdicts[verdict]:,} {verdict}" for verdict in Verdict if verdicts[verdict]), file=sys.stderr)
-    return worst({CODES[verdict] for verdict in verdicts})
+    for bundle in found.bundles:
+        verdicts.tell_judgement(str(bundle.path), judge(bundle, entries[bundle.path], keys))
+    print(verdicts.summary, file=sys.stderr)
+    if report is not None:
+        verdicts.publish(report)
+    return worst(verdicts.codes)
+
+
+class _Verdicts:
+    """Prints verdicts as they come, and gathers what they come to."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.page = Report()
+        self.codes: set[Exit] = set()
+        self._as_json = as_json
+        self._count: Counter[Verdict] = Counter()
+
+    def tell(self, name: str, audited: Audited) -> None:
+        """One file."""
+        self._count[audited.verdict] += 1
+        self.codes.add(CODES[audited.verdict])
+        self.page.add(name, audited)
+        print(_json(name, audited) if self._as_json else _words(name, audited))
+
+    def tell_judgement(self, name: str, judgement: Judgement) -> None:
+        """One bundle, after its files."""
+        self.codes.add(CODES[judgement.verdict])
+        self.page.judged(name, judgement)
+        if self._as_json:
+            print(json.dumps({"path": name, **judgement.facts()}, ensure_ascii=False))
+            return
+        for line in judgement.lines():
+            print(f"{name}: {line}")
+
+    def publish(self, file: Path) -> None:
+        """Write the page; the verdicts stand even where that fails."""
+        try:
+            with appearing(file) as whole:
+                whole.write(self.page.html().encode())
+        except OSError as wrong:
+            self.codes.add(Exit.WRONG)
+            print(f"{file}: {wrong.strerror}", file=sys.stderr)
+
+    @property
+    def summary(self) -> str:
+        """How many files have which verdict."""
+        return ", ".join(f"{self._count[verdict]:,} {verdict}" for verdict in Verdict if self._count[verdict])
 
 
 class _CannotRead(Exception):

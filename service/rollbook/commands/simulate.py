@@ -12,13 +12,13 @@ from cyclopts import Parameter
 
 from rollbook.commands.outcome import Exit, usage
 from rollbook.commands.progress import Progress
-from rollbook.commands.telling import tell
 from rollbook.match.notation import write
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game
 from rollbook.rules.options import Options, read_options
 from rollbook.rules.refusals import Refused
+from rollbook_replays.telling import tell
 
 SEEDS = 10**60
 

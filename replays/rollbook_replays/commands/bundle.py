@@ -1,0 +1,122 @@
+"""`rollbook bundle`: a tournament in one signed file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from cyclopts import App, Parameter
+
+from rollbook.commands.outcome import Exit, usage
+from rollbook.identity.keys import load
+from rollbook.identity.refusals import KeyRefused
+from rollbook_replays.bundle import write_bundle
+from rollbook_replays.judging import judge_matches
+from rollbook_replays.manifest import LARGEST_MANIFEST, Manifest, WrongManifest, is_match_id, read_manifest
+from rollbook_replays.many import audit_all
+from rollbook_replays.sources import Source, sources
+from rollbook_replays.verdicts import Audited
+from rollbook_replays.whole_files import appearing
+
+bundle = App(
+    name="bundle",
+    help="Pack a tournament into one signed file, which `rollbook audit` judges.",
+    default_parameter=Parameter(show_default=False),
+)
+
+
+class _Refused(Exception):
+    """Why there is no bundle, with its exit code."""
+
+    def __init__(self, code: Exit, why: str) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+@bundle.command
+def create(
+    *matches: Path,
+    manifest: Path,
+    signing_key: Path,
+    out: Path,
+    jobs: int | None = None,
+) -> int:
+    """Pack the replays of a tournament with its manifest, sign them, and print the standings.
+
+    The manifest is TOML: title, game, ruleset, options, begins, ends, players, points for places (a list), what shared
+    places get (shared_places = "split": the points of the places that are filled, in equal parts; "full": each the
+    points of the place), rounds with their pairings, and the standings claimed. The matches are audited, and nothing is
+    written if they are not those of the manifest, or if the standings do not follow from them.
+
+    The same matches, manifest and key give the same bytes. Exit code 1 if something is wrong, 3 if something cannot be
+    read.
+
+    Parameters
+    ----------
+    matches
+        Replay files, and folders with everything below them that ends in `.rollbook`.
+    manifest
+        The manifest, a TOML file.
+    signing_key
+        The organiser's key, an Ed25519 private key in PEM; `rollbook key FILE --create` makes one, and prints the line
+        that goes into the key file of whoever audits.
+    out
+        The bundle. It appears whole or not at all.
+    jobs
+        How many processes. Default: as many as there are cores.
+    """
+    if not matches:
+        return usage("bundle create needs at least one replay file or folder")
+    try:
+        described = _manifest(manifest)
+        found = _found(matches, jobs or os.cpu_count() or 1)
+        private = load(signing_key)
+        _judge(read_manifest(described), found)
+        with appearing(out) as file:
+            write_bundle(file, described, {audited.match_id: source.read for source, audited in found}, private)
+    except _Refused as refused:
+        print(refused, file=sys.stderr)
+        return refused.code
+    except WrongManifest as wrong:
+        print(f"{manifest}: {wrong}", file=sys.stderr)
+        return Exit.WRONG
+    except KeyRefused as wrong:
+        print(f"{signing_key}: {wrong}", file=sys.stderr)
+        return Exit.WRONG
+    except OSError as wrong:
+        print(f"{wrong.filename or out}: {wrong.strerror}", file=sys.stderr)
+        return Exit.UNREADABLE
+    return Exit.GOOD
+
+
+def _manifest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LARGEST_MANIFEST + 1)
+
+
+def _found(paths: tuple[Path, ...], jobs: int) -> list[tuple[Source, Audited]]:
+    found = [source for path in paths for source in sources(path)]
+    if not found:
+        raise _Refused(Exit.UNREADABLE, "there are no replay files there: their names end in .rollbook")
+    audited = list(audit_all(found, {}, (), jobs))
+    for source, match in audited:
+        if match.unreadable:
+            raise _Refused(Exit.UNREADABLE, f"{source.name}: {match.unreadable}")
+        if not is_match_id(match.match_id):
+            raise _Refused(Exit.WRONG, f"{source.name}: {match.match_id!r} cannot be the name of a file")
+    return audited
+
+
+def _judge(manifest: Manifest, found: list[tuple[Source, Audited]]) -> None:
+    """Print what the matches come to; keys and signatures are for whoever audits."""
+    named: dict[str, Audited] = {}
+    for source, audited in found:
+        if audited.match_id in named:
+            raise _Refused(Exit.WRONG, f"{source.name}: match {audited.match_id} is given twice")
+        named[audited.match_id] = audited
+    judgement = judge_matches(manifest, list(named.items()), [], [])
+    if judgement.findings:
+        raise _Refused(Exit.WRONG, "\n".join(map(str, judgement.findings)))
+    for line in judgement.table():
+        print(line)

@@ -1,0 +1,120 @@
+"""`rollbook show`: a replay file to read."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rollbook.commands.outcome import Exit, usage
+from rollbook.match.fold import Misplaced
+from rollbook.match.notation import write
+from rollbook.match.vocabulary import Unreadable
+from rollbook.rules.game import Perspective, Watcher
+from rollbook.rules.refusals import Refused
+from rollbook_replays.container import LARGEST_FILE, NotAReplay, read
+from rollbook_replays.drawing import HEADING, Pen, coloured, plain
+from rollbook_replays.looking import Broken, Look, NotToBeSeen, look
+from rollbook_replays.telling import draw_board, tell
+
+
+def show(  # noqa: PLR0913 - every flag is a parameter
+    file: Path,
+    *,
+    at: int | None = None,
+    seat: int | None = None,
+    public: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    pager: bool = True,
+) -> int:
+    """Tell the match in a replay file: who did what, and the board at the end.
+
+    On a terminal the account has colours (unless NO_COLOR is set) and comes in pages, by the program that PAGER names;
+    in a pipe it is clean text. The file is believed: whether it is true is for `rollbook audit` to say.
+
+    Exit code 1 if the events make no match, 3 if the file cannot be read or does not hold what was asked for.
+
+    Parameters
+    ----------
+    file
+        A replay file, `.rollbook`.
+    at
+        The board after this event, instead of the account.
+    seat
+        What this seat saw, from 0: hidden cards of others stay hidden.
+    public
+        What everybody saw.
+    as_json
+        The plain form, a JSON object a line, which `rollbook check` reads.
+    pager
+        Pages on a terminal. Default: yes.
+    """
+    if public and seat is not None:
+        return usage("--seat and --public are two pairs of eyes; name one")
+    if as_json and at is not None:
+        return usage("--at draws a board, and --json is the whole match; name one")
+    terminal = sys.stdout.isatty() and not as_json
+    pen = coloured if terminal and not os.environ.get("NO_COLOR") else plain
+    try:
+        with file.open("rb") as data:
+            stored = read(data.read(LARGEST_FILE + 1))
+        seen = look(stored.replay, Watcher.PUBLIC if public else seat)
+        lines = write(seen.header, seen.events) if as_json else _told(seen, at, pen)
+        text = "".join(lines)
+    except OSError as wrong:
+        return _refused(Exit.UNREADABLE, file, wrong.strerror or str(wrong))
+    except (Broken, Misplaced, Refused) as wrong:
+        return _refused(Exit.WRONG, file, f"{wrong}; `rollbook audit` says more")
+    except (NotAReplay, Unreadable, NotToBeSeen) as wrong:
+        return _refused(Exit.UNREADABLE, file, str(wrong))
+    if not (terminal and pager and _paged(text)):
+        # UTF-8 on every machine, as the plain form asks for.
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
+    return Exit.GOOD
+
+
+def _told(seen: Look, at: int | None, pen: Pen) -> Iterator[str]:
+    if at is not None:
+        match = seen.at(at)
+        yield pen(f"After event {at} of {seen.count}, as {_whose(seen.eyes)} it", HEADING) + "\n\n"
+        yield from draw_board(match, seen.eyes, pen)
+        return
+    if seen.eyes is not Watcher.JUDGE:
+        yield f"As {_whose(seen.eyes)} it:\n\n"
+    yield from tell(seen.header, seen.events, pen)
+    yield "\n"
+    if not seen.is_over:
+        yield f"The match was running: the file ends with event {seen.count}.\n\n"
+    try:
+        yield from draw_board(seen.at(seen.count), seen.eyes, pen)
+    except NotToBeSeen as hidden:
+        yield f"No board: {hidden}.\n"
+
+
+def _whose(eyes: Perspective) -> str:
+    if isinstance(eyes, int):
+        return f"seat {eyes} saw"
+    return "everybody saw" if eyes is Watcher.PUBLIC else "a judge sees"
+
+
+def _paged(text: str) -> bool:
+    """Whether a pager has shown it."""
+    words = shlex.split(os.environ.get("PAGER", "less"))
+    if not words or shutil.which(words[0]) is None:
+        return False
+    # Like git: less shows what fits on one screen without waiting, and lets colours through.
+    subprocess.run(words, input=text.encode(), env={"LESS": "FRX", **os.environ}, check=False)  # noqa: S603 - the user's own pager
+    return True
+
+
+def _refused(code: Exit, file: Path, why: str) -> Exit:
+    print(f"{file}: {why}", file=sys.stderr)
+    return code

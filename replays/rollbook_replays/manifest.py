@@ -1,0 +1,318 @@
+"""The manifest of a tournament: what was to be played by whom, what places are worth, and the standings claimed.
+
+    title = "Spring cup"
+    game = "cant_stop"
+    ruleset = 1
+    begins = 2026-04-01T09:00:00Z      # no match was opened before,
+    ends = 2026-04-01T18:00:00Z        # and none sealed after
+    players = ["Anna", "Tom", "Willi"]
+    points = [3, 1]                    # for the first place, the second …; none for those behind
+    shared_places = "split"            # or "full"
+    options = { hasty = true }         # those not named are as the game has them
+
+    [[rounds]]
+    name = "Round 1"
+    pairings = [{ match = "bkzt3o2x", players = ["Anna", "Tom"] }]
+
+    [[standings]]
+    player = "Anna"
+    place = 1
+    points = 3
+
+Names are those that players had in the service; in a tournament no two are the same.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime  # noqa: TID251 - TOML has dates, no clock is read
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Final, TypeVar
+
+from rollbook.rules.catalogue import find
+from rollbook.rules.options import Options, OptionValue
+from rollbook.rules.refusals import Refused
+
+LARGEST_MANIFEST: Final = 2 << 20
+MOST_DOTS: Final = 20_000
+MOST_DOTS_A_LINE: Final = 50
+"""The parser takes time and memory by the square of the dots in a key, and no simple look tells which are in keys."""
+MOST_MATCHES: Final = 20_000
+MOST_PLAYERS: Final = 10_000
+MOST_SEATS: Final = 10
+LONGEST_TEXT: Final = 200
+MOST_POINTS: Final = 1_000_000
+
+Item = TypeVar("Item")
+
+_MATCH_ID: Final = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,99}")
+_FRACTION: Final = re.compile(r"[0-9]{1,7}/[1-9][0-9]{0,6}")
+
+
+class WrongManifest(Exception):
+    """The manifest cannot be read; the sentence names what is wrong and where."""
+
+
+class SharedPlaces(StrEnum):
+    """What seats get that share a place."""
+
+    SPLIT = "split"
+    """The points of the places that they fill together, in equal parts."""
+    FULL = "full"
+    """Each the points of the place that they share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """One match that was to be played."""
+
+    match_id: str
+    players: tuple[str, ...]
+    """In any order: who sat where is for the match to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Some matches of a tournament."""
+
+    name: str
+    pairings: tuple[Pairing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Where a player stands, as the manifest has it."""
+
+    place: int
+    points: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A tournament as its organiser describes it."""
+
+    title: str
+    game: str
+    ruleset: int
+    options: Mapping[int, Options]
+    """All options with their values, by the number of seats."""
+    begins_ms: int
+    ends_ms: int
+    players: tuple[str, ...]
+    points: tuple[Fraction, ...]
+    shared_places: SharedPlaces
+    rounds: tuple[Round, ...]
+    standings: Mapping[str, Claimed]
+    """By player."""
+
+    @property
+    def pairings(self) -> tuple[Pairing, ...]:
+        """Those of all rounds."""
+        return tuple(pairing for around in self.rounds for pairing in around.pairings)
+
+    def points_for(self, places: Sequence[int]) -> tuple[Fraction, ...]:
+        """What a match is worth to every seat."""
+        return tuple(self._worth(place, places.count(place)) for place in places)
+
+    def _worth(self, place: int, shared_by: int) -> Fraction:
+        filled = range(place, place + (shared_by if self.shared_places is SharedPlaces.SPLIT else 1))
+        worth = sum(
+            (self.points[filled_place - 1] for filled_place in filled if filled_place <= len(self.points)), Fraction()
+        )
+        return worth / len(filled)
+
+
+def instant(time_ms: int | None) -> str:
+    """A time as people read it.
+
+    >>> instant(1_767_225_600_000)
+    '2026-01-01 00:00:00 UTC'
+    """
+    if time_ms is None:
+        return "never"
+    try:
+        return datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OverflowError, ValueError, OSError):
+        return f"{time_ms} ms after 1970"
+
+
+def is_match_id(text: str) -> bool:
+    """Whether a match of this id can stand in a bundle, as a file of its name."""
+    return _MATCH_ID.fullmatch(text) is not None
+
+
+def read_manifest(data: bytes) -> Manifest:
+    """The manifest, or `WrongManifest`."""
+    if len(data) > LARGEST_MANIFEST:
+        raise WrongManifest(f"a manifest has at most {LARGEST_MANIFEST} bytes")
+    _check_dots(data)
+    try:
+        table = _Table(tomllib.loads(data.decode("utf-8")), "")
+    except RecursionError:
+        raise WrongManifest("it is nested too deeply") from None
+    except ValueError as wrong:
+        raise WrongManifest(str(wrong)) from None
+    players = table.texts("players", MOST_PLAYERS)
+    known = frozenset(players)
+    rounds = tuple(_round(each, known) for each in table.tables("rounds", MOST_MATCHES))
+    if sum(len(around.pairings) for around in rounds) > MOST_MATCHES:
+        raise WrongManifest(f"a tournament has at most {MOST_MATCHES} matches")
+    game, ruleset = table.text("game"), table.number("ruleset")
+    sizes = {len(pairing.players) for around in rounds for pairing in around.pairings}
+    manifest = Manifest(
+        title=table.text("title"),
+        game=game,
+        ruleset=ruleset,
+        options=_options(game, ruleset, table.inner("options"), sizes),
+        begins_ms=table.instant("begins"),
+        ends_ms=table.instant("ends"),
+        players=players,
+        points=table.several("points", MOST_PLAYERS, _points),
+        shared_places=SharedPlaces(table.one_of("shared_places", list(SharedPlaces))),
+        rounds=rounds,
+        standings=_standings(table.tables("standings", MOST_PLAYERS), known),
+    )
+    table.nothing_else()
+    return manifest
+
+
+def _check_dots(data: bytes) -> None:
+    if data.count(b".") > MOST_DOTS:
+        raise WrongManifest(f"it has more than {MOST_DOTS} dots")
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.count(b".") > MOST_DOTS_A_LINE:
+            raise WrongManifest(f"line {number} has more than {MOST_DOTS_A_LINE} dots; break it into several")
+
+
+def _round(table: _Table, players: frozenset[str]) -> Round:
+    around = Round(
+        table.text("name"), tuple(_pairing(each, players) for each in table.tables("pairings", MOST_MATCHES))
+    )
+    table.nothing_else()
+    return around
+
+
+def _pairing(table: _Table, players: frozenset[str]) -> Pairing:
+    pairing = Pairing(table.text("match"), table.texts("players", MOST_SEATS))
+    table.nothing_else()
+    if not is_match_id(pairing.match_id):
+        raise table.wrong("match", "is the id of a match")
+    for player in pairing.players:
+        if player not in players:
+            raise WrongManifest(f"{player!r} plays {pairing.match_id}, but is none of the players")
+    return pairing
+
+
+def _standings(tables: Sequence[_Table], players: frozenset[str]) -> dict[str, Claimed]:
+    standings = {}
+    for table in tables:
+        player = table.one_of("player", players)
+        if player in standings:
+            raise WrongManifest(f"{player!r} stands twice in the standings")
+        standings[player] = Claimed(table.number("place"), table.one("points", _points))
+        table.nothing_else()
+    return standings
+
+
+def _options(name: str, version: int, given: Mapping[str, OptionValue], sizes: set[int]) -> dict[int, Options]:
+    try:
+        game = find(name, version)
+        return {seats: game.settle(given, seats) for seats in sorted(sizes)}
+    except Refused as refused:
+        raise WrongManifest(str(refused)) from None
+
+
+def _points(value: Any) -> Fraction | None:
+    if type(value) is str and _FRACTION.fullmatch(value):
+        return Fraction(value)
+    if type(value) not in {int, float} or not 0 <= value <= MOST_POINTS:
+        return None
+    return Fraction(repr(value))
+
+
+class _Table:
+    """A table of the manifest, read key by key; every refusal says where."""
+
+    def __init__(self, table: Any, where: str) -> None:
+        if type(table) is not dict:
+            raise WrongManifest(f"{where} is a table")
+        self._left = dict(table)
+        self._where = where
+
+    def wrong(self, key: str, what: str) -> WrongManifest:
+        return WrongManifest(f"{self._where}{key} {what}")
+
+    def one(self, key: str, read: Callable[[Any], Item | None]) -> Item:
+        item = read(self._taken(key))
+        if item is None:
+            raise self.wrong(key, f'is a number from 0 to {MOST_POINTS}, or a fraction such as "3/2"')
+        return item
+
+    def several(self, key: str, most: int, read: Callable[[Any], Item | None]) -> tuple[Item, ...]:
+        items = [read(value) for value in self._list(key, most)]
+        if None in items:
+            raise self.wrong(key, f'holds numbers from 0 to {MOST_POINTS}, or fractions such as "3/2"')
+        return tuple(item for item in items if item is not None)
+
+    def text(self, key: str) -> str:
+        return self._text(key, self._taken(key))
+
+    def texts(self, key: str, most: int) -> tuple[str, ...]:
+        texts = tuple(self._text(key, value) for value in self._list(key, most))
+        if not texts or len(set(texts)) != len(texts):
+            raise self.wrong(key, "names each once, and at least one")
+        return texts
+
+    def one_of(self, key: str, allowed: Collection[str]) -> str:
+        text = self.text(key)
+        if text not in allowed:
+            few = f": {', '.join(allowed)}" if len(allowed) < 10 else ""  # noqa: PLR2004 - what a reader takes in
+            raise self.wrong(key, f"is {text!r}, which is none of those there are{few}")
+        return text
+
+    def number(self, key: str) -> int:
+        value = self._taken(key)
+        if type(value) is not int or not 1 <= value <= MOST_POINTS:
+            raise self.wrong(key, f"is a whole number from 1 to {MOST_POINTS}")
+        return value
+
+    def instant(self, key: str) -> int:
+        value = self._taken(key)
+        if not isinstance(value, datetime) or value.tzinfo is None:
+            raise self.wrong(key, "is an instant with its offset, such as 2026-04-01T09:00:00Z")
+        return round(value.timestamp() * 1000)
+
+    def inner(self, key: str) -> dict[str, Any]:
+        value = self._left.pop(key, {})
+        if type(value) is not dict:
+            raise self.wrong(key, "is a table")
+        return value
+
+    def tables(self, key: str, most: int) -> list[_Table]:
+        """Those of a list; none where it is left out."""
+        self._left.setdefault(key, [])
+        return [_Table(each, f"{self._where}{key}[{number}].") for number, each in enumerate(self._list(key, most))]
+
+    def nothing_else(self) -> None:
+        for key in self._left:
+            raise self.wrong(key[:LONGEST_TEXT], "is not known here")
+
+    def _taken(self, key: str) -> Any:
+        if key not in self._left:
+            raise self.wrong(key, "is missing")
+        return self._left.pop(key)
+
+    def _list(self, key: str, most: int) -> list[Any]:
+        value = self._taken(key)
+        if type(value) is not list or len(value) > most:
+            raise self.wrong(key, f"is a list of at most {most}")
+        return value
+
+    def _text(self, key: str, value: Any) -> str:
+        if type(value) is not str or not 0 < len(value) <= LONGEST_TEXT or not value.isprintable():
+            raise self.wrong(key, f"is text of 1 to {LONGEST_TEXT} characters that can be seen")
+        return value

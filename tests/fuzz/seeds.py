@@ -1,0 +1,42 @@
+"""What the fuzzer begins with: `python -m tests.fuzz.seeds` writes it into the corpus anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.game import Watcher
+from rollbook_replays import container
+from rollbook_replays.kept_heads import WitnessedHead, write_heads
+from tests.replays.replaying import KEYS, cut, recorded
+from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
+
+CORPUS: Final = Path(__file__).parent / "corpus"
+EVENTS: Final = 24
+"""Enough for every kind of move that a match begins with, and little enough to be changed everywhere."""
+
+
+def seeds() -> Iterator[tuple[str, str, bytes]]:
+    """Target, name and bytes: the beginning of a match of every game, and one whole match."""
+    for game in CURRENT:
+        begun = cut(recorded(game, CURRENT[game].seats[0]), EVENTS, Watcher.JUDGE)
+        for eyes in (begun, replace(begun, perspective=Watcher.PUBLIC, beside={})):
+            name = f"{game}-{'judge' if eyes is begun else 'public'}"
+            yield "file", name, container.write(eyes, KEYS.replays)
+            yield "body", name, container._body(eyes).SerializeToString(deterministic=True)
+    yield "bundle", "cup", bundled(manifest(), replays(*NUMBERS[:1]))
+    yield "bundle", "empty", bundled(manifest([], {}), {})
+    yield "manifest", "cup", manifest().encode()
+    yield "manifest", "shared", manifest(shared_places='"full"', options="{ hasty = true }", points='["1/2"]').encode()
+    yield "texts", "keys", KEYS.public.encode()
+    yield "texts", "heads", write_heads([WitnessedHead("a", 1, bytes(32), "0" * 16, bytes(64))]).encode()
+    yield "body", "whole", container._body(recorded("wuerfelzoo", 2)).SerializeToString(deterministic=True)
+
+
+if __name__ == "__main__":
+    for target, name, data in seeds():
+        (CORPUS / target).mkdir(parents=True, exist_ok=True)
+        (CORPUS / target / name).write_bytes(data)

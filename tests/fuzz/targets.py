@@ -1,0 +1,102 @@
+"""What is fuzzed: readers of bytes that a stranger made. Each takes any bytes and must end in good order.
+
+Refusals are good order; so is a verdict. Anything else that is raised is a finding.
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from rollbook.match.fold import Misplaced
+from rollbook.match.notation import write as write_plain
+from rollbook.match.vocabulary import Unreadable
+from rollbook.rules.game import Watcher
+from rollbook.rules.refusals import Refused
+from rollbook_replays import container
+from rollbook_replays.auditing import audit
+from rollbook_replays.bundle import NotABundle, open_bundle
+from rollbook_replays.judging import judge, judge_matches
+from rollbook_replays.kept_heads import read_heads
+from rollbook_replays.looking import Broken, NotToBeSeen, look
+from rollbook_replays.manifest import WrongManifest, read_manifest
+from rollbook_replays.public_keys import read_keys, write_keys
+from rollbook_replays.report import Report
+from rollbook_replays.telling import draw_board, tell
+from rollbook_replays.verdicts import Verdict
+from rollbook_replays.wrong_line import WrongLine
+
+LARGEST_INPUT: Final = 1 << 15
+
+
+def file(data: bytes) -> None:
+    """A replay file; nobody's keys are given, so that none is exact."""
+    assert audit(data, {}).verdict is not Verdict.EXACT
+    _show(data)
+
+
+def body(data: bytes) -> None:
+    """What stands inside one: with a right header and footer around it, as a forger without a key makes them."""
+    packed = container._pack(data)
+    header = container._HEADER.pack(container.MAGIC, container.VERSION, 0, len(packed))
+    file(header + packed + struct.pack(">I", 0) + bytes(container._FOOTER.size))
+
+
+def _show(data: bytes) -> None:
+    """All that `rollbook show` does with it, for several pairs of eyes."""
+    try:
+        replay = container.read(data).replay
+    except container.NotAReplay:
+        return
+    for eyes in (None, Watcher.PUBLIC, 0):
+        try:
+            seen = look(replay, eyes)
+            "".join(write_plain(seen.header, seen.events)).encode()
+            "".join(tell(seen.header, seen.events)).encode()
+            "".join(draw_board(seen.at(seen.count), seen.eyes)).encode()
+        except (Broken, Misplaced, NotToBeSeen, Refused, Unreadable):
+            continue
+
+
+def bundle(data: bytes) -> None:
+    """A bundle, which is read in place and so has to lie in a file; its matches are judged."""
+    _BUNDLE.write_bytes(data)
+    try:
+        opened = open_bundle(_BUNDLE)
+    except NotABundle:
+        return
+    judgement = judge(opened, [audit(source.read(), {}) for source in opened.sources], {})
+    assert judgement.verdict is not Verdict.EXACT
+    report = Report()
+    report.judged("bundle", judgement)
+    "".join([*judgement.lines(), report.html()]).encode()
+
+
+def manifest(data: bytes) -> None:
+    """The manifest of a bundle."""
+    with suppress(WrongManifest):
+        judge_matches(read_manifest(data), [], [], [])
+
+
+def texts(data: bytes) -> None:
+    """Files of keys and of heads, of which a judge gets many from strangers."""
+    text = data.decode("utf-8", errors="replace")
+    with suppress(WrongLine):
+        write_keys(read_keys(text).values())
+    with suppress(WrongLine):
+        read_heads(text)
+
+
+_BUNDLE: Final = Path(tempfile.mkdtemp(prefix="rollbook-fuzz-")) / "bundle.zip"
+
+TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
+    "file": file,
+    "body": body,
+    "bundle": bundle,
+    "manifest": manifest,
+    "texts": texts,
+}

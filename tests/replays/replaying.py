@@ -1,0 +1,43 @@
+"""Replays to try things on: simulated matches, and what a service would export of them while they ran."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import find
+from rollbook.rules.game import Perspective, Watcher
+from rollbook.rules.options import OptionValue
+from rollbook_replays.container import Replay
+from rollbook_replays.public_keys import read_keys
+from rollbook_replays.recording import Keys, record
+
+SEED = 7
+KEYS = Keys.of(SEED)
+PUBLIC = read_keys(KEYS.public)
+
+
+def recorded(
+    game: str,
+    seats: int,
+    number: int = 0,
+    options: dict[str, OptionValue] | None = None,
+    names: Sequence[str] | None = None,
+) -> Replay:
+    """A sealed match with all that it hid, its heads and its names."""
+    rules = find(game, 1)
+    replay = record(Simulation(rules, rules.settle(options or {}, seats), seats, SEED, number), KEYS.heads)
+    return replay if names is None else replace(replay, names=tuple(names))
+
+
+def cut(replay: Replay, events: int, perspective: Perspective) -> Replay:
+    """The match while it was running, for these eyes: a judge gets what was hidden, everybody else nothing of it."""
+    beside = {sequence: hidden for sequence, hidden in replay.beside.items() if sequence <= events}
+    return replace(
+        replay,
+        perspective=perspective,
+        events=replay.events[:events],
+        beside=beside if perspective is Watcher.JUDGE else {},
+        heads=(),
+    )

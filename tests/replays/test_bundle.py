@@ -1,0 +1,168 @@
+"""The bundle's bytes, and the commands on it as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rollbook.identity.keys import load_or_create, public_text
+from rollbook_replays.bundle import Bundle, open_bundle
+from rollbook_replays.container import SUFFIX
+from rollbook_replays.whole_files import appearing
+from tests.replays.replaying import KEYS
+from tests.replays.tournaments import IDS, NUMBERS, STANDINGS, bundled, manifest, replays
+
+
+def rollbook(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command."""
+    return subprocess.run(
+        [sys.executable, "-m", "rollbook", *map(str, words)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    """A folder with matches, manifest, the organiser's key and the judge's keys."""
+    (tmp_path / "matches").mkdir()
+    for match_id, data in replays(*NUMBERS).items():
+        (tmp_path / "matches" / f"{match_id}{SUFFIX}").write_bytes(data)
+    (tmp_path / "cup.toml").write_text(manifest(), encoding="utf-8")
+    organiser = load_or_create(tmp_path / "organiser.key").public_key()
+    (tmp_path / "judge.pub").write_text(KEYS.public + public_text(organiser) + "\n")
+    return tmp_path
+
+
+def create(cup: Path, *matches: str, out: str = "cup.zip") -> subprocess.CompletedProcess[str]:
+    """Pack the tournament."""
+    words = ("--manifest", cup / "cup.toml", "--signing-key", cup / "organiser.key", "--out", cup / out)
+    return rollbook("bundle", "create", *(cup / match for match in matches or ("matches",)), *words)
+
+
+def test_a_bundle_is_made_and_judged(cup: Path) -> None:
+    """From a folder of matches to a verdict on the tournament, with the table at either end."""
+    made = create(cup)
+    assert (0, True) == (made.returncode, "    1. Willi  6.5\n" in made.stdout)
+    judged = rollbook("audit", cup / "cup.zip", "--key", cup / "judge.pub")
+    assert 0 == judged.returncode
+    assert 3 == judged.stdout.count(": EXACT, ")
+    assert f"{cup / 'cup.zip'}: Cup: EXACT\n{cup / 'cup.zip'}:     1. Willi  6.5\n" in judged.stdout
+    assert 2 == rollbook("audit", cup / "cup.zip").returncode
+
+
+def test_programs_get_the_judgement_behind_the_files(cup: Path) -> None:
+    """One JSON object a line, as everywhere."""
+    create(cup)
+    lines = rollbook("audit", cup / "cup.zip", "--key", cup / "judge.pub", "--json").stdout.splitlines()
+    *files, judgement = map(json.loads, lines)
+    assert [f"{cup / 'cup.zip'}/matches/{IDS[number]}{SUFFIX}" for number in NUMBERS] == [
+        file["path"] for file in files
+    ]
+    assert "exact" == judgement["verdict"]
+    assert STANDINGS == {each["player"]: (each["place"], each["points"]) for each in judgement["standings"]}
+
+
+def test_the_same_tournament_gives_the_same_bytes(cup: Path) -> None:
+    """Whenever it is packed, and in whatever order its matches are named."""
+    create(cup)
+    create(cup, *(f"matches/{IDS[number]}{SUFFIX}" for number in reversed(NUMBERS)), out="again.zip")
+    assert (cup / "cup.zip").read_bytes() == (cup / "again.zip").read_bytes()
+
+
+def test_what_is_not_true_is_not_packed(cup: Path) -> None:
+    """Nothing is written, and what is wrong is said."""
+    described = manifest(standings={**STANDINGS, "Tom": (1, "9")})
+    (cup / "cup.toml").write_text(described, encoding="utf-8")
+    done = create(cup)
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "standings (Tom): expected place 2 with 4; found place 1 with 9 claimed" in done.stderr
+    assert not (cup / "cup.zip").exists()
+    assert [] == [file.name for file in cup.iterdir() if file.name.endswith(".part")]
+
+
+@pytest.mark.parametrize(
+    ("broken", "code", "said"),
+    [
+        ("none", 3, "No such file"),
+        ("manifest", 1, "cup.toml: title is missing"),
+        ("key", 1, "organiser.key: it holds no unencrypted private key"),
+        ("match", 3, "the file was cut"),
+        ("doubled", 1, f"match {IDS[0]} is given twice"),
+        ("empty", 3, "there are no replay files there"),
+        ("out", 3, "No such file or directory"),
+    ],
+)
+def test_create_says_what_it_cannot_use(broken: str, code: int, said: str, cup: Path) -> None:
+    """Each with the file's name, on standard error."""
+    out, matches = "cup.zip", ["matches"]
+    first = cup / "matches" / f"{IDS[0]}{SUFFIX}"
+    if broken == "none":
+        (cup / "cup.toml").unlink()
+    elif broken == "manifest":
+        (cup / "cup.toml").write_text(manifest(title=""))
+    elif broken == "key":
+        (cup / "organiser.key").write_text("no key")
+    elif broken == "match":
+        first.write_bytes(first.read_bytes()[:-1])
+    elif broken == "doubled":
+        (cup / "matches" / f"again{SUFFIX}").write_bytes(first.read_bytes())
+    elif broken == "empty":
+        (cup / "empty").mkdir()
+        matches = ["empty"]
+    else:
+        out = "no/such/folder.zip"
+    done = create(cup, *matches, out=out)
+    assert (code, "") == (done.returncode, done.stdout if broken != "out" else "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_broken_bundle_never_stops_the_others(cup: Path) -> None:
+    """It is unreadable, with its reason; the files behind it get their verdicts."""
+    create(cup)
+    (cup / "cut.zip").write_bytes((cup / "cup.zip").read_bytes()[:-1])
+    done = rollbook("audit", cup / "cut.zip", cup / "matches", "--key", cup / "judge.pub")
+    assert 3 == done.returncode
+    assert f"{cup / 'cut.zip'}: UNREADABLE: the archive was cut or extended" in done.stdout
+    assert 3 == done.stdout.count(": EXACT, ")
+
+
+def opened(data: bytes, folder: Path) -> Bundle:
+    """The bundle, from a file."""
+    (folder / "opened.zip").write_bytes(data)
+    return open_bundle(folder / "opened.zip")
+
+
+def test_a_bundle_gives_its_replays_back_byte_for_byte(tmp_path: Path) -> None:
+    """In the order of their names."""
+    bundle = opened(bundled(manifest(), replays(*NUMBERS)), tmp_path)
+    assert replays(*NUMBERS) == {source.match_id: source.read() for source in bundle.sources}
+
+
+def test_a_writer_that_is_killed_leaves_what_stood_there(tmp_path: Path) -> None:
+    """A published page or bundle is whole at every moment."""
+    target = tmp_path / "file"
+    target.write_bytes(b"old")
+    script = (
+        "import sys, time\nfrom pathlib import Path\nfrom rollbook_replays.whole_files import appearing\n"
+        f"with appearing(Path({str(target)!r})) as file:\n"
+        "    file.write(b'new'); file.flush(); print('written', flush=True); time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert b"written\n" == writer.stdout.readline()
+        assert b"old" == target.read_bytes()
+        os.kill(writer.pid, signal.SIGKILL)
+    assert b"old" == target.read_bytes()
+    with appearing(target) as file:
+        file.write(b"new")
+    assert b"new" == target.read_bytes()

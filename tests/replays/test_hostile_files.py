@@ -1,0 +1,245 @@
+"""Files made to hurt whoever reads them: each is refused with its reason, in little memory and time.
+
+Memory is that of a process of its own, as a judge runs it, beside that of the same process with a good file.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from rollbook_replays import container
+from rollbook_replays.bundle import NotABundle, open_bundle
+from rollbook_replays.container import LARGEST_BODY, LARGEST_FILE, NotAReplay, read
+from tests.replays.replaying import KEYS, recorded
+from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+PEAK_BEYOND_GOOD_KB: Final = 96 << 10
+SECONDS: Final = 120
+"""Far more than any of them takes, also where the machine is busy."""
+
+GIGABYTES: Final = 0xFFFF_FFFF
+
+
+def peak(command: str, *files: Path) -> tuple[int, str, int]:
+    """Exit code, everything that was said, and the most memory that the command took, in KiB."""
+    # Between us and the command stands a small process, because a child's memory begins with that of its parent.
+    script = (
+        "import resource, subprocess, sys\n"
+        "code = subprocess.run(sys.argv[1:], stderr=subprocess.STDOUT).returncode\n"
+        "print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)"
+    )
+    words = [sys.executable, "-c", script, sys.executable, "-m", "rollbook", command, *map(str, files)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=SECONDS)
+    code, most = done.stderr.split()
+    return int(code), done.stdout, int(most)
+
+
+def around(packed: bytes, names: bytes = b"", *, body: int | None = None, named: int | None = None) -> bytes:
+    """A file whose lengths may lie about what it holds."""
+    claimed = len(packed) if body is None else body
+    header = container._HEADER.pack(container.MAGIC, container.VERSION, 0, claimed)
+    names_length = struct.pack(">I", len(names) if named is None else named)
+    return header + packed + names_length + names + bytes(container._FOOTER.size)
+
+
+def frame_without_size(body: bytes) -> bytes:
+    """A zstd frame that does not say how much it unpacks to."""
+    packing = zstd.ZstdCompressor()
+    return packing.compress(body) + packing.flush()
+
+
+def lying_frame() -> bytes:
+    """A zstd frame that says it unpacks to a thousand bytes, and holds a gigabyte."""
+    packing = zstd.ZstdCompressor()
+    frame = b"".join(packing.compress(bytes(1 << 24)) for _ in range(64)) + packing.flush()
+    blocks = frame[6:]
+    # One segment of two bytes of size: 256 more than they say.
+    return frame[:4] + b"\x60" + struct.pack("<H", 1000 - 256) + blocks
+
+
+def many(tag: bytes) -> bytes:
+    """A body of millions of empty things, two bytes each."""
+    return container._pack(tag * ((LARGEST_BODY - 16) // len(tag)))
+
+
+REPLAYS: Final[dict[str, tuple[Callable[[], bytes], str]]] = {
+    "truncated": (lambda: container.write(recorded("cant_stop", 2), KEYS.replays)[:200], "cut"),
+    "body of gigabytes": (lambda: around(b"", body=GIGABYTES), "cut"),
+    "names of gigabytes": (lambda: around(container._pack(b"x"), named=GIGABYTES), "cut"),
+    "too large": (lambda: container.MAGIC + bytes(LARGEST_FILE), "at most"),
+    "bomb": (lambda: around(container._pack(bytes(1 << 28))), "does not say that it unpacks to at most"),
+    "bomb without a size": (lambda: around(frame_without_size(bytes(1 << 28))), "does not say"),
+    "bomb with a false size": (lambda: around(lying_frame()), "unpack"),
+    "body of zeros": (lambda: around(container._pack(bytes(LARGEST_BODY))), "more than 30010 fields"),
+    "events without end": (lambda: around(many(b"\x2a\x00")), "more than 30010 fields"),
+    "hidden outcomes without end": (lambda: around(many(b"\x32\x00")), "more than 30010 fields"),
+    "heads without end": (lambda: around(many(b"\x3a\x00")), "more than 30010 fields"),
+    "a head of heads": (
+        lambda: around(container._pack(b"\x3a\xf0\xff\xff\x07" + b"\x3a\x00" * 8_000_000)),
+        "no replay",
+    ),
+    "field of gigabytes": (lambda: around(container._pack(b"\x2a" + b"\xff" * 9 + b"\x01" + bytes(99))), "no replay"),
+    "garbage": (lambda: random.Random(1).randbytes(100_000), "magic"),
+    "nothing": (lambda: b"", "magic"),
+}
+
+
+@pytest.fixture(scope="module")
+def good_kb(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """The memory that the audit of a good file takes."""
+    file = tmp_path_factory.mktemp("good") / "good.rollbook"
+    file.write_bytes(container.write(recorded("cant_stop", 2), KEYS.replays))
+    return peak("audit", file)[2]
+
+
+@pytest.mark.parametrize("name", REPLAYS)
+def test_hostile_replays_are_refused_with_the_reason(name: str) -> None:
+    """Whatever their lengths say."""
+    make, why = REPLAYS[name]
+    with pytest.raises(NotAReplay, match=why):
+        read(make())
+
+
+def test_hostile_replays_are_audited_in_little_memory(good_kb: int, tmp_path: Path) -> None:
+    """All of them by one process, which tells the reason of each and goes on."""
+    files = []
+    for number, (make, _) in enumerate(REPLAYS.values()):
+        files.append(tmp_path / f"{number}.rollbook")
+        files[-1].write_bytes(make())
+    code, said, kb = peak("audit", *files)
+    assert (3, len(files)) == (code, said.count(": UNREADABLE: "))
+    assert "Traceback" not in said
+    assert kb < good_kb + PEAK_BEYOND_GOOD_KB
+
+
+@pytest.mark.parametrize("name", ["bomb with a false size", "heads without end", "truncated"])
+def test_hostile_replays_are_not_shown(name: str, good_kb: int, tmp_path: Path) -> None:
+    """The reader is told why, and the machine goes on as before."""
+    make, why = REPLAYS[name]
+    file = tmp_path / "hostile.rollbook"
+    file.write_bytes(make())
+    code, said, kb = peak("show", file)
+    assert (3, True) == (code, why in said)
+    assert "Traceback" not in said
+    assert kb < good_kb + PEAK_BEYOND_GOOD_KB
+
+
+def archive(entries: list[tuple[zipfile.ZipInfo | str, bytes]], compression: int = zipfile.ZIP_STORED) -> bytes:
+    """A zip archive of anything."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", compression) as made:
+        for name, data in entries:
+            made.writestr(name, data)
+    return written.getvalue()
+
+
+def link() -> zipfile.ZipInfo:
+    """An entry that is a symbolic link."""
+    info = zipfile.ZipInfo("matches/link.rollbook")
+    info.create_system = 3
+    info.external_attr = 0o120777 << 16
+    return info
+
+
+def good_bundle() -> bytes:
+    """One that would be opened."""
+    return bundled(manifest(), replays(*NUMBERS))
+
+
+def patched(data: bytes, behind: bytes, at: int, new: bytes) -> bytes:
+    """The data with other bytes so far behind the last time that something stands in it."""
+    start = data.rindex(behind) + at
+    return data[:start] + new + data[start + len(new) :]
+
+
+CENTRAL: Final = b"PK\x01\x02"
+END: Final = b"PK\x05\x06"
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: archive([("../manifest.toml", b"")]), "is no entry of a bundle"),
+        (lambda: archive([("/etc/passwd", b"")]), "is no entry of a bundle"),
+        (lambda: archive([("matches/../../x.rollbook", b"")]), "is no entry of a bundle"),
+        (lambda: archive([("matches/..rollbook", b"")]), "is no entry of a bundle"),
+        (lambda: archive([("matches\\x.rollbook", b"")]), "is no entry of a bundle"),
+        (lambda: archive([("matches/", b"")]), "is no entry of a bundle"),
+        (lambda: archive([(f"matches/{'x' * 101}.rollbook", b"")]), "is no entry of a bundle"),
+        (lambda: archive([("matches/é.rollbook", b"")]), "is no entry of a bundle"),
+        (lambda: archive([(link(), b"/etc/passwd")]), "is no regular file"),
+        (lambda: archive([("manifest.toml", bytes(1 << 28))], zipfile.ZIP_DEFLATED), "stores its files as they are"),
+        (lambda: archive([("matches/x.rollbook", bytes(LARGEST_FILE + 1))]), "a replay has at most"),
+        (lambda: archive([("manifest.toml", b"")]), "there is no SIGNATURE"),
+        (lambda: archive([("SIGNATURE", b"")]), "there is no manifest.toml"),
+        (lambda: archive([("manifest.toml", b""), ("SIGNATURE", b"x")]), "SIGNATURE is no line"),
+        (lambda: good_bundle()[:-1], "cut or extended"),
+        (lambda: good_bundle() + b"x", "cut or extended"),
+        (lambda: good_bundle()[:40], "cut"),
+        (lambda: b"PK\x03\x04", "cut"),
+        (lambda: b"PK\x03\x04" + random.Random(2).randbytes(10_000), "cut or extended"),
+        # The directory says: an entry of four gigabytes, one that begins elsewhere, 65,535 of them, a huge directory.
+        (lambda: patched(good_bundle(), CENTRAL, 20, b"\xff\xff\xff\xff" * 2), "compressed or encrypted|beyond|zip"),
+        (lambda: patched(good_bundle(), CENTRAL, 42, b"\x00\x00\x00\x00"), "directly behind|another name"),
+        (lambda: patched(good_bundle(), CENTRAL, 46, b"SIGNATURF"), "is no entry of a bundle"),
+        (lambda: patched(good_bundle(), END, 8, b"\xff\xff\xff\xff"), "at most 20000 matches"),
+        (lambda: patched(good_bundle(), END, 12, b"\xff\xff\xff\xff"), "at most 20000 matches"),
+        (lambda: patched(good_bundle(), CENTRAL, 8, b"\x01\x00"), "compressed or encrypted"),
+    ],
+)
+def test_hostile_bundles_are_refused(make: Callable[[], bytes], why: str, tmp_path: Path) -> None:
+    """Nothing in them is a path, nothing is unpacked, and no number in them is believed."""
+    file = tmp_path / "hostile.zip"
+    file.write_bytes(make())
+    with pytest.raises(NotABundle, match=why):
+        open_bundle(file)
+
+
+def test_an_entry_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """Readers of zip archives do not agree which of the two counts."""
+    with pytest.warns(UserWarning, match="Duplicate"):
+        data = archive([("manifest.toml", b"a"), ("manifest.toml", b"b")])
+    (tmp_path / "twice.zip").write_bytes(data)
+    with pytest.raises(NotABundle, match="is there twice"):
+        open_bundle(tmp_path / "twice.zip")
+
+
+def test_a_sparse_bundle_of_terabytes_is_refused_by_its_size(tmp_path: Path) -> None:
+    """It takes no room on a disk, and would take a day to read."""
+    file = tmp_path / "sparse.zip"
+    with file.open("wb") as sparse:
+        sparse.write(b"PK\x03\x04")
+        sparse.truncate(1 << 40)
+    with pytest.raises(NotABundle, match="at most"):
+        open_bundle(file)
+
+
+def test_a_zip_bomb_is_audited_in_little_memory(good_kb: int, tmp_path: Path) -> None:
+    """A process of its own reads it as a judge would."""
+    file = tmp_path / "bomb.zip"
+    file.write_bytes(archive([("manifest.toml", bytes(1 << 29))], zipfile.ZIP_DEFLATED))
+    code, said, kb = peak("audit", file)
+    assert (3, True) == (code, "stores its files as they are" in said)
+    assert kb < good_kb + PEAK_BEYOND_GOOD_KB
+
+
+def test_a_device_is_read_no_further_than_a_replay_is_long(good_kb: int) -> None:
+    """Also one that never ends."""
+    code, said, kb = peak("show", Path("/dev/zero"))
+    assert (3, True) == (code, "magic" in said)
+    assert kb < good_kb + PEAK_BEYOND_GOOD_KB

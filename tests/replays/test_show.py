@@ -1,0 +1,252 @@
+"""`rollbook show` as a user runs it: real files, a real pipe, a real terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from rollbook.match.check import check
+from rollbook.match.notation import write as write_plain
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.game import Watcher
+from rollbook_replays.container import SUFFIX, Replay, without_names, write
+from rollbook_replays.drawing import WIDTH
+from rollbook_replays.looking import look
+from rollbook_replays.telling import tell
+from tests.replays.replaying import KEYS, SEED, cut, recorded
+from tests.replays.snapshots import FOLDER, snapshot
+
+GAMES = list(CURRENT)
+ESCAPE = "\x1b["
+
+
+def kept(replay: Replay, folder: Path, name: str = "match") -> Path:
+    """The replay as a file."""
+    file = folder / f"{name}{SUFFIX}"
+    file.write_bytes(write(replay, KEYS.replays))
+    return file
+
+
+def show(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command with a pipe for its output."""
+    return subprocess.run(
+        [sys.executable, "-m", "rollbook", "show", *map(str, words)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def in_terminal(*words: str | Path, env: Mapping[str, str]) -> str:
+    """What the command shows on a terminal."""
+    child, terminal = pty.fork()
+    if child == 0:
+        inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "PAGER", "LESS"}}
+        words_of_command = [sys.executable, "-m", "rollbook", "show", *map(str, words)]
+        os.execve(sys.executable, words_of_command, {**inherited, "TERM": "xterm", **env})  # noqa: S606 - our own command
+    shown = b""
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        shown += data
+    os.close(terminal)
+    _, status = os.waitpid(child, 0)
+    assert 0 == os.waitstatus_to_exitcode(status)
+    return shown.decode()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_boards_are_drawn_as_they_were_looked_at(game: str) -> None:
+    """`python -m tests.replays.snapshots` remakes them; whoever does so reads the difference."""
+    assert (FOLDER / f"{game}.txt").read_text(encoding="utf-8") == snapshot(game)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str) -> None:
+    """Also where names are of characters that take two columns, or of accents that take none."""
+    seats = CURRENT[game].seats[-1]
+    names = [letter * 40 for letter in ("W", "龍", "e\u0301", "x", "y", "z")[:seats]]
+    replay = recorded(game, seats, names=names)
+    seen = look(replay)
+    lines = [*snapshot(game).splitlines(), *"".join(tell(seen.header, seen.events)).splitlines()[3:]]
+    assert [] == [line for line in lines if cell_len(line) > WIDTH]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_plain_form_of_a_file_is_that_of_the_match(game: str) -> None:
+    """The same bytes that a simulation prints, so whoever has either can compare them."""
+    seats = CURRENT[game].seats[0]
+    seen = look(recorded(game, seats))
+    played = Simulation(find(game), find(game).settle({}, seats), seats, SEED, 0)
+    expected = "".join(write_plain(played.header, played.events()))
+    assert expected == "".join(write_plain(seen.header, seen.events))
+
+
+def test_show_tells_who_did_what_and_ends_with_the_board(tmp_path: Path) -> None:
+    """A pipe gets text without any codes."""
+    done = show(kept(recorded("cant_stop", 4), tmp_path))
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "   12  Willi  ⚀ ⚁ ⚁ ⚄  1 2 2 5\n   13  Willi  advances in 4 and 6\n" in done.stdout
+    assert "1. Heike\n" in done.stdout
+    assert done.stdout.endswith("place 1, has won 2, 4 and 12\n")
+    assert ESCAPE not in done.stdout
+
+
+def test_json_is_accepted_by_check_also_as_a_seat_saw_it(tmp_path: Path) -> None:
+    """The secret proves every draw, so a stranger's copy is checked as strictly as anyone's."""
+    file = kept(recorded("allie_gator", 3), tmp_path)
+    for eyes in ((), ("--seat", "1"), ("--public",)):
+        done = show(file, "--json", *eyes)
+        checked = check(done.stdout.splitlines())
+        assert (0, True) == (done.returncode, checked.dice_proved)
+        assert bool(eyes) == ('"cards":null' in done.stdout)
+
+
+def test_a_seat_sees_its_own_cards_and_no_others(tmp_path: Path) -> None:
+    """Neither in the account nor on the board."""
+    file = kept(recorded("allie_gator", 3), tmp_path)
+    draws = re.findall(r"(\w+) draws (.*)", show(file, "--seat", "1").stdout)
+    assert {True} == {bool(re.fullmatch(r"\d+ cards?", what)) for who, what in draws if who != "Tom"}
+    assert {False} == {bool(re.fullmatch(r"\d+ cards?", what)) for who, what in draws if who == "Tom"}
+    board = show(file, "--seat", "1", "--at", "40").stdout
+    assert (2, "seat 1 saw") == (board.count(" hidden"), re.search("seat . saw", board)[0])  # type: ignore[index]
+    assert 3 == show(file, "--public", "--at", "40").stdout.count(" hidden")
+    assert 0 == show(file, "--at", "40").stdout.count(" hidden")
+
+
+def test_at_draws_the_board_after_an_event_and_nothing_else(tmp_path: Path) -> None:
+    """From the first event, an empty table, to the last."""
+    file = kept(recorded("raffzahn", 3), tmp_path)
+    first = show(file, "--at", "1")
+    assert first.stdout.startswith("After event 1 of 552, ")
+    assert "  1×1" in first.stdout  # noqa: RUF001 - as the board has it
+    assert 0 == show(file, "--at", "552").returncode
+
+
+def test_a_running_match_is_told_as_far_as_its_file_goes(tmp_path: Path) -> None:
+    """Without a board where hidden cards would be needed to know it, and with --json for `check --unfinished`."""
+    whole = recorded("allie_gator", 3)
+    public = kept(cut(whole, 60, Watcher.PUBLIC), tmp_path, "public")
+    told = show(public)
+    assert 0 == told.returncode
+    assert "draws 5 cards" in told.stdout
+    assert told.stdout.startswith("As everybody saw it:\n\nAllie Gator")
+    assert "The match was running: the file ends with event 60.\n" in told.stdout
+    assert told.stdout.endswith("No board: event 12 hides something, so the board after it is not known.\n")
+    assert 0 == show(public, "--at", "11").returncode
+    refused = show(public, "--at", "12")
+    assert (3, "") == (refused.returncode, refused.stdout)
+    judge = kept(cut(whole, 60, Watcher.JUDGE), tmp_path, "judge")
+    lines = show(judge, "--json").stdout.splitlines()
+    assert 60 == check(lines, unfinished=True).events
+    assert 0 == show(judge, "--seat", "0").returncode
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--at", "0"), 3, "there is no event 0: the file has 1 to 313"),
+        (("--at", "314"), 3, "there is no event 314: the file has 1 to 313"),
+        (("--seat", "3"), 3, "there is no seat 3: the match has seats 0 to 2"),
+        (("--seat", "-1"), 3, "there is no seat -1"),
+        (("--seat", "1", "--public"), 64, "name one"),
+        (("--json", "--at", "3"), 64, "name one"),
+        (("--at", "three"), 64, "--at"),
+    ],
+)
+def test_what_is_not_there_is_refused_with_what_is(
+    words: tuple[str, ...], code: int, said: str, tmp_path: Path
+) -> None:
+    """On standard error, and nothing on standard output."""
+    done = show(kept(recorded("allie_gator", 3), tmp_path), *words)
+    assert (code, "") == (done.returncode, done.stdout)
+    assert said in done.stderr
+
+
+def test_a_file_shows_no_more_than_the_eyes_it_was_made_for_saw(tmp_path: Path) -> None:
+    """Whoever asks for another seat is told so, rather than shown a table with holes."""
+    whole = recorded("allie_gator", 3)
+    for eyes, whose in ((2, "seat 2"), (Watcher.PUBLIC, "the public")):
+        file = kept(cut(whole, 60, eyes), tmp_path)
+        done = show(file, "--seat", "0")
+        assert (3, "") == (done.returncode, done.stdout)
+        assert f"holds only what {whose} saw" in done.stderr
+        assert 0 == show(file, "--public").returncode
+
+
+def test_files_that_are_no_replays_and_matches_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    """Unreadable is 3, wrong is 1, and neither is a traceback."""
+    (tmp_path / "other").write_bytes(b"PK\x03\x04")
+    replay = recorded("cant_stop", 2)
+    unordered = replace(replay, events=(*replay.events[:11], replay.events[12], *replay.events[12:]))
+    other_game = replace(replay, events=(recorded("raffzahn", 3).events[0], *replay.events[1:]), names=())
+    for file, code, said in (
+        (tmp_path / "none", 3, "No such file"),
+        (tmp_path, 3, "Is a directory"),
+        (tmp_path / "other", 3, "no replay file"),
+        (kept(unordered, tmp_path, "unordered"), 1, "event 12 calls itself event 13"),
+        (kept(other_game, tmp_path, "game"), 3, "not of raffzahn"),
+        (kept(replace(replay, names=("Anna",)), tmp_path, "names"), 1, "2 seats"),
+    ):
+        done = show(file)
+        assert (code, "") == (done.returncode, done.stdout)
+        assert done.stderr.startswith(f"{file}: ")
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_seat_without_a_name_is_called_by_its_number(tmp_path: Path) -> None:
+    """Names can be removed; the match stays readable."""
+    file = tmp_path / "nameless.rollbook"
+    file.write_bytes(without_names(write(recorded("cant_stop", 2), KEYS.replays)))
+    assert "Seats: 0 seat 0, 1 seat 1\n" in show(file).stdout
+    assert '"seats":["",""]' in show(file, "--json").stdout
+
+
+def test_a_name_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    """Whoever writes a file chooses its bytes, not what a reader's terminal does."""
+    file = kept(recorded("cant_stop", 2, names=("\x1b[2J\x9b31m", "To\u202em")), tmp_path)
+    for words in ((), ("--json",), ("--at", "30")):
+        done = show(file, *words)
+        assert 0 == done.returncode
+        assert not re.search("[\x1b\x9b\u202e]|\\\\u001b", done.stdout)
+
+
+def test_a_terminal_gets_colours_and_pages(tmp_path: Path) -> None:
+    """The pager is the user's own, and gets the whole account at once."""
+    file = kept(recorded("cant_stop", 2), tmp_path)
+    seen = tmp_path / "paged"
+    in_terminal(file, env={"PAGER": f"tee {seen}"})
+    paged = seen.read_text(encoding="utf-8")
+    assert f"{ESCAPE}36mAnna" in paged
+    clean = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", paged).splitlines()]
+    assert show(file).stdout.splitlines() == clean
+
+
+def test_a_terminal_without_colours_or_pager_gets_clean_text(tmp_path: Path) -> None:
+    """NO_COLOR is kept to, --no-pager too, and a pager that is not there is done without."""
+    file = kept(recorded("cant_stop", 2), tmp_path)
+    expected = show(file).stdout
+    seen = tmp_path / "paged"
+    for words, env in (
+        (("--no-pager",), {"PAGER": f"tee {seen}", "NO_COLOR": "1"}),
+        ((), {"PAGER": "/no/such/pager", "NO_COLOR": "1"}),
+    ):
+        assert expected == in_terminal(file, *words, env=env).replace("\r\n", "\n")
+    assert not seen.exists()

@@ -1,0 +1,96 @@
+"""A small tournament to try things on: three matches of Can't Stop, its manifest, and bundles true and false."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from rollbook_replays.auditing import audit
+from rollbook_replays.bundle import open_bundle, write_bundle
+from rollbook_replays.container import Replay, write
+from rollbook_replays.judging import Judgement, amount, judge
+from rollbook_replays.public_keys import key_id
+from tests.replays.replaying import KEYS, PUBLIC, recorded
+
+ORGANISER: Final = Ed25519PrivateKey.from_private_bytes(bytes([9]) * 32)
+KEYS_OF_JUDGE: Final = {**PUBLIC, key_id(ORGANISER.public_key()).hex(): ORGANISER.public_key()}
+PLAYERS: Final = ("Anna", "Tom", "Willi")
+NUMBERS: Final = (0, 3, 4)
+IDS: Final = {number: f"cant_stop-7-{number}" for number in NUMBERS}
+PLACES: Final = {0: (2, 3, 1), 3: (3, 2, 1), 4: (2, 1, 2)}
+"""Of Anna, Tom and Willi."""
+
+STANDINGS: Final = {"Willi": (1, "6.5"), "Tom": (2, "4"), "Anna": (3, "1.5")}
+"""By hand, three points for the first and one for the second place; in match 4 two share it, half a point each."""
+
+Pairings: TypeAlias = Sequence[tuple[str, Sequence[str]]]
+EVERYBODY: Final[Pairings] = tuple((IDS[number], PLAYERS) for number in NUMBERS)
+
+
+def match(number: int, seats: int = 3) -> Replay:
+    """One of its matches."""
+    return recorded("cant_stop", seats, number)
+
+
+def replays(*numbers: int) -> dict[str, bytes]:
+    """The files of these matches, by match id."""
+    return {IDS[number]: write(match(number), KEYS.replays) for number in numbers}
+
+
+def manifest(
+    pairings: Pairings = EVERYBODY,
+    standings: Mapping[str, tuple[int, str]] = STANDINGS,
+    **changed: Any,
+) -> str:
+    """The manifest; `changed` replaces what stands behind a key of the first table."""
+    table = {
+        "title": '"Cup"',
+        "game": '"cant_stop"',
+        "ruleset": "1",
+        "begins": "2026-01-01T00:00:00Z",
+        "ends": "2026-01-02T00:00:00Z",
+        "players": _list(PLAYERS),
+        "points": "[3, 1]",
+        "shared_places": '"split"',
+        **changed,
+    }
+    played = ", ".join(f'{{ match = "{match_id}", players = {_list(players)} }}' for match_id, players in pairings)
+    return "\n".join(
+        [
+            *(f"{key} = {value}" for key, value in table.items() if value),
+            f'[[rounds]]\nname = "Final"\npairings = [{played}]',
+            *(
+                f'[[standings]]\nplayer = "{player}"\nplace = {place}\npoints = {points}'
+                for player, (place, points) in standings.items()
+            ),
+        ]
+    )
+
+
+def _list(words: Sequence[str]) -> str:
+    return "[" + ", ".join(f'"{word}"' for word in words) + "]"
+
+
+def bundled(described: str, matches: Mapping[str, bytes], key: Ed25519PrivateKey = ORGANISER) -> bytes:
+    """A bundle as whoever has our code can write it: nobody looks whether it is true."""
+    file = io.BytesIO()
+    write_bundle(file, described.encode(), {match_id: partial(bytes, data) for match_id, data in matches.items()}, key)
+    return file.getvalue()
+
+
+def judged(data: bytes, folder: Path) -> Judgement:
+    """What a judge with all keys says of a bundle."""
+    file = folder / "cup.zip"
+    file.write_bytes(data)
+    bundle = open_bundle(file)
+    return judge(bundle, [audit(source.read(), KEYS_OF_JUDGE) for source in bundle.sources], KEYS_OF_JUDGE)
+
+
+def table(judgement: Judgement) -> dict[str, tuple[int, str]]:
+    """The standings as the manifest has them."""
+    return {standing.player: (standing.place, amount(standing.points)) for standing in judgement.standings}
