@@ -37,8 +37,12 @@ from rollbook_clients.sdk.frames import (
 )
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.sdk.legal import Legal
+from rollbook_clients.sdk.patience import Deadline
 from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, TokenRefused, Unreachable
 from rollbook_clients.sdk.witness import Witness
+
+_IN_THE_FUTURE: Final = {"POSITION_AHEAD", "MATCH_NOT_FOUND"}
+"""What a spectator is told of what it may only see later."""
 
 _EXPIRED: Final = TokenRefused("TOKEN_EXPIRED", "the token has expired")
 
@@ -64,7 +68,8 @@ class Watch:
         self._attempts = caller.connection.attempts()
         self._perspective: Perspective | None = None
         """Whose eyes the service has confirmed; none before it knew the position."""
-        self._eyes_changed = False
+        self._hindsight: Deadline | None = None
+        """Until when a seat that was left may have seen more than a spectator may."""
         self._away_since: float | None = None
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
@@ -144,7 +149,7 @@ class Watch:
         if confirmed.perspective != self._perspective:
             self._perspective = confirmed.perspective
             frames.append(Confirmed(confirmed.perspective, self._position))
-        self._eyes_changed = False
+        self._hindsight = None
         return frames
 
     async def _events(self, told: MatchFrame.Events) -> Events:
@@ -161,7 +166,8 @@ class Watch:
         if reason == END_REASON_TOKEN_EXPIRED:
             await self._renew(_EXPIRED)
         elif reason == END_REASON_PERSPECTIVE_CHANGED:
-            self._eyes_changed = True
+            delay = self._witness.spectator_delay_seconds
+            self._hindsight = Deadline(delay + self._caller.connection.patience.call) if delay else None
         else:
             self._caller.connection.renew()
         return Lost(EndReason.Name(reason), in_order=True)
@@ -175,7 +181,7 @@ class Watch:
         if resumed and refused.reason == "TOO_MANY_WATCHES":
             # The server has not yet noticed that the connections which were lost are gone.
             return Lost(str(refused))
-        if self._eyes_changed and refused.reason == "POSITION_AHEAD":
+        if self._hindsight is not None and self._hindsight.left and refused.reason in _IN_THE_FUTURE:
             return Lost("spectators see later what a seat has seen already")
         if resumed and isinstance(refused, PositionUnknown):
             return self._witness.lost(f"the service does not have what it has shown: {refused}")

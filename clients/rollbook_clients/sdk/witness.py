@@ -7,6 +7,7 @@ of answers, positions, heads; and no head counts before its signature was checke
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from google.protobuf.message import DecodeError
@@ -19,6 +20,8 @@ from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.frames import Event
 from rollbook_clients.sdk.heads import Heads
 from rollbook_clients.sdk.refusals import LogBroken, LogLost, Refused, RollbookError
+
+LONGEST_DELAY_SECONDS: Final = 3_600
 
 
 class Keys:
@@ -48,6 +51,8 @@ class Witness:
         self._keys = keys
         self._heads = heads
         self._links = {0: genesis(match_id)}
+        self.spectator_delay_seconds = LONGEST_DELAY_SECONDS
+        """By how much spectators see everything later; the most there can be before event 1 was seen."""
         head = self.head
         if head is not None:
             self._links[head.sequence] = head.link
@@ -93,6 +98,8 @@ class Witness:
             if event.message.previous != after.link:
                 raise self.broken(f"event {event.sequence} does not follow from the one before", each.event)
             self.see(event.position, each.event)
+            if event.kind == "opened":
+                self.spectator_delay_seconds = event.message.opened.spectator_delay_seconds
             events.append(event)
             after = event.position
         return tuple(events)

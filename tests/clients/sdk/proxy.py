@@ -51,13 +51,15 @@ class Proxy:
         """Lead to this port of the loopback."""
         self.upstream = upstream
         self.connections = 0
+        self.is_mute = False
+        """What clients say gets through, and what they are told does not."""
         self._pairs: set[Pair] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         """Listen."""
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.address = "127.0.0.1:{}".format(self._server.sockets[0].getsockname()[1])
+        self.address = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
     async def __aexit__(
@@ -109,20 +111,24 @@ class Proxy:
         with suppress(OSError):
             while data := await source.read(CHUNK):
                 await pair.flowing.wait()
-                if not pair.deaf:
+                if not pair.deaf and not (self.is_mute and sink is pair.client):
                     sink.write(data)
                     await sink.drain()
         if not pair.deaf:
             sink.close()
 
 
-async def harass(proxy: Proxy, random: Random, counts: dict[str, int], shortest: float, longest: float) -> None:
-    """Do one of these things after the other, at random moments, until cancelled."""
+FAULTS = ("cut", "reset", "stall", "half_open")
+
+
+async def harass(proxy: Proxy, random: Random, counts: dict[str, int], longest: float) -> None:
+    """Do these things at random moments, each as often as the others, to whatever connections there are."""
+    harms: dict[str, Callable[[Pair], None]] = {"cut": Pair.cut, "reset": Pair.reset, "half_open": Pair.half_open}
     while True:
-        await asyncio.sleep(random.uniform(shortest, longest))
-        fault = random.choice(["cut", "reset", "stall", "half_open"])
-        if fault == "stall":
-            await proxy.stall(random.uniform(0.01, 0.3))
-        else:
-            proxy.each({"cut": Pair.cut, "reset": Pair.reset, "half_open": Pair.half_open}[fault])
-        counts[fault] = counts.get(fault, 0) + 1
+        for fault in random.sample(FAULTS, len(FAULTS)):
+            await asyncio.sleep(random.uniform(0, longest))
+            if fault == "stall":
+                await proxy.stall(random.uniform(0, longest))
+            else:
+                proxy.each(harms[fault])
+            counts[fault] = counts.get(fault, 0) + 1

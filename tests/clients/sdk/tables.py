@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from rollbook.v1.table_pb2 import Choice
-from rollbook_clients.sdk import Event, Events, Legal, Made, Match, Patience, Table, connect
+from rollbook_clients.sdk import Event, Events, Frame, Legal, Made, Match, Patience, Table, connect
 from tests.server.serving import Service, started
 from tests.server.watching import Theatre
 
@@ -56,7 +56,19 @@ def table(where: Theatre | str, name: str, **how: Any) -> Table:
 @contextmanager
 def service(data: Path, *flags: str) -> Iterator[Service]:
     """`rollbook serve` in a process of its own."""
-    words = [sys.executable, "-m", "rollbook", "serve", "--data", str(data), "--listen", "127.0.0.1:0", "--durability", "relaxed", *flags]
+    words = [
+        sys.executable,
+        "-m",
+        "rollbook",
+        "serve",
+        "--data",
+        str(data),
+        "--listen",
+        "127.0.0.1:0",
+        "--durability",
+        "relaxed",
+        *flags,
+    ]
     with started(words) as one:
         yield one
 
@@ -82,20 +94,31 @@ def pick(legal: Legal, random: Random) -> Choice:
     return list(legal)[random.randrange(len(legal))]
 
 
-async def play(match: Match, random: Random, most: int = 10_000) -> list[Made]:
-    """Play to the end, or so many choices; what each of them made."""
-    made: list[Made] = []
-    async for moment in match.play():
-        if moment.legal:
-            made.append(await match.choose(pick(moment.legal, random)))
-            if len(made) == most:
-                break
-    return made
+async def play(match: Match, random: Random) -> list[Made]:
+    """Play to the end; what each choice made."""
+    return [await match.choose(pick(moment.legal, random)) async for moment in match.play() if moment.legal]
 
 
 async def events(match: Match, **how: Any) -> list[Event]:
     """Watch a match to its end; its events."""
     return [event async for frame in match.watch(**how) if isinstance(frame, Events) for event in frame.events]
+
+
+async def until(frames: AsyncIterator[Frame], *kinds: type[Any]) -> list[Frame]:
+    """Read on until a frame of the last of these kinds has come after the others; what was read."""
+    read: list[Frame] = []
+    wanted = list(kinds)
+    while wanted:
+        frame = await anext(frames)
+        read.append(frame)
+        if isinstance(frame, wanted[0]):
+            wanted.pop(0)
+    return read
+
+
+def told(frames: list[Frame]) -> list[bytes]:
+    """The bytes of all events in frames."""
+    return [event.data for frame in frames if isinstance(frame, Events) for event in frame.events]
 
 
 async def turn(matches: list[Match]) -> tuple[Match, Events]:

@@ -21,17 +21,16 @@ from rollbook_clients.sdk import (
 from tests.clients.sdk.tables import (
     GAMES,
     SEED,
-    Theatre,
     events,
     pick,
     play,
     run,
     running,
-    seated,
     service,
     tables,
     turn,
 )
+from tests.server.watching import Theatre
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -67,20 +66,20 @@ def test_a_refusal_says_why_and_where_and_what_would_be_legal() -> None:
             matches = await running(players)
             match, moment = await turn(matches)
             with pytest.raises(NotNow) as caught:
-                await match.choose(CantStopChoice(advance={"columns": [2, 12]}))
+                await match.choose(CantStopChoice(advance=CantStopChoice.Advance(columns=[2, 12])))
             refused = caught.value
             assert ("COLUMNS_NOT_OFFERED", moment.position) == (refused.reason, refused.position)
             assert moment.legal is not None
             assert moment.legal == refused.legal
             assert refused.why
             with pytest.raises(Malformed) as malformed:
-                await match.choose(CantStopChoice(advance={"columns": [13, 2]}))
+                await match.choose(CantStopChoice(advance=CantStopChoice.Advance(columns=[13, 2])))
             assert "COLUMN_UNKNOWN" == malformed.value.reason
             assert malformed.value.facts
             (other,) = [each for each in matches if each is not match]
             await other.state()
             with pytest.raises(NotNow) as waiting:
-                await other.choose(CantStopChoice(roll={}))
+                await other.choose(CantStopChoice(roll=CantStopChoice.Roll()))
             assert ("NOT_YOUR_TURN", None) == (waiting.value.reason, waiting.value.legal)
 
     run(scenario)
@@ -97,7 +96,7 @@ def test_every_kind_of_refusal_is_an_exception_of_its_own() -> None:
             with pytest.raises(NotAllowed, match="NOT_SEATED"):
                 await ben.match(match.id).ready()
             with pytest.raises(Malformed, match="POSITION_MISSING"):
-                await ben.match(match.id).choose(CantStopChoice(roll={}))
+                await ben.match(match.id).choose(CantStopChoice(roll=CantStopChoice.Roll()))
             with pytest.raises(Malformed, match="SEATS_OUT_OF_RANGE"):
                 await anna.open("cant_stop", 9)
             await match.join()

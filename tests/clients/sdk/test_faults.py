@@ -1,0 +1,178 @@
+"""Networks that cut, reset, stall and half-open, and services that are killed: nothing is lost, or done twice."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from rollbook.server import feeds
+from rollbook_clients.sdk import Away, Back, CaughtUp, Event, MovedOn, OutcomeUnknown
+from tests.clients.sdk.proxy import FAULTS, Pair, Proxy, harass
+from tests.clients.sdk.tables import SEED, events, impatient, play, run, running, tables, told, turn, until
+from tests.server.test_whole_service import Serving
+from tests.server.watching import Theatre
+
+HURRIED = impatient(answer=0.5, silence=0.3)
+"""In a network like this one, a third of a second is long."""
+
+MATCHES = 8
+
+
+def chosen(seen: list[Event], seat: int) -> list[int]:
+    """The sequences of a seat's choices."""
+    return [event.sequence for event in seen if (event.kind, event.seat) == ("chosen", seat)]
+
+
+def test_nothing_is_lost_doubled_or_chosen_twice_while_connections_fail_at_random(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Hundreds of choices and thousands of frames through a proxy that does its worst, and everybody agrees.
+
+    Every watcher has exactly the bytes of the log, and every choice that a player was told of is in it once, and no
+    other.
+    """
+    monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.1)
+    print(f"ROLLBOOK_SEED={SEED}")
+    counts: dict[str, int] = {}
+
+    async def scenario(theatre: Theatre) -> None:
+        random = Random(SEED)
+        async with Proxy(theatre.port) as proxy:
+            how: dict[str, Any] = {"through": proxy.address, "patience": HURRIED, "seed": SEED}
+            async with tables(theatre, "Anna", "Ben", "Cora", **how) as (anna, ben, cora):
+                pairs = [await running([anna, ben]) for _ in range(MATCHES)]
+                watching = [asyncio.create_task(events(cora.match(pair[0].id))) for pair in pairs]
+                harm = asyncio.create_task(harass(proxy, random, counts, 0.5))
+                playing = [asyncio.gather(*(play(match, random) for match in pair)) for pair in pairs]
+                played = await asyncio.gather(*playing)
+                seen = await asyncio.gather(*watching)
+                harm.cancel()
+                await asyncio.gather(harm, return_exceptions=True)
+                for pair, told, mine in zip(pairs, seen, played, strict=True):
+                    assert await theatre.stored(pair[0].id) == [event.data for event in told]
+                    for seat in range(2):
+                        assert chosen(told, seat) == [made.events[0].sequence for made in mine[seat]]
+            frames = sum(len(told) for told in seen)
+            choices = sum(len(made) for mine in played for made in mine)
+            print(f"{frames} events, {choices} choices, {proxy.connections} connections, {counts}")
+
+    run(scenario)
+    assert set(FAULTS) == set(counts)
+
+
+def test_a_choice_whose_outcome_is_unknown_is_settled_before_the_next() -> None:
+    """It was made, but nobody said so: the same choice again is the same one, and another one comes too late."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with Proxy(theatre.port) as proxy:
+            how: dict[str, Any] = {"through": proxy.address, "patience": impatient(answer=0.3, call=0.8)}
+            async with tables(theatre, "Anna", "Ben", **how) as players:
+                for again in (True, False):
+                    matches = await running(players)
+                    match, moment = await turn(matches)
+                    assert moment.legal
+                    before = len(await theatre.stored(match.id))
+                    proxy.is_mute = True
+                    with pytest.raises(OutcomeUnknown) as caught:
+                        await match.choose(next(iter(moment.legal)))
+                    assert caught.value.request_id
+                    after = len(await theatre.stored(match.id))
+                    assert after > before
+                    proxy.is_mute = False
+                    if again:
+                        made = await match.choose(next(iter(moment.legal)))
+                        assert (before + 1, after) == (made.events[0].sequence, made.position.sequence)
+                    else:
+                        with pytest.raises(MovedOn):
+                            await match.choose(list(moment.legal)[-1])
+                    assert after == len(await theatre.stored(match.id))
+
+    run(scenario)
+
+
+def test_a_choice_that_was_given_up_is_settled_like_one_that_failed() -> None:
+    """A caller that cancels does not know either; what it asked is settled under the same request id."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with Proxy(theatre.port) as proxy, tables(theatre, "Anna", "Ben", through=proxy.address) as players:
+            matches = await running(players)
+            match, moment = await turn(matches)
+            assert moment.legal
+            before = len(await theatre.stored(match.id))
+            proxy.is_mute = True
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(match.choose(next(iter(moment.legal))), 0.3)
+            proxy.is_mute = False
+            proxy.each(Pair.cut)
+            made = await match.choose(next(iter(moment.legal)))
+            assert before + 1 == made.events[0].sequence
+            assert made.position.sequence == len(await theatre.stored(match.id))
+
+    run(scenario)
+
+
+def test_nothing_is_lost_while_the_service_is_killed_and_drained(tmp_path: Path) -> None:
+    """A whole service on disk, killed without warning and stopped in good order under two matches and a spectator."""
+    print(f"ROLLBOOK_SEED={SEED}")
+
+    async def scenario(serving: Serving) -> None:
+        random = Random(SEED)
+        patient = impatient(arrival=30.0, answer=2.0)
+        async with tables(serving.address, "Anna", "Ben", "Cora", patience=patient) as (anna, ben, cora):
+            pairs = [await running([anna, ben]) for _ in range(2)]
+            watching = [asyncio.create_task(events(cora.match(pair[0].id))) for pair in pairs]
+            harm = asyncio.create_task(stopping(serving, random))
+            playing = [asyncio.gather(*(play(match, random) for match in pair)) for pair in pairs]
+            played = await asyncio.gather(*playing)
+            seen = await asyncio.gather(*watching)
+            stops = await harm
+            again = [await events(ben.match(pair[0].id)) for pair in pairs]
+        assert 3 == stops
+        assert [[event.data for event in one] for one in again] == [[event.data for event in one] for one in seen]
+        for one, mine in zip(seen, played, strict=True):
+            for seat in range(2):
+                assert chosen(one, seat) == [made.events[0].sequence for made in mine[seat]]
+
+    async def stopping(serving: Serving, random: Random) -> int:
+        stops = (serving.kill_service, serving.end, serving.kill_both)
+        for stop in stops:
+            await asyncio.sleep(random.uniform(0.2, 0.6))
+            await asyncio.to_thread(stop)
+            if serving.process.poll() is not None:
+                serving.process = serving.start()
+        return len(stops)
+
+    serving = Serving(tmp_path / "data")
+    try:
+        asyncio.run(asyncio.wait_for(scenario(serving), 200))
+    finally:
+        serving.end()
+
+
+def test_a_restarted_service_is_come_back_to(tmp_path: Path) -> None:
+    """A watcher of a quiet match hears that the service went and came, and misses nothing of what follows."""
+
+    async def scenario(serving: Serving) -> None:
+        async with tables(serving.address, "Anna", "Ben", patience=impatient(arrival=30.0)) as players:
+            matches = await running(players)
+            async with aclosing(matches[0].watch()) as frames:
+                read = await until(frames, CaughtUp)
+                ending = asyncio.create_task(asyncio.to_thread(serving.end))
+                read += await until(frames, Away)
+                await ending
+                serving.process = serving.start()
+                read += await until(frames, Back, CaughtUp)
+                await matches[1].resign()
+                read += [frame async for frame in frames]
+            assert [event.data for event in await events(matches[1])] == told(read)
+
+    serving = Serving(tmp_path / "data")
+    try:
+        asyncio.run(asyncio.wait_for(scenario(serving), 200))
+    finally:
+        serving.end()

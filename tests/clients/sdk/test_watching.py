@@ -1,0 +1,251 @@
+"""Watching through the SDK: one sequence of frames, whatever ends the streams beneath it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from random import Random
+from typing import Any
+
+import pytest
+
+from rollbook.match.fairness import link
+from rollbook.server import feed_service, feeds
+from rollbook_clients.sdk import (
+    Away,
+    Back,
+    Beat,
+    CaughtUp,
+    Confirmed,
+    Ended,
+    Events,
+    LogLost,
+    Match,
+    Position,
+    PositionUnknown,
+    Revealed,
+    TokenRefused,
+)
+from tests.clients.sdk.proxy import Pair, Proxy
+from tests.clients.sdk.tables import (
+    SEED,
+    events,
+    impatient,
+    play,
+    run,
+    running,
+    table,
+    tables,
+    told,
+    turn,
+    until,
+)
+from tests.server.watching import Theatre
+
+
+def test_a_watch_tells_a_match_from_its_opening_to_its_end() -> None:
+    """Confirmed, events, caught up, more events, what was hidden, the end; and the events are the log."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            matches = await running([anna, ben], "allie_gator")
+            async with aclosing(cora.match(matches[0].id).watch()) as frames:
+                read = await until(frames, Confirmed, Events, CaughtUp)
+                await asyncio.gather(*(play(match, Random(SEED)) for match in matches))
+                read += [frame async for frame in frames]
+        kinds = [type(frame) for frame in read]
+        assert [Events, Revealed, Ended] == [kind for kind in kinds if kind is not Beat][-3:]
+        assert await theatre.stored(matches[0].id) == told(read)
+        revealed = next(frame for frame in read if isinstance(frame, Revealed))
+        assert revealed.outcomes
+        last = [frame for frame in read if isinstance(frame, Events)][-1]
+        assert last.sealed is not None
+        assert Ended(last.position) == read[-1]
+
+    run(scenario)
+
+
+def test_a_watch_begins_behind_any_position_that_was_seen() -> None:
+    """Also at the end of a match that is over; a position of another match is refused, and is no evidence of a loss."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as players:
+            matches = await running(players)
+            await asyncio.gather(*(play(match, Random(SEED)) for match in matches))
+            seen = await events(matches[0])
+            for event in (seen[0], seen[len(seen) // 2], seen[-1]):
+                rest = await events(matches[1], after=event.position)
+                assert [each.data for each in seen[event.sequence :]] == [each.data for each in rest]
+            with pytest.raises(PositionUnknown, match="POSITION_OTHER_LINK"):
+                await events(matches[0], after=Position(3, link(b"of another match")))
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("harm", [Pair.cut, Pair.reset, Pair.half_open])
+def test_a_watch_tells_that_it_was_away_and_goes_on_where_it_was(harm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever happened meanwhile follows, once; and nothing else is told again."""
+    monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.05)
+
+    async def scenario(theatre: Theatre) -> None:
+        async with Proxy(theatre.port) as proxy, tables(theatre, "Anna", "Ben") as players:
+            matches = await running(players)
+            async with (
+                table(theatre, "Cora", through=proxy.address, patience=impatient(silence=0.5)) as cora,
+                aclosing(cora.match(matches[0].id).watch()) as frames,
+            ):
+                read = await until(frames, Confirmed, Events, CaughtUp)
+                assert 1 == proxy.each(harm)
+                match, moment = await turn(matches)
+                assert moment.legal
+                await match.choose(next(iter(moment.legal)))
+                read += await until(frames, Away, Back, Events, CaughtUp)
+            (back,) = [frame for frame in read if isinstance(frame, Back)]
+            assert back.seconds > 0
+            assert 1 == sum(isinstance(frame, Confirmed) for frame in read)
+            assert await theatre.stored(match.id) == told(read)
+
+    run(scenario)
+
+
+def test_a_watch_sees_with_the_eyes_that_its_caller_has() -> None:
+    """Whoever sits down sees as that seat from then on, and whoever gets up again as the public."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna") as (anna,):
+            match = await anna.open("cant_stop", 2)
+            async with aclosing(match.watch()) as frames:
+                read = await until(frames, Confirmed, CaughtUp)
+                await match.join()
+                read += await until(frames, Confirmed, CaughtUp)
+                await match.leave()
+                read += await until(frames, Confirmed, CaughtUp)
+            seats = [frame.perspective.HasField("seat") for frame in read if isinstance(frame, Confirmed)]
+            assert [False, True, False] == seats
+            assert await theatre.stored(match.id) == told(read)
+            assert not any(isinstance(frame, Away) for frame in read)
+
+    run(scenario)
+
+
+def test_whoever_gets_up_waits_for_what_spectators_see_later() -> None:
+    """What a seat has seen lies in a spectator's future; that is no lost log, and passes with the delay."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna") as (anna,):
+            match = await anna.open("cant_stop", 2, spectator_delay_seconds=60)
+            await match.join()
+            async with aclosing(match.watch()) as frames:
+                read = await until(frames, Confirmed, Events, CaughtUp)
+                await match.leave()
+                read += await until(frames, Away)
+                theatre.clock.ms += 61_000
+                read += await until(frames, Back, Confirmed, CaughtUp)
+            assert await theatre.stored(match.id) == told(read)
+
+    run(scenario)
+
+
+def test_a_guest_whose_token_expires_under_a_watch_gets_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody notices: the watch goes on, with the same eyes, and so does whatever the guest does next."""
+    monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
+
+    async def scenario(theatre: Theatre) -> None:
+        async with table(f"127.0.0.1:{theatre.port}", "Anna") as anna, table(theatre, "Ben") as ben:
+            matches = await running([anna, ben])
+            async with aclosing(matches[0].watch()) as frames:
+                read = await until(frames, Confirmed, Events, CaughtUp)
+                token = anna.token
+                theatre.clock.ms += theatre.limits.guest_token_seconds * 1_000
+                read += await until(frames, CaughtUp)
+                assert token != anna.token
+                await matches[0].resign()
+                read += [frame async for frame in frames]
+            assert 1 == sum(isinstance(frame, Confirmed) for frame in read)
+            assert await theatre.stored(matches[0].id) == told(read)
+
+    run(scenario)
+
+
+def test_a_token_that_was_given_is_used_as_it_is_and_not_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever gave it has to give another one; the watch says so and ends."""
+    monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna") as (anna,):
+            match = await anna.open("cant_stop", 2)
+            async with aclosing(match.watch()) as frames:
+                await until(frames, CaughtUp)
+                theatre.clock.ms += 10**9 * 2
+                with pytest.raises(TokenRefused, match="TOKEN_EXPIRED"):
+                    await until(frames, Ended)
+            with pytest.raises(TokenRefused, match="TOKEN_EXPIRED"):
+                await match.state()
+
+    run(scenario)
+
+
+def test_a_log_that_was_lost_is_told_with_the_head_that_proves_it() -> None:
+    """The service signed what it no longer has: the watch ends, and the evidence is in the exception."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as players:
+            matches = await running(players)
+            async with aclosing(matches[0].watch()) as frames:
+                await until(frames, CaughtUp)
+                head = matches[0].head
+                stream = theatre.log._streams[matches[0].id]
+                del stream.entries[-2:]
+                with pytest.raises(LogLost) as caught:
+                    await until(frames, Ended)
+            assert head is not None
+            assert (head, matches[0].id) == (caught.value.head, caught.value.match_id)
+            assert head.is_signed_by(theatre.head_key.public_key())
+
+    run(scenario)
+
+
+def test_the_lobby_is_always_the_whole_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matches come, change and go; a lost connection is told, and afterwards the picture is whole again."""
+    monkeypatch.setattr(feed_service, "LOBBY_SECONDS", 0.02)
+
+    async def scenario(theatre: Theatre) -> None:
+        async with Proxy(theatre.port) as proxy, tables(theatre, "Anna", "Ben") as (anna, _):
+            first = await anna.open("cant_stop", 2)
+            async with (
+                table(theatre, "Cora", through=proxy.address) as cora,
+                aclosing(cora.lobby("cant_stop")) as lobby,
+            ):
+                assert [first.id] == [each.match_id for each in (await anext(lobby)).matches]
+                second = await anna.open("cant_stop", 2)
+                assert [second.id, first.id] == [each.match_id for each in (await anext(lobby)).matches]
+                proxy.each(Pair.cut)
+                away = await anext(lobby)
+                assert (True, 2) == (away.is_away, len(away.matches))
+                await theatre.abort(first.id)
+                async for now in lobby:
+                    if len(now.matches) == 1:
+                        break
+                assert ([second.id], False) == ([each.match_id for each in now.matches], now.is_away)
+
+    run(scenario)
+
+
+def test_hidden_cards_reach_their_seat_and_nobody_else() -> None:
+    """An event carries what it hides only for whoever may see it."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            matches = await running([anna, ben], "allie_gator")
+
+            async def hidden(match: Match) -> int:
+                async with aclosing(match.watch()) as frames:
+                    read = await until(frames, CaughtUp)
+                each = [event for frame in read if isinstance(frame, Events) for event in frame.events]
+                return sum(event.hidden is not None for event in each)
+
+            assert await hidden(matches[0])
+            assert await hidden(matches[1])
+            assert 0 == await hidden(cora.match(matches[0].id))
+
+    run(scenario)
