@@ -165,6 +165,13 @@ def test_a_bot_that_chooses_badly_is_named_and_loses_and_the_duel_goes_on(
     assert "Traceback" not in done.stderr
 
 
+def test_a_bot_sees_its_own_hand_and_no_other(strangers: dict[str, str]) -> None:
+    """In a duel as at a service: what it is given is its seat's view."""
+    words = ("--game", "allie_gator", "--seats", "4", "--matches", "2", "--seed", "1", "--json")
+    done = rollbook_duel("nosy", "nosy", *words, env=strangers)
+    assert (0, []) == (done.returncode, facts(done)["faults"])
+
+
 def test_others_finish_their_match_at_a_table_with_a_bad_bot(strangers: dict[str, str]) -> None:
     """With three seats two good bots play on; the caretaker plays for the one that resigned, and it cannot win."""
     words = ("--game", "cant_stop", "--seats", "3", "--matches", "6", "--seed", "2", "--json")
