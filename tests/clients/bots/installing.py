@@ -80,4 +80,5 @@ def installed(folder: Path) -> dict[str, str]:
     (folder / "strange_bots.py").write_text(STRANGE_BOTS, encoding="utf-8")
     (metadata / "entry_points.txt").write_text(ENTRY_POINTS, encoding="utf-8")
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: strange-bots\nVersion: 1.0\n", encoding="utf-8")
-    return {**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(folder)}
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": path}

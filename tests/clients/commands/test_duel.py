@@ -117,8 +117,10 @@ def test_monte_carlo_thinks_for_a_time() -> None:
         (("monte_carlo:think=0", "random", "--game", "raffzahn"), "more than 0"),
         (("random", "random", "--game", "raffzahn", "--seats", "2"), "seats: 3 to 6"),
         (("random", "random", "--game", "raffzahn", "--option", "edition=third"), "allowed: revised, original"),
-        (("random", "random", "--game", "raffzahn", "--matches", "0"), "--matches must be at least 1"),
-        (("random", "random", "--game", "raffzahn", "--jobs", "0"), "--jobs must be at least 1"),
+        (("random", "random", "--game", "raffzahn", "--matches", "0"), "--matches must be 1 to 1,000,000"),
+        (("random", "random", "--game", "raffzahn", "--matches", "1000001"), "--matches must be 1 to 1,000,000"),
+        (("random", "random", "--game", "raffzahn", "--jobs", "0"), "--jobs must be 1 to 256"),
+        (("random", "random", "--game", "raffzahn", "--jobs", "257"), "--jobs must be 1 to 256"),
         (("random", "random", "--game", "raffzahn", "--seed", "9" * 61), "at most 60"),
     ],
 )
