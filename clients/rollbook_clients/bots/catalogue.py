@@ -29,6 +29,11 @@ class Named:
     strategy: Strategy
     settings: Mapping[str, Any]
 
+    @property
+    def name(self) -> str:
+        """The strategy alone."""
+        return self.text.partition(":")[0]
+
     def seated(self, seat: Seat) -> Bot:
         """A bot for this seat, or `Unsuited`."""
         return self.strategy(seat, **self.settings)

@@ -174,7 +174,7 @@ def _choice(bot: Bot, match: Match, seat: int) -> Any:
 def _seated(duel: Duel, match_id: str, sides: tuple[int, ...]) -> list[Bot]:
     game = find(duel.game)
     return [
-        _strategy(duel.strategies[side]).seated(Seat(game, duel.options, duel.seats, seat, seed=_seed(match_id, seat)))
+        _strategy(duel.strategies[side]).seated(Seat(game, duel.options, duel.seats, seat, seed(match_id, seat)))
         for seat, side in enumerate(sides)
     ]
 
@@ -184,5 +184,6 @@ def _strategy(text: str) -> catalogue.Named:
     return catalogue.find(text)
 
 
-def _seed(match_id: str, seat: int) -> int:
+def seed(match_id: str, seat: int) -> int:
+    """What the chance of the bot at this seat of this match follows from."""
     return int.from_bytes(hashlib.sha256(f"rollbook/1/duel{match_id}/{seat}".encode("ascii")).digest()[:8], "big")

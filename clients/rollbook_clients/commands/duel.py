@@ -23,6 +23,8 @@ from rollbook_clients.bots.catalogue import Unknown
 from rollbook_clients.bots.duel import Duel, check, play_all
 from rollbook_clients.bots.tally import Tally
 
+MOST_MATCHES: Final = 1_000_000
+MOST_JOBS: Final = 256
 FAULTS_TOLD: Final = 3
 
 
@@ -69,7 +71,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     seats
         How many seats. Default: the fewest of the game.
     matches
-        How many matches. Default: 1000.
+        How many matches, at most a million. Default: 1000.
     seed
         The whole number that everything follows from; drawn, and told, if not given.
     jobs
@@ -106,12 +108,12 @@ def _duel(  # noqa: PLR0913 - all that a duel is made of
 
 
 def _jobs(matches: int, jobs: int | None) -> int:
-    if matches < 1:
-        raise ValueError("--matches must be at least 1")
+    if not 1 <= matches <= MOST_MATCHES:
+        raise ValueError(f"--matches must be 1 to {MOST_MATCHES:,}")
     if jobs is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if jobs < 1:
-        raise ValueError("--jobs must be at least 1")
+    if not 1 <= jobs <= MOST_JOBS:
+        raise ValueError(f"--jobs must be 1 to {MOST_JOBS}")
     return jobs
 
 

@@ -44,6 +44,17 @@ STRANGE_BOTS = textwrap.dedent('''
             sys.exit("enough")
 
 
+    class Nosy(Timid):
+        """Fails where it sees a hand that is not its own, or does not see that."""
+
+        def __init__(self, seat):
+            self.seat = seat
+
+        def choose(self, view, legal):
+            assert [self.seat.number] == [number for number, it in enumerate(view.players) if it.hand is not None]
+            return next(iter(legal))
+
+
     class Dying(Timid):
         """Takes its process along."""
 
@@ -56,6 +67,7 @@ ENTRY_POINTS = textwrap.dedent("""
     cheat = strange_bots:Cheat
     breaking = strange_bots:Breaking
     quitting = strange_bots:Quitting
+    nosy = strange_bots:Nosy
     dying = strange_bots:Dying
     missing = strange_bots:Missing
 """)
@@ -68,4 +80,5 @@ def installed(folder: Path) -> dict[str, str]:
     (folder / "strange_bots.py").write_text(STRANGE_BOTS, encoding="utf-8")
     (metadata / "entry_points.txt").write_text(ENTRY_POINTS, encoding="utf-8")
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: strange-bots\nVersion: 1.0\n", encoding="utf-8")
-    return {**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(folder)}
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": path}

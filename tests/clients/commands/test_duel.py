@@ -117,8 +117,10 @@ def test_monte_carlo_thinks_for_a_time() -> None:
         (("monte_carlo:think=0", "random", "--game", "raffzahn"), "more than 0"),
         (("random", "random", "--game", "raffzahn", "--seats", "2"), "seats: 3 to 6"),
         (("random", "random", "--game", "raffzahn", "--option", "edition=third"), "allowed: revised, original"),
-        (("random", "random", "--game", "raffzahn", "--matches", "0"), "--matches must be at least 1"),
-        (("random", "random", "--game", "raffzahn", "--jobs", "0"), "--jobs must be at least 1"),
+        (("random", "random", "--game", "raffzahn", "--matches", "0"), "--matches must be 1 to 1,000,000"),
+        (("random", "random", "--game", "raffzahn", "--matches", "1000001"), "--matches must be 1 to 1,000,000"),
+        (("random", "random", "--game", "raffzahn", "--jobs", "0"), "--jobs must be 1 to 256"),
+        (("random", "random", "--game", "raffzahn", "--jobs", "257"), "--jobs must be 1 to 256"),
         (("random", "random", "--game", "raffzahn", "--seed", "9" * 61), "at most 60"),
     ],
 )
@@ -163,6 +165,13 @@ def test_a_bot_that_chooses_badly_is_named_and_loses_and_the_duel_goes_on(
     assert why in done.stderr
     assert f"{bot} resigned 3 more times" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_bot_sees_its_own_hand_and_no_other(strangers: dict[str, str]) -> None:
+    """In a duel as at a service: what it is given is its seat's view."""
+    words = ("--game", "allie_gator", "--seats", "4", "--matches", "2", "--seed", "1", "--json")
+    done = rollbook_duel("nosy", "nosy", *words, env=strangers)
+    assert (0, []) == (done.returncode, facts(done)["faults"])
 
 
 def test_others_finish_their_match_at_a_table_with_a_bad_bot(strangers: dict[str, str]) -> None:

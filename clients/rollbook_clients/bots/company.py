@@ -1,0 +1,51 @@
+"""Several bots at one service, until they are stopped: each a guest of its own, all in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import suppress
+
+from rollbook.commands.outcome import Exit, worst
+from rollbook.rules.refusals import Invalid
+from rollbook_clients.bots.player import Broken, Player, Tell, Terms
+from rollbook_clients.bots.wire import NotKnown
+from rollbook_clients.sdk import NotFound, RollbookError, Unreachable, connect
+
+
+class NoService(Exception):
+    """Nobody answers where the bots were sent."""
+
+
+async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is told
+    terms: Terms,
+    count: int,
+    *,
+    address: str,
+    token: str,
+    authorities: bytes | None,
+    result: Tell,
+    trouble: Tell,
+) -> Exit:
+    """Let so many bots play until all have stopped, or until the program is told to end."""
+    finding = asyncio.Lock()
+    codes = {Exit.GOOD}
+
+    async def one(number: int) -> None:
+        name = f"{terms.strategy.name} {number + 1}"
+        try:
+            async with connect(address, name=name, token=token, authorities=authorities) as table:
+                await Player(number, terms, table, finding, result, trouble).play()
+        except Unreachable as unreachable:
+            raise NoService(str(unreachable)) from None
+        except (Broken, NotKnown, Invalid, RollbookError) as failed:
+            trouble(f"{name} stops: {failed}")
+            codes.add(Exit.UNREADABLE if isinstance(failed, NotFound) else Exit.WRONG)
+
+    playing = asyncio.gather(*(one(number) for number in range(count)))
+    loop = asyncio.get_running_loop()
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(ending, playing.cancel)
+    with suppress(asyncio.CancelledError):
+        await playing
+    return worst(codes)

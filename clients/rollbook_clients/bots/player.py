@@ -1,0 +1,231 @@
+"""A bot at a service: it sits down where a seat is free, plays, and goes on to the next match.
+
+This alone of the bots' modules knows the SDK. What the service sends is read into what the rules would give, so that
+any strategy plays here as it does in a duel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rollbook.match.messages import write_choice
+from rollbook.rules.catalogue import find
+from rollbook.rules.game import Game
+from rollbook.rules.options import Options
+from rollbook.v1.events_pb2 import Sealed
+from rollbook.v1.match_pb2 import MATCH_STATE_OPEN
+from rollbook.v1.table_pb2 import Choice, View
+from rollbook_clients.bots.bot import Bot, Seat
+from rollbook_clients.bots.catalogue import Named
+from rollbook_clients.bots.wire import read_legal, read_options, read_view
+from rollbook_clients.sdk import (
+    Legal,
+    Match,
+    MovedOn,
+    OutcomeUnknown,
+    Position,
+    Refused,
+    RollbookError,
+    Table,
+    Unreachable,
+)
+
+TURN_SECONDS: Final = 60
+READY_SECONDS: Final = 60
+"""For matches that a bot opens: a stranger who goes away does not hold it up for ever."""
+
+LEAVE_SECONDS: Final = 5
+RETRY_SECONDS: Final = 2.0
+"""After a service was out of reach, or has had enough for a while."""
+
+Tell = Callable[[str], None]
+
+
+class Broken(Exception):
+    """A strategy has failed, or chosen what is not legal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a bot plays, and how it opens matches if it finds none."""
+
+    game: Game[Any, Any, Any]
+    seats: int
+    options: Options
+    strategy: Named
+    seed: int
+    match_id: str = ""
+    """The one match to play; empty for any, one after the other."""
+    invitation_code: str = ""
+
+
+@dataclass(slots=True)
+class Player:
+    """One bot at its table, and the matches it has played."""
+
+    number: int
+    terms: Terms
+    table: Table
+    finding: asyncio.Lock
+    """Held while a seat is looked for, so that bots who start together sit down together."""
+    result: Tell
+    """Where it is told how a match ended."""
+    trouble: Tell
+    """Where it is told what went wrong."""
+    matches: int = 0
+    shunned: set[str] = field(default_factory=set)
+    """Matches that could not be joined, or have been played."""
+
+    @property
+    def name(self) -> str:
+        """As others see it, and as it is told of."""
+        return self.table.name or f"{self.terms.strategy.name} {self.number + 1}"
+
+    async def play(self) -> None:
+        """Play one match after the other, or the one of the terms; Broken if the strategy is."""
+        while True:
+            try:
+                match = await self._sit_down()
+                await self._play(match)
+            except Refused as refused:
+                self.trouble(f"{self.name}: {refused}")
+                if self.terms.match_id:
+                    raise
+                await asyncio.sleep(RETRY_SECONDS)
+            except Unreachable as unreachable:
+                self.trouble(f"{self.name}: {unreachable}")
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                self.matches += 1
+                if self.terms.match_id:
+                    return
+
+    async def _sit_down(self) -> Match:
+        async with self.finding:
+            if self.terms.match_id:
+                match = self.table.match(self.terms.match_id, self.terms.invitation_code)
+                await _join(match)
+                return match
+            return await self._found() or await self._opened()
+
+    async def _found(self) -> Match | None:
+        """A seat in a public match of the game, whatever its options."""
+        listed = [summary async for summary in self.table.matches(self.terms.game.name, MATCH_STATE_OPEN)]
+        for summary in listed:
+            if summary.match_id in self.shunned or summary.ruleset != self.terms.game.version:
+                continue
+            match = self.table.match(summary.match_id)
+            try:
+                await _join(match)
+            except Refused:
+                # Somebody was faster.
+                self.shunned.add(summary.match_id)
+            else:
+                return match
+        return None
+
+    async def _opened(self) -> Match:
+        terms = self.terms
+        match = await self.table.open(
+            terms.game.name, terms.seats, terms.options, turn_seconds=TURN_SECONDS, ready_seconds=READY_SECONDS
+        )
+        await _join(match)
+        return match
+
+    async def _play(self, match: Match) -> None:
+        self.shunned.add(match.id)
+        async with self._giving_up(match):
+            await match.ready()
+            seat = await self._seat(match)
+            bot = await asyncio.to_thread(self._made, seat)
+            async with aclosing(match.play()) as moments:
+                async for moment in moments:
+                    if moment.legal is not None:
+                        # Whoever thinks must not keep the other bots, nor the connection, from going on.
+                        choice = await asyncio.to_thread(self._choice, bot, seat, moment.view, moment.legal)
+                        await self._choose(match, choice, moment.position)
+                    if moment.sealed is not None:
+                        self.result(f"{match.id}  {seat.game.name}  {self.name}: {_ending(moment.sealed, seat.number)}")
+
+    @asynccontextmanager
+    async def _giving_up(self, match: Match) -> AsyncIterator[None]:
+        """Whoever stops, or breaks, does not let the others wait."""
+        try:
+            yield
+        except BaseException:
+            await _leave(match)
+            raise
+
+    async def _seat(self, match: Match) -> Seat:
+        state = await match.state()
+        summary = state.summary
+        game = find(summary.game, summary.ruleset)
+        seats = len(summary.seats)
+        options = read_options(game, getattr(summary, game.name), seats)
+        return Seat(game, options, seats, state.perspective.seat, self._seed())
+
+    def _seed(self) -> int:
+        """Another one for every bot and match."""
+        text = f"rollbook/1/bot/{self.terms.seed}/{self.number}/{self.matches}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+    def _made(self, seat: Seat) -> Bot:
+        try:
+            return self.terms.strategy.seated(seat)
+        except (Exception, SystemExit) as failure:
+            raise Broken(f"it cannot sit down: {failure!r}") from failure
+
+    async def _choose(self, match: Match, choice: Choice, position: Position) -> None:
+        try:
+            await match.choose(choice, at=position)
+        except (MovedOn, OutcomeUnknown) as late:
+            # The next moment shows whether it was in time.
+            self.trouble(f"{self.name}: {late}")
+
+    def _choice(self, bot: Bot, seat: Seat, view: View, offered: Legal) -> Choice:
+        legal = read_legal(seat.game, offered.message)
+        try:
+            choice = bot.choose(read_view(seat.game, view), legal)
+            is_legal = choice in legal
+        except (Exception, SystemExit) as failure:
+            raise Broken(f"it failed: {failure!r}") from failure
+        if not is_legal:
+            raise Broken(f"it chose {choice!r:.200}, which is not legal")
+        message = Choice()
+        write_choice(seat.game, choice, getattr(message, seat.game.name))
+        return message
+
+
+async def _join(match: Match) -> None:
+    try:
+        await match.join()
+    except asyncio.CancelledError:
+        # The seat may have been taken before the answer came.
+        await _leave(match)
+        raise
+
+
+async def _leave(match: Match) -> None:
+    """Get up, or give up if the seats are closed; if neither can be told, the clock will tell."""
+    with suppress(TimeoutError, RollbookError):
+        async with asyncio.timeout(LEAVE_SECONDS):
+            try:
+                await match.leave()
+            except Refused:
+                await match.resign()
+
+
+def _ending(sealed: Sealed, seat: int) -> str:
+    """How a match ended for a seat.
+
+    >>> _ending(Sealed(places=Sealed.Places(places=[2, 1, 3])), 0)
+    'place 2 of 3'
+    """
+    if sealed.HasField("places"):
+        return f"place {sealed.places.places[seat]} of {len(sealed.places.places)}"
+    return "aborted"

@@ -1,0 +1,119 @@
+"""`rollbook bot`: bots at a service."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import Parameter
+
+from rollbook.commands.outcome import Exit, usage
+from rollbook.commands.simulate import pairs
+from rollbook.rules.catalogue import find
+from rollbook.rules.options import read_options
+from rollbook.rules.refusals import Refused
+from rollbook_clients.bots import catalogue
+from rollbook_clients.bots.bot import Seat, Unsuited
+from rollbook_clients.bots.catalogue import Unknown
+
+MOST_BOTS: Final = 100
+
+
+def bot(  # noqa: PLR0913 - every flag is a parameter
+    *,
+    game: str,
+    strategy: str = "heuristic",
+    count: int = 1,
+    service: Annotated[str, Parameter(name=["--service", "--server"])] = "localhost:50051",
+    token: Annotated[str, Parameter(env_var="ROLLBOOK_TOKEN")] = "",
+    tls_ca: Path | None = None,
+    seed: int | None = None,
+    match: str = "",
+    invitation: str = "",
+    seats: int | None = None,
+    option: Annotated[Sequence[str], Parameter(negative="")] = (),
+) -> int:
+    """Let bots play at a service, one match after the other, until Ctrl-C.
+
+    Each sits down in an open match of the game or, where there is none, opens one and waits for others; a match that a
+    bot opens has a clock of 60 seconds a turn. How each match ended for each bot is printed, a line each. A bot that is
+    stopped gets up, or resigns if its match has begun. One that breaks or chooses what is not legal resigns as well and
+    is told by name; then the exit code is 1. Exit code 3 if no service answers, or it has no such match.
+
+    Parameters
+    ----------
+    game
+        Which game; `rollbook games` lists them.
+    strategy
+        NAME or NAME:SETTING=VALUE, as `rollbook duel --help` explains. Default: heuristic.
+    count
+        How many bots, at most 100. Default: 1.
+    service
+        host:port of the service. Default: localhost:50051.
+    token
+        Who plays, better given by its variable; for one bot only. Without one each bot is a guest.
+    tls_ca
+        The certificates to trust, PEM, for a service with TLS.
+    seed
+        What the chance of the bots follows from; drawn, and told, if not given.
+    match
+        The id of the one match to play. The bots end with it.
+    invitation
+        The code that opens a seat of that match, if it is private.
+    seats
+        Of the matches that bots open. Default: the fewest of the game.
+    option
+        NAME=VALUE, for the matches that bots open, once for each option that shall differ from its default.
+    """
+    try:
+        rules = find(game)
+        seats = rules.seats[0] if seats is None else seats
+        options = rules.settle(read_options(rules.options, pairs(option)), seats)
+        named = catalogue.find(strategy)
+        named.seated(Seat(rules, options, seats, number=0, seed=0))
+        _together(count, token, match, invitation)
+        authorities = None if tls_ca is None else tls_ca.expanduser().read_bytes()
+    except (Refused, Unknown, Unsuited, ValueError) as refused:
+        return usage(str(refused))
+    except OSError as wrong:
+        _tell(f"{tls_ca}: {wrong.strerror}")
+        return Exit.UNREADABLE
+    if seed is None:
+        seed = secrets.randbelow(10**9)
+        _tell(f"seed {seed}")
+    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    from rollbook_clients.bots.company import NoService, keep_company  # noqa: PLC0415 - see above
+    from rollbook_clients.bots.player import Terms  # noqa: PLC0415 - see above
+
+    terms = Terms(rules, seats, options, named, seed, match, invitation)
+    company = keep_company(
+        terms, count, address=service, token=token, authorities=authorities, result=_result, trouble=_tell
+    )
+    try:
+        return asyncio.run(company)
+    except NoService as nobody:
+        _tell(f"{nobody}; `rollbook serve` starts a service, --service HOST:PORT names another")
+        return Exit.UNREADABLE
+
+
+def _together(count: int, token: str, match: str, invitation: str) -> None:
+    if not 1 <= count <= MOST_BOTS:
+        raise ValueError(f"--count must be 1 to {MOST_BOTS}")
+    if token and count > 1:
+        raise ValueError("--token is one player, who holds one seat of a match: it goes with --count 1 only")
+    if invitation and not match:
+        raise ValueError("--invitation opens a seat of the match that --match names")
+
+
+def _result(line: str) -> None:
+    print(line, flush=True)
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
