@@ -104,7 +104,7 @@ class Caller:
                 await self.renew(refused)
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
-                    raise Unreachable(f"{self.connection.address} does not answer: {lost}") from None
+                    raise Unreachable(f"no answer from {self.connection.address}: {lost}") from None
 
     async def renew(self, refused: TokenRefused) -> None:
         """Get a token for one that has expired; what else is wrong with it, or is not ours to renew, is raised."""

@@ -164,12 +164,7 @@ class Match:
         """Every moment of the match from now to its end, as a player needs it.
 
         That is the newest one only, and the same one again if it is still this seat's turn after a lost connection.
-
-        A whole player is
-
-            async for moment in match.play():
-                if moment.legal:
-                    await match.choose(next(iter(moment.legal)))
+        Whoever chooses in answer to every moment that has `legal` choices plays the match.
         """
         newest: Events | None = None
         is_current = False

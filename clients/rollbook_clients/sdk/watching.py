@@ -68,6 +68,8 @@ class Watch:
         self._attempts = caller.connection.attempts()
         self._perspective: Perspective | None = None
         """Whose eyes the service has confirmed; none before it knew the position."""
+        self._vouched_for = 0
+        """How far the service had vouched for the log when the stream began."""
         self._hindsight: Deadline | None = None
         """Until when a seat that was left may have seen more than a spectator may."""
         self._away_since: float | None = None
@@ -103,6 +105,7 @@ class Watch:
         raise Lost("the stream ended without a last word")
 
     def _request(self) -> WatchMatchRequest:
+        self._vouched_for = self._witness.head.sequence if self._witness.head is not None else 0
         request = WatchMatchRequest(
             match_id=self._witness.match_id,
             public_only=self._public_only,
@@ -120,6 +123,7 @@ class Watch:
             case "events":
                 frames: list[Frame] = [await self._events(message.events)]
             case "caught_up":
+                self._check_reached()
                 frames = [CaughtUp(self._position)]
             case "fell_behind":
                 frames = [FellBehind(self._position)]
@@ -151,6 +155,11 @@ class Watch:
             frames.append(Confirmed(confirmed.perspective, self._position))
         self._hindsight = None
         return frames
+
+    def _check_reached(self) -> None:
+        """Whether the log reaches to where the service vouched for it before this stream began."""
+        if self._position.sequence < self._vouched_for and not self._witness.spectator_delay_seconds:
+            raise self._witness.lost(f"the log ends at event {self._position.sequence}, before a head that was signed")
 
     async def _events(self, told: MatchFrame.Events) -> Events:
         events = self._witness.follow(told.events, self._position)
