@@ -146,6 +146,7 @@ class Match(_Run[asynchronous.Match]):
     play = _stepping(asynchronous.Match.play)
     watch = _stepping(asynchronous.Match.watch)
     export = _waiting(asynchronous.Match.export)
+    verify = _waiting(asynchronous.Match.verify)
 
 
 def _opening(
