@@ -167,8 +167,9 @@ class Match:
     async def play(self) -> AsyncGenerator[Events, None]:
         """Every moment of the match from now to its end, as a player needs it.
 
-        That is the newest one only, and the same one again if it is still this seat's turn after a lost connection.
-        Whoever chooses in answer to every moment that has `legal` choices plays the match.
+        That is the newest one only, and the same one again for as long as it is still this seat's turn: every few
+        seconds, and after a lost connection. Whoever chooses in answer to every moment that has `legal` choices plays
+        the match, and a choice that failed is made up for.
         """
         newest: Events | None = None
         is_current = False
@@ -181,9 +182,6 @@ class Match:
                         is_current = True
                     case Away() | FellBehind():
                         is_current = False
-                        continue
-                    case _:
-                        continue
                 # An answer to a command may have shown more than the feed has told so far.
                 if is_current and newest is not None and not self._is_past(newest.position):
                     yield newest
