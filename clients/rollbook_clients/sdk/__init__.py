@@ -58,6 +58,7 @@ from rollbook_clients.sdk.frames import (
     Seat,
     State,
 )
+from rollbook_clients.sdk.guests import GuestsUnreadable
 from rollbook_clients.sdk.heads import Heads, HeadsUnreadable
 from rollbook_clients.sdk.legal import Legal
 from rollbook_clients.sdk.lobby import Lobby
@@ -94,6 +95,7 @@ __all__ = [
     "Events",
     "FellBehind",
     "Frame",
+    "GuestsUnreadable",
     "Head",
     "Heads",
     "HeadsUnreadable",

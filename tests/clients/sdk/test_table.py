@@ -12,8 +12,7 @@ import pytest
 from rollbook.server.limits import Limits
 from rollbook.v1.cant_stop_pb2 import CantStopOptions
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING
-from rollbook_clients.sdk import Malformed, RollbookError, Unreachable, connect
-from rollbook_clients.sdk.guests import GuestsUnreadable
+from rollbook_clients.sdk import GuestsUnreadable, Malformed, RollbookError, Unreachable, connect
 from tests.clients.sdk.tables import (
     address,
     events,

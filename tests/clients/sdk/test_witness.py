@@ -237,9 +237,9 @@ def test_closing_is_the_event_that_leaves_no_seat_free() -> None:
         async with tables(theatre, "Anna", "Ben") as (anna, ben):
             match = await anna.open("cant_stop", 2)
             bens: Match = ben.match(match.id)
-            await match.join()
+            await match.join(seat=1)
             await match.leave()
-            await bens.join()
+            await bens.join(seat=0)
             await match.join()
             stored = [ProjectedEvent(event=data) for data in await theatre.stored(match.id)]
             seen = match._witness.follow(stored, Position.start(match.id))
