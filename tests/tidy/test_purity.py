@@ -34,6 +34,18 @@ def test_checking_a_match_loads_neither_grpc_nor_redis() -> None:
     assert set() == loaded_by("import rollbook.match.check, rollbook.match.simulation") & {"grpc", "redis", "google"}
 
 
+def test_the_sdk_loads_neither_rules_nor_redis_nor_the_service() -> None:
+    """Whoever only wants to play or watch installs and loads no more than the contract and gRPC."""
+    script = (
+        "import sys, rollbook_clients.sdk.sync\n"
+        "print(*sorted(name for name in sys.modules if name.startswith(('rollbook.', 'redis', 'rollbook_replays'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert loaded
+    assert [] == [name for name in loaded if name != "rollbook.v1" and not name.startswith("rollbook.v1.")]
+
+
 def test_the_command_line_loads_no_command_before_it_is_called() -> None:
     """`rollbook games` must not pay for what other commands need."""
     statement = "from rollbook.cli import run; run(['games'])"

@@ -92,6 +92,8 @@ class Connection:
         self._authorities = authorities
         self._random = random
         self._line: Line | None = None
+        self._used: set[Line] = set()
+        """Those with calls under way, replaced ones among them."""
         self._closed = False
 
     def attempts(self) -> Attempts:
@@ -113,7 +115,7 @@ class Connection:
                 return await self._ask(of, request, metadata, min(self.patience.answer, max(deadline.left, 0.01)))
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
-                    raise Unreachable(f"{self.address} does not answer: {lost}") from None
+                    raise Unreachable(f"no answer from {self.address}: {lost}") from None
 
     async def _ask(
         self,
@@ -156,8 +158,9 @@ class Connection:
     async def close(self) -> None:
         """Hang up."""
         self._closed = True
-        if self._line is not None:
-            await self._line.channel.close()
+        lines = self._used if self._line is None else self._used | {self._line}
+        for line in tuple(lines):
+            await line.channel.close()
 
     @asynccontextmanager
     async def _using(self) -> AsyncIterator[Line]:
@@ -168,6 +171,7 @@ class Connection:
             self._line = Line(self.address, self._authorities)
         line = self._line
         line.users += 1
+        self._used.add(line)
         try:
             yield line
         except AioRpcError as error:
@@ -178,8 +182,10 @@ class Connection:
             raise
         finally:
             line.users -= 1
-            if not line.users and line is not self._line:
-                await line.channel.close()
+            if not line.users:
+                self._used.discard(line)
+                if line is not self._line:
+                    await line.channel.close()
 
     def _was_hung_up(self) -> bool:
         """Whether a call was cancelled by closing its channel, and not the task that waits for it."""

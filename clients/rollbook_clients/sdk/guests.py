@@ -6,12 +6,13 @@ started again can still get ready where it sat down. A file can hold both, by th
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import secrets
 import time
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,12 +23,15 @@ from rollbook.v1.replay_pb2 import GetReplayRequest
 from rollbook_clients.sdk.connection import A, Connection, Line, Lost, Q
 from rollbook_clients.sdk.files import write_whole
 from rollbook_clients.sdk.patience import Deadline
-from rollbook_clients.sdk.refusals import TokenRefused, Unreachable
+from rollbook_clients.sdk.refusals import LimitReached, TokenRefused, Unreachable
 
 _SECRET_BYTES: Final = 32
 _EXPIRED: Final = "TOKEN_EXPIRED"
 _RENEWED_WITH: Final = 0.25
-"""The part of a token's life before whose last beginning it is renewed."""
+"""The part of a token's life that is left when it is renewed."""
+
+_AGAIN_SECONDS: Final = 60.0
+"""Between attempts to renew a token that still holds."""
 
 
 class GuestsUnreadable(ValueError):
@@ -47,6 +51,7 @@ class Caller:
         self.token = token or kept.get("token", "")
         self._secret = bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
         self._renew_at = float("inf")
+        self._renewing = asyncio.Lock()
 
     def entropy(self, match_id: str) -> bytes:
         """What this caller brings to the dice of a match: 32 bytes that nobody else can know."""
@@ -55,14 +60,8 @@ class Caller:
     async def arrive(self) -> None:
         """Make sure that there is a service, and be somebody there."""
         seconds = self.connection.patience.arrival
-        if self._is_guest:
-            await self.sign_in(seconds)
-        else:
-            await self.connection.call(lambda line: line.identity.GetKeys, GetKeysRequest(), seconds=seconds)
-
-    async def sign_in(self, seconds: float | None = None) -> None:
-        """Become a guest, or stay the one of the old token, unless a token was given."""
         if not self._is_guest:
+            await self.connection.call(lambda line: line.identity.GetKeys, GetKeysRequest(), seconds=seconds)
             return
         try:
             await self._sign_in(self.token, seconds)
@@ -72,7 +71,7 @@ class Caller:
                 raise
             await self._sign_in("", seconds)
 
-    async def _sign_in(self, old_token: str, seconds: float | None) -> None:
+    async def _sign_in(self, old_token: str, seconds: float | None = None) -> None:
         request = SignInRequest(name=self.name, old_token=old_token)
         answer = await self.connection.call(lambda line: line.identity.SignIn, request, seconds=seconds)
         self.token, self.name = answer.token, answer.name
@@ -85,37 +84,57 @@ class Caller:
     async def call(self, of: Callable[[Line], UnaryUnaryMultiCallable[Q, A]], request: Q) -> A:
         """The answer to a call with the token, renewed if need be."""
         if time.monotonic() >= self._renew_at:
-            await self.sign_in()
+            await self._renew_early()
+        token = self.token
         try:
-            return await self.connection.call(of, request, self.metadata)
+            return await self.connection.call(of, request, bearer(token))
         except TokenRefused as refused:
-            await self.renew(refused)
-            return await self.connection.call(of, request, self.metadata)
+            await self.renew(refused, token)
+            return await self.connection.call(of, request, bearer(self.token))
 
     async def collect(self, request: GetReplayRequest) -> bytes:
         """A whole replay file, from the start again if the connection is lost on the way."""
         deadline, attempts = Deadline(self.connection.patience.call), self.connection.attempts()
         while True:
-            stream = self.connection.stream(lambda line: line.replays.GetReplay, request, self.metadata)
+            token = self.token
+            stream = self.connection.stream(lambda line: line.replays.GetReplay, request, bearer(token))
             try:
                 async with aclosing(stream) as parts:
                     return b"".join([part.part async for part in parts])
             except TokenRefused as refused:
-                await self.renew(refused)
+                await self.renew(refused, token)
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
-                    raise Unreachable(f"{self.connection.address} does not answer: {lost}") from None
+                    raise Unreachable(f"no answer from {self.connection.address}: {lost}") from None
 
-    async def renew(self, refused: TokenRefused) -> None:
-        """Get a token for one that has expired; what else is wrong with it, or is not ours to renew, is raised."""
+    async def renew(self, refused: TokenRefused, token: str) -> None:
+        """Get another token for this one; what else is wrong with it, or is not ours to renew, is raised."""
         if not self._is_guest or refused.reason != _EXPIRED:
             raise refused
-        await self.sign_in()
+        async with self._renewing:
+            # Of many calls that find the token expired, one renews it for all.
+            if self.token == token:
+                await self._sign_in(token)
 
-    @property
-    def metadata(self) -> tuple[tuple[str, str], ...]:
-        """What goes with a call."""
-        return (("authorization", f"Bearer {self.token}"),)
+    async def resume(self, token: str, refused: TokenRefused | None = None) -> Lost:
+        """What a stream that ended for its token comes to: a new one, and the same again."""
+        refused = refused or TokenRefused(_EXPIRED, "the token has expired")
+        try:
+            await self.renew(refused, token)
+        except Unreachable as unreachable:
+            return Lost(str(unreachable))
+        return Lost(str(refused), in_order=True)
+
+    async def _renew_early(self) -> None:
+        """Get another token while this one still holds; if that fails, there is time to try again."""
+        self._renew_at = time.monotonic() + _AGAIN_SECONDS
+        with suppress(Unreachable, LimitReached):
+            await self._sign_in(self.token, self.connection.patience.answer)
+
+
+def bearer(token: str) -> tuple[tuple[str, str], ...]:
+    """What goes with a call."""
+    return (("authorization", f"Bearer {token}"),)
 
 
 def _kept(file: Path, address: str) -> dict[str, str]:

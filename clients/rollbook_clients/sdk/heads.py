@@ -68,6 +68,8 @@ class Heads:
         except FileNotFoundError:
             return
         for number, line in enumerate(text.splitlines(), start=1):
+            if not line.strip():
+                continue
             head = _head(file, number, line)
             known = self._known.get(head.match_id)
             if known is None or known.sequence < head.sequence:

@@ -11,8 +11,8 @@ from typing import Final
 from rollbook.v1.feed_pb2 import END_REASON_TOKEN_EXPIRED, EndReason, LobbyFrame, WatchLobbyRequest
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
 from rollbook_clients.sdk.connection import Lost
-from rollbook_clients.sdk.guests import Caller
-from rollbook_clients.sdk.refusals import TokenRefused, Unreachable
+from rollbook_clients.sdk.guests import Caller, bearer
+from rollbook_clients.sdk.refusals import TokenRefused
 
 _OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
@@ -48,7 +48,8 @@ async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
     known: dict[str, MatchSummary] = {}
     parts: dict[str, MatchSummary] = {}
     request = WatchLobbyRequest(game=game)
-    stream = caller.connection.stream(lambda line: line.feeds.WatchLobby, request, caller.metadata)
+    token = caller.token
+    stream = caller.connection.stream(lambda line: line.feeds.WatchLobby, request, bearer(token))
     try:
         async with aclosing(stream) as frames:
             async for frame in frames:
@@ -62,11 +63,12 @@ async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
                         known = _changed(known, frame.changed.match)
                         yield Lobby(tuple(known.values()))
                     case "ended":
-                        await _make_up_for(caller, frame.ended.reason)
+                        if frame.ended.reason == END_REASON_TOKEN_EXPIRED:
+                            raise await caller.resume(token)
+                        caller.connection.renew()
                         raise Lost(EndReason.Name(frame.ended.reason), in_order=True)
     except TokenRefused as refused:
-        await _renew(caller, refused)
-        raise Lost(str(refused), in_order=True) from None
+        raise await caller.resume(token, refused) from None
     raise Lost("the stream ended without a last word")
 
 
@@ -80,17 +82,3 @@ def _changed(known: dict[str, MatchSummary], summary: MatchSummary) -> dict[str,
     if summary.state in _OVER:
         return others
     return known | {summary.match_id: summary} if summary.match_id in known else {summary.match_id: summary} | others
-
-
-async def _make_up_for(caller: Caller, reason: EndReason.ValueType) -> None:
-    if reason == END_REASON_TOKEN_EXPIRED:
-        await _renew(caller, TokenRefused("TOKEN_EXPIRED", "the token has expired"))
-    else:
-        caller.connection.renew()
-
-
-async def _renew(caller: Caller, refused: TokenRefused) -> None:
-    try:
-        await caller.renew(refused)
-    except Unreachable as unreachable:
-        raise Lost(str(unreachable)) from None

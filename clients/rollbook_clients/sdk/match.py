@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from google.protobuf.message import Message
 
@@ -28,6 +29,9 @@ from rollbook_clients.sdk.refusals import Malformed, NotAllowed, NotNow, Refused
 from rollbook_clients.sdk.watching import Watch
 from rollbook_clients.sdk.witness import Witness
 from rollbook_clients.sdk.writes import Writes
+
+if TYPE_CHECKING:
+    from rollbook_replays.verdicts import Audited
 
 
 class Match:
@@ -163,13 +167,9 @@ class Match:
     async def play(self) -> AsyncGenerator[Events, None]:
         """Every moment of the match from now to its end, as a player needs it.
 
-        That is the newest one only, and the same one again if it is still this seat's turn after a lost connection.
-
-        A whole player is
-
-            async for moment in match.play():
-                if moment.legal:
-                    await match.choose(next(iter(moment.legal)))
+        That is the newest one only, and the same one again for as long as it is still this seat's turn: every few
+        seconds, and after a lost connection. Whoever chooses in answer to every moment that has `legal` choices plays
+        the match, and a choice that failed is made up for.
         """
         newest: Events | None = None
         is_current = False
@@ -182,9 +182,6 @@ class Match:
                         is_current = True
                     case Away() | FellBehind():
                         is_current = False
-                        continue
-                    case _:
-                        continue
                 # An answer to a command may have shown more than the feed has told so far.
                 if is_current and newest is not None and not self._is_past(newest.position):
                     yield newest
@@ -218,6 +215,19 @@ class Match:
         When the match is over that is all of it, before that what this client may see.
         """
         path = Path(path)
+        write_whole(path, await self._replay(public_only=public_only, without_names=without_names))
+        return path
+
+    async def verify(self) -> Audited:
+        """Audit the match here, from its replay file, the service's published keys and the last head that was seen.
+
+        The verdict is EXACT only after the seal. This loads the rules, which nothing else here does.
+        """
+        from rollbook_clients.sdk.verifying import audited  # noqa: PLC0415 - whoever only plays needs no rules
+
+        return await audited(self._witness, await self._replay())
+
+    async def _replay(self, *, public_only: bool = False, without_names: bool = False) -> bytes:
         request = GetReplayRequest(
             match_id=self.id,
             public_only=public_only,
@@ -225,11 +235,9 @@ class Match:
             without_names=without_names,
         )
         try:
-            data = await self._caller.collect(request)
+            return await self._caller.collect(request)
         except Refused as refused:
             raise self._witness.judged(refused) from None
-        write_whole(path, data)
-        return path
 
     def _is_past(self, position: Position) -> bool:
         return self._shown is not None and position.sequence < self._shown.sequence

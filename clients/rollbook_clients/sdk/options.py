@@ -45,5 +45,7 @@ def _written(field: Any, value: Any) -> Any:
     """A word stands for the value of an enum that ends with it."""
     if field.enum_type is None or not isinstance(value, str):
         return value
-    numbers = {each.name: each.number for each in field.enum_type.values}
-    return next(number for name, number in numbers.items() if name.endswith(f"_{value.upper()}"))
+    for each in field.enum_type.values:
+        if each.name.endswith(f"_{value.upper()}"):
+            return each.number
+    raise ValueError(value)

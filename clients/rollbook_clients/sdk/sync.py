@@ -1,7 +1,15 @@
 """The table without `async`: the same calls, which wait; the asynchronous ones run in a thread of the table's own.
 
+    from rollbook_clients.sdk import CaughtUp
+    from rollbook_clients.sdk.sync import connect
+
     with connect("localhost:50051") as table:
-        for summary in table.matches():
+        match = table.open("wuerfelzoo", seats=3)
+        print("I sit on seat", match.join().number)
+        for frame in match.watch():
+            if isinstance(frame, CaughtUp):
+                break
+        for summary in table.matches(mine=True):
             print(summary.match_id)
 
 Every method is the one of the same name in `rollbook_clients.sdk`, and is documented there.
@@ -138,6 +146,7 @@ class Match(_Run[asynchronous.Match]):
     play = _stepping(asynchronous.Match.play)
     watch = _stepping(asynchronous.Match.watch)
     export = _waiting(asynchronous.Match.export)
+    verify = _waiting(asynchronous.Match.verify)
 
 
 def _opening(

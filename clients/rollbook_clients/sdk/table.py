@@ -1,14 +1,18 @@
 """A table at a service: what can be played, who plays, and matches to open, find and follow.
 
-A whole match against oneself, from two tables:
+    from rollbook_clients.sdk import connect
 
-    async with connect("localhost:50051") as table:
-        match = await table.open("cant_stop", seats=2)
-        await match.join()
-        await match.ready()
-        async for moment in match.play():
-            if moment.legal:
-                await match.choose(next(iter(moment.legal)))
+    async with connect("localhost:50051", name="Anna") as table:
+        for ruleset in await table.games():
+            print(ruleset.title, ruleset.fewest_seats, "to", ruleset.most_seats)
+        match = await table.open("raffzahn", seats=4, options={"edition": "original"}, turn_seconds=30)
+        async for summary in table.matches("raffzahn"):
+            print(summary.match_id, sum(seat.taken for seat in summary.seats), "of", len(summary.seats))
+        async for lobby in table.lobby():
+            print(len(lobby.matches), "matches")
+            break
+
+What is done in a match is asked of the `Match` that `open` and `match` give.
 """
 
 from __future__ import annotations

@@ -35,16 +35,14 @@ from rollbook_clients.sdk.frames import (
     Frame,
     Revealed,
 )
-from rollbook_clients.sdk.guests import Caller
+from rollbook_clients.sdk.guests import Caller, bearer
 from rollbook_clients.sdk.legal import Legal
 from rollbook_clients.sdk.patience import Deadline
-from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, TokenRefused, Unreachable
+from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, TokenRefused
 from rollbook_clients.sdk.witness import Witness
 
 _IN_THE_FUTURE: Final = {"POSITION_AHEAD", "MATCH_NOT_FOUND"}
 """What a spectator is told of what it may only see later."""
-
-_EXPIRED: Final = TokenRefused("TOKEN_EXPIRED", "the token has expired")
 
 
 class Watch:
@@ -68,6 +66,10 @@ class Watch:
         self._attempts = caller.connection.attempts()
         self._perspective: Perspective | None = None
         """Whose eyes the service has confirmed; none before it knew the position."""
+        self._token = ""
+        """What the stream was asked for with."""
+        self._vouched_for = 0
+        """How far the service had vouched for the log when the stream began."""
         self._hindsight: Deadline | None = None
         """Until when a seat that was left may have seen more than a spectator may."""
         self._away_since: float | None = None
@@ -90,7 +92,8 @@ class Watch:
     async def _stream(self) -> AsyncGenerator[Frame, None]:
         """One stream, which ends with the match; whatever else ends it is raised, as Lost if it is to be resumed."""
         connection = self._caller.connection
-        stream = connection.stream(lambda line: line.feeds.WatchMatch, self._request(), self._caller.metadata)
+        self._token = self._caller.token
+        stream = connection.stream(lambda line: line.feeds.WatchMatch, self._request(), bearer(self._token))
         try:
             async with aclosing(stream) as messages:
                 async for message in messages:
@@ -103,6 +106,7 @@ class Watch:
         raise Lost("the stream ended without a last word")
 
     def _request(self) -> WatchMatchRequest:
+        self._vouched_for = self._witness.head.sequence if self._witness.head is not None else 0
         request = WatchMatchRequest(
             match_id=self._witness.match_id,
             public_only=self._public_only,
@@ -120,6 +124,7 @@ class Watch:
             case "events":
                 frames: list[Frame] = [await self._events(message.events)]
             case "caught_up":
+                self._check_reached()
                 frames = [CaughtUp(self._position)]
             case "fell_behind":
                 frames = [FellBehind(self._position)]
@@ -152,6 +157,11 @@ class Watch:
         self._hindsight = None
         return frames
 
+    def _check_reached(self) -> None:
+        """Whether the log reaches to where the service vouched for it before this stream began."""
+        if self._position.sequence < self._vouched_for and not self._witness.spectator_delay_seconds:
+            raise self._witness.lost(f"the log ends at event {self._position.sequence}, before a head that was signed")
+
     async def _events(self, told: MatchFrame.Events) -> Events:
         events = self._witness.follow(told.events, self._position)
         if not events:
@@ -164,8 +174,8 @@ class Watch:
     async def _make_up_for(self, reason: EndReason.ValueType) -> Lost:
         """What the end of a stream in good order asks for, done."""
         if reason == END_REASON_TOKEN_EXPIRED:
-            await self._renew(_EXPIRED)
-        elif reason == END_REASON_PERSPECTIVE_CHANGED:
+            return await self._caller.resume(self._token)
+        if reason == END_REASON_PERSPECTIVE_CHANGED:
             delay = self._witness.spectator_delay_seconds
             self._hindsight = Deadline(delay + self._caller.connection.patience.call) if delay else None
         else:
@@ -176,8 +186,7 @@ class Watch:
         """What a refusal of the stream comes to."""
         resumed = self._perspective is not None
         if isinstance(refused, TokenRefused):
-            await self._renew(refused)
-            return Lost(str(refused), in_order=True)
+            return await self._caller.resume(self._token, refused)
         if resumed and refused.reason == "TOO_MANY_WATCHES":
             # The server has not yet noticed that the connections which were lost are gone.
             return Lost(str(refused))
@@ -186,9 +195,3 @@ class Watch:
         if resumed and isinstance(refused, PositionUnknown):
             return self._witness.lost(f"the service does not have what it has shown: {refused}")
         return self._witness.judged(refused)
-
-    async def _renew(self, refused: TokenRefused) -> None:
-        try:
-            await self._caller.renew(refused)
-        except Unreachable as unreachable:
-            raise Lost(str(unreachable)) from None

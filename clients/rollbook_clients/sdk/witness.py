@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from google.protobuf.message import DecodeError
 
 from rollbook.v1 import events_pb2
-from rollbook.v1.identity_pb2 import GetKeysRequest
+from rollbook.v1.identity_pb2 import GetKeysRequest, GetKeysResponse
 from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
 from rollbook_clients.sdk.chain import Head, Position, genesis, link
 from rollbook_clients.sdk.connection import Connection
@@ -35,11 +35,24 @@ class Keys:
     async def find(self, key_id: str) -> Ed25519PublicKey | None:
         """The key of this id; none if the service has no such key."""
         if key_id not in self._known:
-            answer = await self._connection.call(lambda line: line.identity.GetKeys, GetKeysRequest())
+            answer = await self._published()
             # A key that was published stays what it was.
-            found = {key.key_id: Ed25519PublicKey.from_public_bytes(key.public_key) for key in answer.keys}
-            self._known = found | self._known
+            self._known = _by_id(answer.keys) | self._known
         return self._known.get(key_id)
+
+    async def all(self) -> dict[str, Ed25519PublicKey]:
+        """By key id all that an audit needs: the keys of heads and of replay files."""
+        answer = await self._published()
+        return _by_id(answer.replay_keys) | _by_id(answer.keys) | self._known
+
+    async def _published(self) -> GetKeysResponse:
+        return await self._connection.call(lambda line: line.identity.GetKeys, GetKeysRequest())
+
+
+def _by_id(
+    keys: Iterable[GetKeysResponse.HeadKey] | Iterable[GetKeysResponse.ReplayKey],
+) -> dict[str, Ed25519PublicKey]:
+    return {key.key_id: Ed25519PublicKey.from_public_bytes(key.public_key) for key in keys}
 
 
 class Witness:
@@ -48,7 +61,7 @@ class Witness:
     def __init__(self, match_id: str, keys: Keys, heads: Heads) -> None:
         """Begin with what was kept of it."""
         self.match_id = match_id
-        self._keys = keys
+        self.keys = keys
         self._heads = heads
         self._links = {0: genesis(match_id)}
         self.spectator_delay_seconds = LONGEST_DELAY_SECONDS
@@ -109,7 +122,7 @@ class Witness:
         head = Head.read(message)
         if head != self.head:
             found = message.SerializeToString()
-            key = await self._keys.find(head.key_id)
+            key = await self.keys.find(head.key_id)
             if head.match_id != self.match_id or key is None or not head.is_signed_by(key):
                 raise self.broken(f"the head at {head.sequence} is not signed by a key of the service", found)
             self.see(head.position, found)

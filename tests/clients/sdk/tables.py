@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -54,22 +55,10 @@ def table(where: Theatre | str, name: str, **how: Any) -> Table:
 
 
 @contextmanager
-def service(data: Path, *flags: str) -> Iterator[Service]:
+def service(data: Path, port: int = 0) -> Iterator[Service]:
     """`rollbook serve` in a process of its own."""
-    words = [
-        sys.executable,
-        "-m",
-        "rollbook",
-        "serve",
-        "--data",
-        str(data),
-        "--listen",
-        "127.0.0.1:0",
-        "--durability",
-        "relaxed",
-        *flags,
-    ]
-    with started(words) as one:
+    flags = {"--data": str(data), "--listen": f"127.0.0.1:{port}", "--durability": "relaxed"}
+    with started([sys.executable, "-m", "rollbook", "serve", *chain.from_iterable(flags.items())]) as one:
         yield one
 
 

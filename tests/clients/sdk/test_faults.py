@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from rollbook.server import feeds
-from rollbook_clients.sdk import Away, Back, CaughtUp, Event, MovedOn, OutcomeUnknown
+from rollbook_clients.sdk import Away, Back, CaughtUp, Event, MovedOn, OutcomeUnknown, RollbookError, Unreachable
 from tests.clients.sdk.proxy import FAULTS, Pair, Proxy, harass
-from tests.clients.sdk.tables import SEED, events, impatient, play, run, running, tables, told, turn, until
+from tests.clients.sdk.tables import SEED, events, impatient, play, run, running, table, tables, told, turn, until
 from tests.server.test_whole_service import Serving
 from tests.server.watching import Theatre
 
@@ -176,3 +176,23 @@ def test_a_restarted_service_is_come_back_to(tmp_path: Path) -> None:
         asyncio.run(asyncio.wait_for(scenario(serving), 200))
     finally:
         serving.end()
+
+
+def test_a_table_is_left_at_once_though_a_replaced_connection_hangs() -> None:
+    """Somebody who presses Ctrl-C must not wait for the deadline of a call on a line that is dead."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with Proxy(theatre.port) as proxy:
+            patience = impatient(answer=0.2, call=0.4, silence=3_600.0)
+            async with table(theatre, "Anna", through=proxy.address, patience=patience) as anna:
+                match = await anna.open("cant_stop", 2)
+                watching = asyncio.create_task(events(match))
+                while not theatre.feeds._feeds.watchers:
+                    await asyncio.wait({watching}, timeout=0.01)
+                proxy.is_mute = True
+                with pytest.raises(Unreachable):
+                    await match.state()
+            with pytest.raises(RollbookError, match="left"):
+                await watching
+
+    run(scenario)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from rollbook.server import feeds
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED
 from rollbook_clients.sdk import (
@@ -177,5 +179,24 @@ def test_what_a_player_sees_is_legal_and_only_on_its_turn() -> None:
             await asyncio.gather(one(0), one(1))
         assert turns
         assert all(1 == len(seats) for seats in turns.values())
+
+    run(scenario)
+
+
+def test_a_moment_comes_again_while_it_is_still_the_seats_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A choice that failed, with a feed that did not, would otherwise leave a player waiting for ever."""
+    monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as players:
+            matches = await running(players)
+            match, moment = await turn(matches)
+            again = []
+            async with aclosing(match.play()) as moments:
+                async for each in moments:
+                    again.append(each.position)
+                    if len(again) == 3:
+                        break
+            assert [moment.position] * 3 == again
 
     run(scenario)

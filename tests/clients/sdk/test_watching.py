@@ -11,6 +11,7 @@ import pytest
 
 from rollbook.match.fairness import link
 from rollbook.server import feed_service, feeds
+from rollbook.server.limits import Limits
 from rollbook_clients.sdk import (
     Away,
     Back,
@@ -19,6 +20,7 @@ from rollbook_clients.sdk import (
     Confirmed,
     Ended,
     Events,
+    FellBehind,
     LogLost,
     Match,
     Position,
@@ -101,7 +103,8 @@ def test_a_watch_tells_that_it_was_away_and_goes_on_where_it_was(harm: Any, monk
                 await match.choose(next(iter(moment.legal)))
                 read += await until(frames, Away, Back, Events, CaughtUp)
             (back,) = [frame for frame in read if isinstance(frame, Back)]
-            assert back.seconds > 0
+            # Half a second of silence was enough to know, and a new connection was made at once.
+            assert 0 < back.seconds < 30
             assert 1 == sum(isinstance(frame, Confirmed) for frame in read)
             assert await theatre.stored(match.id) == told(read)
 
@@ -247,5 +250,44 @@ def test_hidden_cards_reach_their_seat_and_nobody_else() -> None:
             assert await hidden(matches[0])
             assert await hidden(matches[1])
             assert 0 == await hidden(cora.match(matches[0].id))
+
+    run(scenario)
+
+
+def test_many_streams_of_a_guest_share_one_new_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service counts sign-ins by address; twenty watches whose token expires together must not use them up."""
+    monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
+
+    async def scenario(theatre: Theatre) -> None:
+        async with table(f"127.0.0.1:{theatre.port}", "Anna") as anna, tables(theatre, "Ben", "Cora") as (ben, cora):
+            watching = []
+            for _ in range(10):
+                matches = await running([ben, cora])
+                frames = anna.match(matches[0].id).watch()
+                await until(frames, CaughtUp)
+                watching.append((frames, matches))
+            theatre.clock.ms += theatre.limits.guest_token_seconds * 1_000
+            again = [asyncio.create_task(until(frames, CaughtUp)) for frames, _ in watching]
+            await asyncio.gather(*again)
+            for frames, _ in watching:
+                await frames.aclose()
+
+    run(scenario, limits=Limits(requests_at_once=10**6, guests_per_address_per_hour=2))
+
+
+def test_whoever_reads_slowly_is_told_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events come bundled then; the watch falls behind, catches up, and has them all."""
+    monkeypatch.setattr(feeds, "FELL_BEHIND", 1)
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            matches = await running([anna, ben])
+            async with aclosing(cora.match(matches[0].id).watch()) as frames:
+                read = await until(frames, CaughtUp)
+                playing = asyncio.gather(*(play(match, Random(SEED)) for match in matches))
+                read += await until(frames, FellBehind, Events, CaughtUp)
+                await playing
+                read += [frame async for frame in frames]
+            assert await theatre.stored(matches[0].id) == told(read)
 
     run(scenario)

@@ -1,0 +1,18 @@
+"""A match audited by its own player: the one module of the SDK that knows rules, loaded only when it is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+
+from rollbook_clients.sdk.witness import Witness
+from rollbook_replays.auditing import audit
+from rollbook_replays.kept_heads import WitnessedHead
+from rollbook_replays.verdicts import Audited
+
+
+async def audited(witness: Witness, replay: bytes) -> Audited:
+    """What a replay file is worth to somebody who saw the match, by the keys that the service publishes."""
+    keys = await witness.keys.all()
+    head = witness.head
+    kept = [] if head is None else [WitnessedHead(head.match_id, head.sequence, head.link, head.key_id, head.signature)]
+    return await asyncio.to_thread(audit, replay, keys, kept)

@@ -1,0 +1,75 @@
+"""The SDK without async: the same, from an ordinary thread."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rollbook_clients import sdk
+from rollbook_clients.sdk import CaughtUp, Ended, Events, Lobby, NotNow, Unreachable, sync
+from tests.clients.sdk.tables import SEED, impatient, pick, service
+from tests.server.test_whole_service import free_port
+
+
+def test_a_whole_match_is_played_without_async(tmp_path: Path) -> None:
+    """Two players in threads of their own, and one who watches; iterators can be left at any time."""
+
+    def player(match: sync.Match, random: Random) -> None:
+        match.ready()
+        for moment in match.play():
+            if moment.legal:
+                match.choose(pick(moment.legal, random))
+
+    with (
+        service(tmp_path) as one,
+        sync.connect(one.address, name="Anna") as anna,
+        sync.connect(one.address, name="Ben") as ben,
+    ):
+        match = anna.open("cant_stop", seats=2)
+        assert ("Anna", one.address, 4) == (anna.name, anna.address, len(anna.games()))
+        matches = [match, ben.match(match.id)]
+        assert [0, 1] == [each.join().number for each in matches]
+        for frame in match.watch():
+            if isinstance(frame, CaughtUp):
+                break
+        assert isinstance(next(anna.lobby()), Lobby)
+        with pytest.raises(NotNow, match="SEATS_CLOSED"):
+            match.leave()
+        threads = [threading.Thread(target=player, args=(each, Random(SEED))) for each in matches]
+        for thread in threads:
+            thread.start()
+        frames = list(anna.match(match.id).watch())
+        for thread in threads:
+            thread.join()
+        assert isinstance(frames[-1], Ended)
+        told = [event.sequence for frame in frames if isinstance(frame, Events) for event in frame.events]
+        assert list(range(1, told[-1] + 1)) == told
+        assert match.head is not None
+        assert match.head in list(anna.heads)
+        left = match.watch()
+        next(left)
+    left.close()
+
+
+def test_every_public_name_of_the_asynchronous_side_is_there() -> None:
+    """What is added on one side and forgotten on the other would be found by a user."""
+    for asynchronous, waiting in ((sdk.Table, sync.Table), (sdk.Match, sync.Match)):
+        names = {name for name, _ in inspect.getmembers(asynchronous) if not name.startswith("_")} - {"take_in"}
+        assert set() == names - set(dir(waiting)) - {"id", "invitation_code"}
+    assert inspect.signature(sdk.Match.choose) == inspect.signature(sync.Match.choose)
+    assert sdk.Match.choose.__doc__ == sync.Match.choose.__doc__
+
+
+def test_a_service_that_is_not_there_leaves_no_thread_behind() -> None:
+    """Whoever tries again and again must not collect them."""
+    before = threading.active_count()
+    with (
+        pytest.raises(Unreachable),
+        sync.connect(f"127.0.0.1:{free_port()}", patience=impatient(arrival=0.2)),
+    ):
+        pass
+    assert before == threading.active_count()

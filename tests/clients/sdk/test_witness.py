@@ -1,0 +1,252 @@
+"""What a client believes: one chain, heads that are signed, and nothing that contradicts what it saw before."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from rollbook.match import fairness
+from rollbook.match.heads import sign_head
+from rollbook.v1.events_pb2 import Event as EventMessage
+from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
+from rollbook_clients.sdk import (
+    CaughtUp,
+    Event,
+    Head,
+    Heads,
+    HeadsUnreadable,
+    LogBroken,
+    Match,
+    Position,
+    Untrustworthy,
+    chain,
+)
+from rollbook_clients.sdk.closing import Closing
+from tests.clients.sdk.tables import events, run, running, seated, table, tables, until
+from tests.server.watching import Theatre
+
+
+def test_links_and_heads_are_those_of_the_fairness_page() -> None:
+    """The SDK says them in a few lines of its own, because it must not load the rules; both have to agree."""
+    match_id, event, entropy = "m" * 24, b"some event", b"e" * 32
+    assert fairness.genesis(match_id) == chain.genesis(match_id)
+    assert fairness.link(event) == chain.link(event)
+    assert fairness.entropy_commitment(entropy) == chain.entropy_commitment(entropy)
+    head = Head(match_id, 7, chain.link(event), "", b"")
+    assert fairness.head(match_id, 7, chain.link(event)) == head.signed
+
+
+def told_anew(seen: list[Event]) -> list[ProjectedEvent]:
+    """Events as a feed tells them."""
+    return [ProjectedEvent(event=event.data) for event in seen]
+
+
+def changed(event: ProjectedEvent) -> ProjectedEvent:
+    """The same event, a millisecond later."""
+    message = EventMessage.FromString(event.event)
+    message.time_ms += 1
+    return ProjectedEvent(event=message.SerializeToString(deterministic=True))
+
+
+TAMPERED: dict[str, tuple[Callable[[list[ProjectedEvent]], list[ProjectedEvent]], str]] = {
+    "gap": (lambda told: told[:3] + told[4:], "event 4 is missing"),
+    "double": (lambda told: [*told[:3], told[2], *told[3:]], "event 3 comes a second time"),
+    "order": (lambda told: [told[0], told[2], told[1]], "event 2 is missing"),
+    "changed": (lambda told: [*told[:2], changed(told[2]), *told[3:]], "event 4 does not follow"),
+    "changed last": (lambda told: [*told[:-1], changed(told[-1])], "is not the one that was there before"),
+    "no event": (lambda told: [*told[:2], ProjectedEvent(event=b"\xff")], "no event"),
+}
+
+
+@pytest.mark.parametrize("how", TAMPERED)
+def test_events_that_do_not_hold_together_are_noticed(how: str) -> None:
+    """Whatever a service, or something on the way, does to the events: it is raised, with what was found."""
+    tamper, why = TAMPERED[how]
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            matches = await running([anna, ben])
+            await matches[0].resign()
+            seen = await events(matches[0])
+            witness = matches[0]._witness
+            assert tuple(seen) == witness.follow(told_anew(seen), Position.start(matches[0].id))
+            fresh = cora.match(matches[0].id)._witness
+            if how == "changed last":
+                fresh.see(seen[-1].position)
+            with pytest.raises(LogBroken, match=why) as caught:
+                fresh.follow(tamper(told_anew(seen)), Position.start(matches[0].id))
+            assert caught.value.found
+
+    run(scenario)
+
+
+def test_a_head_counts_only_if_a_published_key_signed_it() -> None:
+    """A head of another match, by another key, or with a bit changed proves nothing and is raised."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as (anna, ben):
+            match = await anna.open("cant_stop", 2)
+            witness = ben.match(match.id)._witness
+            head = match.head
+            assert head is not None
+            sound = SignedHead(
+                match_id=head.match_id,
+                sequence=head.sequence,
+                link=head.link,
+                key_id=head.key_id,
+                signature=head.signature,
+            )
+            others = sign_head(theatre.token_key, head.match_id, head.sequence, head.link)
+            elsewhere = sign_head(theatre.head_key, "b" * 24, head.sequence, head.link)
+            for forged in (
+                {"signature": bytes([head.signature[0] ^ 1]) + head.signature[1:]},
+                {"sequence": head.sequence + 1},
+                {"link": bytes(32)},
+                {"key_id": "f" * 16},
+                {"signature": others},
+                {"match_id": "b" * 24, "signature": elsewhere},
+            ):
+                lie = SignedHead.FromString(sound.SerializeToString())
+                for name, value in forged.items():
+                    setattr(lie, name, value)
+                with pytest.raises(LogBroken, match="not signed by a key of the service"):
+                    await witness.check(lie)
+            assert head == await witness.check(sound)
+
+    run(scenario)
+
+
+def test_two_signed_heads_that_contradict_each_other_are_evidence() -> None:
+    """A service that tells two stories is caught by whoever hears both, with both heads in hand."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna") as (anna,):
+            match = await anna.open("cant_stop", 2)
+            head = match.head
+            assert head is not None
+            other = SignedHead(match_id=match.id, sequence=head.sequence, link=bytes(32), key_id=head.key_id)
+            other.signature = sign_head(theatre.head_key, match.id, head.sequence, bytes(32))
+            with pytest.raises(LogBroken, match="not the one that was there before") as caught:
+                await match._witness.check(other)
+            assert (head, other) == (caught.value.head, SignedHead.FromString(caught.value.found))
+
+    run(scenario)
+
+
+def test_entropy_is_not_revealed_if_the_log_holds_another_commitment() -> None:
+    """A service that put its own commitment in the place of a seat's does not get to see what the seat brings."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as players:
+            matches = await seated(players)
+            players[0]._caller._secret = bytes(32)
+            with pytest.raises(LogBroken, match="nothing was revealed"):
+                await matches[0].ready()
+            assert 3 == len(await theatre.stored(matches[0].id))
+            made = await matches[1].ready()
+            assert ["ready"] == [event.kind for event in made.events]
+
+    run(scenario)
+
+
+def test_getting_ready_waits_for_the_last_seat_though_seats_change_hands() -> None:
+    """Seats are closed by the event that leaves none free, however often they were taken and left before."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            match = await anna.open("cant_stop", 3)
+            await match.join()
+            ready = asyncio.create_task(match.ready())
+            bens, coras = ben.match(match.id), cora.match(match.id)
+            for _ in range(3):
+                await bens.join()
+                await bens.leave()
+            await coras.join()
+            assert not ready.done()
+            closing = (await bens.join()).made.position
+            made = await ready
+            assert closing.link == made.events[0].message.ready.closing_link
+            assert made.events[0].message.ready.entropy
+
+    run(scenario)
+
+
+def test_the_file_of_heads_holds_the_last_head_of_every_match(tmp_path: Path) -> None:
+    """It can be handed to an audit, lives on from run to run, and never goes back."""
+    file = tmp_path / "heads.jsonl"
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", heads=file) as players:
+            first = await running(players)
+            second = await players[0].open("cant_stop", 2)
+            heads = {match.id: match.head for match in (first[0], second)}
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        assert sorted(heads) == [line["match"] for line in lines]
+        assert all(["match", "sequence", "link", "key_id", "signature"] == list(line) for line in lines)
+        async with table(theatre, "Cora", heads=file) as cora:
+            for match_id, head in heads.items():
+                assert head is not None
+                kept = cora.match(match_id).head
+                assert kept is not None
+                assert kept.sequence >= head.sequence
+                assert kept.is_signed_by(theatre.head_key.public_key())
+            async with aclosing(cora.match(second.id).watch()) as frames:
+                await until(frames, CaughtUp)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(("sequence", "why"), [(1, "event 1 is not the one"), (2, "the log ends at event 1")])
+def test_a_rewritten_match_is_caught_with_a_head_from_an_earlier_run(sequence: int, why: str, tmp_path: Path) -> None:
+    """What a kept head vouched for is not in the log that the service shows now, whether changed or cut off."""
+    file = tmp_path / "heads.jsonl"
+
+    async def scenario(theatre: Theatre) -> None:
+        async with table(theatre, "Anna") as anna:
+            match = await anna.open("cant_stop", 2)
+            head = match.head
+            assert head is not None
+            signature = sign_head(theatre.head_key, match.id, sequence, bytes(32))
+            heads = Heads(file)
+            heads.keep(Head(match.id, sequence, bytes(32), head.key_id, signature))
+            heads.save()
+        async with table(theatre, "Anna", heads=file) as anna:
+            with pytest.raises(Untrustworthy, match=why):
+                await events(anna.match(match.id))
+
+    run(scenario)
+
+
+def test_a_file_that_holds_no_heads_is_refused_by_line(tmp_path: Path) -> None:
+    """Overwriting what somebody took for evidence would be worse than not starting."""
+    file = tmp_path / "heads.jsonl"
+    file.write_text('\n{"match": "m"}\n')
+    with pytest.raises(HeadsUnreadable, match="line 2"):
+        Heads(file)
+
+
+def test_closing_is_the_event_that_leaves_no_seat_free() -> None:
+    """Played out on a real log: taken, left, taken again."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as (anna, ben):
+            match = await anna.open("cant_stop", 2)
+            bens: Match = ben.match(match.id)
+            await match.join(seat=1)
+            await match.leave()
+            await bens.join(seat=0)
+            await match.join()
+            stored = [ProjectedEvent(event=data) for data in await theatre.stored(match.id)]
+            seen = match._witness.follow(stored, Position.start(match.id))
+            closing = Closing(match._witness)
+            closing.take(seen[:-1])
+            assert closing.position is None
+            closing.take(seen[-1:])
+            assert seen[-1].position == closing.position
+
+    run(scenario)
