@@ -20,6 +20,7 @@ from tests.log.servers import running
 from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, begin, call, health, service, until
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
+KEY_FILES = ("head.key", "replay.key", "token.key", "service.key")
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
@@ -50,13 +51,13 @@ def test_a_service_makes_its_keys_once_and_for_its_owner_alone(tmp_path: Path) -
     for _ in range(2):
         with service(data) as one:
             ids.append(one.line("listening")["head_key_id"])
-            keys.append([(data / name).read_bytes() for name in ("head.key", "token.key", "service.key")])
+            keys.append([(data / name).read_bytes() for name in KEY_FILES])
             one.process.terminate()
             assert 0 == one.ended()
     assert ids[0] == ids[1]
     assert keys[0] == keys[1]
-    assert 32 == len(keys[0][2])
-    assert {0o600} == {(data / name).stat().st_mode & 0o777 for name in ("head.key", "token.key", "service.key")}
+    assert 32 == len(keys[0][-1])
+    assert {0o600} == {(data / name).stat().st_mode & 0o777 for name in KEY_FILES}
 
 
 def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:

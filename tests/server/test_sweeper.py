@@ -17,6 +17,7 @@ from rollbook.match.events import Opened, Resumed, Sealed, Terms, TimedOut
 from rollbook.match.fairness import commitment
 from rollbook.match.ledger import Ledger
 from rollbook.rules.catalogue import find
+from rollbook.server.key_files import SigningKey
 from rollbook.server.service import Service
 from rollbook.server.sweeper import Sweeper
 
@@ -45,6 +46,7 @@ class Replicas:
             head_key=key,
             head_key_id=kid,
             published_head_keys={kid: key.public_key()},
+            replay_key=SigningKey(key, {kid: key.public_key()}),
             service_key=bytes(32),
             verifier=Verifier([trusted], lambda: 0),
             clock_ms=lambda: self.now_ms + skew_ms,

@@ -31,6 +31,7 @@ async def assemble(foundation: Foundation) -> Assembly:
         head_key=keys.head.private,
         head_key_id=keys.head.key_id,
         published_head_keys=keys.head.published,
+        replay_key=keys.replay,
         service_key=keys.service,
         verifier=Verifier([own], time.time),
         clock_ms=_now_ms,

@@ -24,6 +24,7 @@ from rollbook.rules.catalogue import RULESETS
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import Refused
 from rollbook.server.callers import caller_of, judges
+from rollbook.server.key_files import SigningKey
 from rollbook.server.limits import Held, Limits, Rates
 from rollbook.server.lobby import Beside, Lobby
 from rollbook.server.lost_tails import LostTails
@@ -72,6 +73,8 @@ class Service:
     head_key_id: str
     published_head_keys: Mapping[str, Ed25519PublicKey]
     """By key id, the oldest first."""
+    replay_key: SigningKey
+    """Signs replay files and nothing else."""
     service_key: bytes
     """32 bytes, from which match ids, salts, invitation codes and page tokens follow."""
     verifier: Verifier
