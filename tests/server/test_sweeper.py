@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.identity.keys import key_id
+from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
 from rollbook.log.memory import MemoryLog
 from rollbook.match import decide
@@ -55,7 +56,7 @@ class Replicas:
     def by(self, player: str) -> Command:
         """A command of this player."""
         self.requests += 1
-        return Command(self.now_ms, player.encode(), self.requests.to_bytes(16, "big"))
+        return Command(self.now_ms, player.encode().ljust(REFERENCE_BYTES), self.requests.to_bytes(16, "big"))
 
     async def open(self, *, ready: int, terms: Terms = TERMS) -> None:
         """Open a match of two, seat everybody, and let so many get ready."""
@@ -166,7 +167,7 @@ def test_a_seat_that_does_not_get_ready_in_time_aborts_the_match() -> None:
         replicas.now_ms += 1
         await replicas.sweep()
         assert [Sealed(None, "not_ready:1", SECRET)] == await replicas.events(Sealed)
-        assert {} == await replicas.log.lobby()
+        assert [True] == [listed.is_over for listed in await replicas.services[0].lobby.everything()]
 
     run(scenario)
 

@@ -33,6 +33,9 @@ from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
     GetMatchRequest,
     ListMatchesRequest,
     MatchState,
@@ -129,8 +132,12 @@ class Connection:
             return self._matches.GetMatch(request, metadata=self._metadata, timeout=ANSWER_SECONDS).summary
 
     def listed(self) -> Iterator[MatchSummary]:
-        """The matches that are open or running, those opened last first."""
-        request = ListMatchesRequest()
+        """The matches that are open or running, of each state those opened last first."""
+        for state in (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING):
+            yield from self._listed(state)
+
+    def _listed(self, state: MatchState.ValueType) -> Iterator[MatchSummary]:
+        request = ListMatchesRequest(state=state)
         while True:
             with self._told():
                 page = self._matches.ListMatches(request, metadata=self._metadata, timeout=ANSWER_SECONDS)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
+from rollbook.log.archive.archived import ArchivedLog
+from rollbook.server.archive_index import ArchiveIndex
+from rollbook.server.archiving import Archivist
 from rollbook.server.demo import Demo
 from rollbook.server.feed_service import FeedServicer
+from rollbook.server.finished import Finished
 from rollbook.server.identity_service import IdentityService, guest_verifier
 from rollbook.server.match_service import MatchService
 from rollbook.server.metrics import MeasuredLog
@@ -25,8 +29,10 @@ async def assemble(foundation: Foundation) -> Assembly:
     """Everything that the contract has, on this log and these keys."""
     keys = foundation.keys
     own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
+    log = ArchivedLog(foundation.log, None)
+    finished = Finished(log, ArchiveIndex(foundation.settings.data / "archive-index.sqlite"))
     service = Service(
-        log=MeasuredLog(foundation.log, foundation.metrics),
+        log=MeasuredLog(log, foundation.metrics),
         metrics=foundation.metrics,
         head_key=keys.head.private,
         head_key_id=keys.head.key_id,
@@ -36,11 +42,14 @@ async def assemble(foundation: Foundation) -> Assembly:
         verifier=Verifier([own], time.time),
         clock_ms=_now_ms,
         guest_issuer=Issuer(keys.token.private) if foundation.settings.guests else None,
+        finished=finished,
         guest_verifier=guest_verifier(keys.token.published, time.time),
     )
     matches, feeds, identity = MatchService(service), FeedServicer(service), IdentityService(service)
     sweeper = Sweeper(service)
     sweeper.start()
+    archivist = Archivist(service, log, finished, foundation.settings.archive_place)
+    await archivist.start()
     demo = Demo(service, foundation.settings.demo_seconds or DEMO_SECONDS)
     if foundation.settings.demo_seconds is not None:
         demo.start()
@@ -48,6 +57,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     async def close() -> None:
         await demo.close()
         await sweeper.close()
+        await archivist.close()
 
     return Assembly(
         [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,6 +23,8 @@ LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 DEFAULT_LISTEN: Final = "127.0.0.1:50051"
 HIGHEST_PORT: Final = 65_535
 
+_BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?")
+
 DEMO_SECONDS: Final = 2.0
 LONGEST_DEMO_SECONDS: Final = 30.0
 """Well below the clock of the matches that the demo plays."""
@@ -35,6 +38,7 @@ class SettingReason(StrEnum):
     STORE_MALFORMED = "store_malformed"
     DURABILITY_UNKNOWN = "durability_unknown"
     LOG_LEVEL_UNKNOWN = "log_level_unknown"
+    ARCHIVE_MALFORMED = "archive_malformed"
     TLS_INCOMPLETE = "tls_incomplete"
     DEMO_SECONDS_OUT_OF_RANGE = "demo_seconds_out_of_range"
 
@@ -119,10 +123,17 @@ class Settings:
     """A key file for signing heads that is kept elsewhere; none: `head.key` in the data directory."""
     guests: bool = True
     log_level: LogLevel = "info"
+    archive: str | None = None
+    """The folder or s3:// URL that finished matches go to; none: `archive` in the data directory."""
     metrics: Listen | None = None
     """Where Prometheus finds /metrics; none: nowhere."""
     demo_seconds: float | None = None
     """The pause before every choice of the house bots; none: there are no house bots."""
+
+    @property
+    def archive_place(self) -> str:
+        """Where finished matches go."""
+        return self.archive or str(self.data / "archive")
 
     @classmethod
     def read(  # noqa: PLR0913 - every flag is a parameter
@@ -138,6 +149,7 @@ class Settings:
         head_key: Path | None = None,
         guests: bool = True,
         log_level: str = "info",
+        archive: str | None = None,
         metrics: str | None = None,
         demo: bool = False,
         demo_seconds: float = DEMO_SECONDS,
@@ -163,6 +175,7 @@ class Settings:
             head_key=head_key and head_key.expanduser(),
             guests=guests,
             log_level=_log_level(log_level),
+            archive=None if archive is None else _archive(archive),
             metrics=None if metrics is None else _metrics(metrics, insecure=insecure),
             demo_seconds=_demo_seconds(demo_seconds) if demo else None,
         )
@@ -196,6 +209,19 @@ def _metrics(text: str, *, insecure: bool) -> Listen:
             " 127.0.0.1, or say --insecure if something in front of the service keeps others away",
         )
     return address
+
+
+def _archive(text: str) -> str:
+    """The place as it is opened later: an absolute folder, or the URL as it was given."""
+    if _BUCKET.fullmatch(text):
+        return text
+    if "://" in text or not text:
+        raise SettingRefused(
+            "--archive",
+            SettingReason.ARCHIVE_MALFORMED,
+            f"a folder, or s3://bucket/prefix with credentials and endpoint in the environment, not {text!r}",
+        )
+    return str(Path(text).expanduser().absolute())
 
 
 def _check_store(url: str) -> None:
