@@ -25,8 +25,10 @@ from google.protobuf.message import DecodeError
 
 from rollbook.match.fairness import link
 from rollbook.match.fold import MOST_EVENTS
+from rollbook.match.notation import is_match_id
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.v1 import events_pb2, replay_file_pb2, table_pb2
+from rollbook_replays.public_keys import key_id
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -123,7 +125,7 @@ def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
     if len(body) > LARGEST_FILE:
         raise ValueError(f"a replay of {len(body)} bytes is larger than any match")
     header = _HEADER.pack(MAGIC, VERSION, 0, len(body))
-    counted = _COUNT.pack(len(replay.events)) + link(replay.events[-1]) + _key_id(key.public_key())
+    counted = _COUNT.pack(len(replay.events)) + link(replay.events[-1]) + key_id(key.public_key())
     signature = key.sign(_FILE_LABEL + hashlib.sha256(header + body + counted).digest())
     return header + body + _named(replay, key) + counted + signature
 
@@ -177,17 +179,13 @@ def _perspective_message(perspective: Perspective) -> table_pb2.Perspective:
     return table_pb2.Perspective(kind=kinds[perspective])
 
 
-def _key_id(key: Ed25519PublicKey) -> bytes:
-    return hashlib.sha256(key.public_bytes_raw()).digest()[:8]
-
-
 # Reading
 
 
 def read(data: bytes) -> Stored:
     """What the file holds, or `NotAReplay`; memory and time are bounded whatever the bytes say."""
     split = _Parts.of(data)
-    count, last_link, key_id, signature = _FOOTER.unpack(split.footer)
+    count, last_link, signer, signature = _FOOTER.unpack(split.footer)
     body = _read_body(_unpack(split.body))
     names, names_signed = _read_names(split.names, body.match_id)
     replay = Replay(
@@ -205,7 +203,7 @@ def read(data: bytes) -> Stored:
     )
     signed = split.header + split.body + split.footer[:-_SIGNATURE_BYTES]
     file = Signed(_FILE_LABEL + hashlib.sha256(signed).digest(), signature)
-    return Stored(replay, count, last_link, key_id.hex(), file, names_signed)
+    return Stored(replay, count, last_link, signer.hex(), file, names_signed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +257,12 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         raise NotAReplay("the body holds no replay") from None
     if body.SerializeToString(deterministic=True) != data:
         raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
+    if not is_match_id(body.match_id):
+        raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
     if not 1 <= len(body.events) <= MOST_EVENTS:
         raise NotAReplay(f"the body holds {len(body.events)} events, not 1 to {MOST_EVENTS}")
+    if any(head.match_id != body.match_id for head in body.heads):
+        raise NotAReplay("the file holds heads of another match")
     for what, sequences in (("hidden outcomes", body.hidden), ("heads", body.heads)):
         numbers = [item.sequence for item in sequences]
         if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= len(body.events)):

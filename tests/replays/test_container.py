@@ -5,39 +5,17 @@ from __future__ import annotations
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook.match.envelope import write_bytes
-from rollbook.match.fairness import genesis
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import find
 from rollbook_replays.container import NotAReplay, Replay, read, without_names, write
+from rollbook_replays.recording import record
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
 
 
 def small_replay() -> Replay:
     """A sealed match of Allie Gator, with what its draws hide."""
-    game = find("allie_gator", 1)
-    played = Simulation(game, {}, 2, 7, 0)
-    first = write_bytes(
-        game,
-        played.opened,
-        sequence=1,
-        time_ms=1,
-        previous=genesis(played.opened.match_id),
-        secret=played.secret,
-    )
-    log = [first]
-    for sequence, event in played.events():
-        log.append(write_bytes(game, event, sequence=sequence, time_ms=sequence, previous=log[-1].link))
-    return Replay(
-        match_id=played.opened.match_id,
-        game=game.name,
-        ruleset=game.version,
-        perspective=None,
-        events=tuple(logged.data for logged in log),
-        beside={logged.sequence: logged.private for logged in log[1:] if logged.private},
-        names=played.opened.names,
-    )
+    return record(Simulation(find("allie_gator", 1), {}, 2, 7, 0), KEY)
 
 
 def test_a_replay_is_read_as_it_was_written() -> None:

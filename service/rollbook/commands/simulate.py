@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import secrets
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rollbook.commands.outcome import Exit, usage
+from rollbook.commands.progress import Progress
 from rollbook.commands.telling import tell
 from rollbook.match.notation import write
 from rollbook.match.simulation import Simulation
@@ -23,8 +21,9 @@ from rollbook.rules.options import Options, read_options
 from rollbook.rules.refusals import Refused
 
 SEEDS = 10**60
-QUIET_SECONDS = 1.0
-"""Work that is done sooner than this needs no progress bar."""
+
+Form: TypeAlias = Literal["jsonl", "rollbook"]
+WriteMatch: TypeAlias = Callable[[Path, Simulation], None]
 
 
 def simulate(  # noqa: PLR0913 - every flag is a parameter
@@ -35,12 +34,15 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
     matches: int = 1,
     seed: int | None = None,
     out: Path | None = None,
+    form: Annotated[Form, Parameter(name="--format")] = "jsonl",
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Let bots play matches with fair dice.
 
     Without --out one match is told on standard output. With --out each match becomes a file GAME-SEED-NUMBER.jsonl in
-    the plain form, which `rollbook check` accepts. The same seed gives the same bytes on every machine.
+    the plain form, which `rollbook check` accepts, or GAME-SEED-NUMBER.rollbook, a replay file for `rollbook audit`
+    with the public keys in KEY.pub beside them. The same seed gives the same bytes on every machine; the keys follow
+    from it as well, so nobody should trust what they sign.
 
     Parameters
     ----------
@@ -56,11 +58,13 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
         The whole number that everything follows from; drawn, and told, if not given.
     out
         The folder for the files; made if it is not there.
+    form
+        With --out: `jsonl` (default) for the plain form, `rollbook` for replay files.
     as_json
         Without --out: print the plain form instead of telling it.
     """
     try:
-        _together(matches, seed, out, as_json=as_json)
+        _together(matches, seed, out, form, as_json=as_json)
         rules = find(game)
         seats = rules.seats[0] if seats is None else seats
         options = rules.settle(read_options(rules.options, _pairs(option)), seats)
@@ -74,22 +78,25 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
         return Exit.GOOD
     try:
         out.mkdir(parents=True, exist_ok=True)
-        _write_all(out, matches, _simulations(rules, options, seats, seed, matches))
+        write_match = _write_plain if form == "jsonl" else _replay_writer(out, seed)
+        _write_all(out, matches, _simulations(rules, options, seats, seed, matches), write_match)
     except OSError as wrong:
         print(f"cannot write to {out}: {wrong.strerror}", file=sys.stderr)
         return Exit.WRONG
     return Exit.GOOD
 
 
-def _together(matches: int, seed: int | None, out: Path | None, *, as_json: bool) -> None:
+def _together(matches: int, seed: int | None, out: Path | None, form: Form, *, as_json: bool) -> None:
     if matches < 1:
         raise ValueError("--matches must be at least 1")
     if seed is not None and abs(seed) >= SEEDS:
         raise ValueError("--seed has too many digits; at most 60 fit into the name of a match")
     if out is None and matches > 1:
         raise ValueError("more than one match needs --out DIR, the folder for their files")
+    if out is None and form != "jsonl":
+        raise ValueError(f"--format {form} needs --out DIR, the folder for the files")
     if out is not None and as_json:
-        raise ValueError("--json is for one match on standard output; files of --out have the plain form anyway")
+        raise ValueError("--json is for one match on standard output; files of --out have a --format")
 
 
 def _pairs(words: Sequence[str]) -> dict[str, str]:
@@ -109,43 +116,40 @@ def _told(simulation: Simulation, *, as_json: bool) -> None:
         sys.stdout.write(line)
 
 
-def _write_all(out: Path, matches: int, simulations: Iterator[Simulation]) -> None:
-    started = time.monotonic()
-    events = 0
-    done = 0
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task("matches", total=matches, rate="")
-    try:
+def _write_all(out: Path, matches: int, simulations: Iterator[Simulation], write_match: WriteMatch) -> None:
+    with Progress("matches", matches) as progress:
         for simulation in simulations:
-            _write_match(out, simulation)
-            events += simulation.match.sequence
-            done += 1
-            seconds = time.monotonic() - started
-            if seconds > QUIET_SECONDS:
-                bar.start()
-                bar.update(task, completed=done, rate=f"{events / seconds:,.0f} events/s")
-    finally:
-        bar.stop()
-        seconds = max(time.monotonic() - started, 1e-9)
-        print(
-            f"{done:,} matches, {events:,} events in {seconds:.1f} s:"
-            f" {done / seconds:,.0f} matches/s, {events / seconds:,.0f} events/s",
-            file=sys.stderr,
-        )
+            write_match(out, simulation)
+            progress.one_more(simulation.match.sequence)
 
 
-def _write_match(out: Path, simulation: Simulation) -> None:
+def _write_plain(out: Path, simulation: Simulation) -> None:
+    lines = "".join(write(simulation.header, simulation.events()))
+    _write_whole(out / f"{simulation.opened.match_id}.jsonl", lines.encode("utf-8"))
+
+
+def _replay_writer(out: Path, seed: int) -> WriteMatch:
+    """Put the keys of the seed beside the files, with those of other seeds, and sign every match with them."""
+    # Only who writes replay files needs what they are written with.
+    from rollbook_replays.container import SUFFIX  # noqa: PLC0415
+    from rollbook_replays.container import write as write_replay  # noqa: PLC0415
+    from rollbook_replays.recording import Keys, record  # noqa: PLC0415
+
+    keys = Keys.of(seed)
+    published = out / "KEY.pub"
+    others = published.read_text(encoding="ascii") if published.exists() else ""
+    if keys.public not in others:
+        _write_whole(published, (others + keys.public).encode("ascii"))
+
+    def write_match(out: Path, simulation: Simulation) -> None:
+        data = write_replay(record(simulation, keys.heads), keys.replays)
+        _write_whole(out / f"{simulation.opened.match_id}{SUFFIX}", data)
+
+    return write_match
+
+
+def _write_whole(path: Path, data: bytes) -> None:
     """Write under another name first, so that a file with the right name is always whole."""
-    path = out / f"{simulation.opened.match_id}.jsonl"
     unfinished = path.with_suffix(".part")
-    with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(write(simulation.header, simulation.events()))
+    unfinished.write_bytes(data)
     unfinished.replace(path)

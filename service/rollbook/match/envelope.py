@@ -74,7 +74,7 @@ def write_bytes(  # noqa: PLR0913 - what stands around an event
     request: bytes = b"",
     secret: bytes = b"",
 ) -> Logged:
-    """Serialise an event for good; the secret lies beside event 1, hidden cards beside the draw that gave them."""
+    """Serialise an event for good; the secret lies beside event 1, hidden cards, if known, beside their draw."""
     written = proto.Event(sequence=sequence, time_ms=time_ms, previous=previous, request=request)
     seat = getattr(event, "seat", None)
     if seat is not None:
@@ -83,7 +83,7 @@ def write_bytes(  # noqa: PLR0913 - what stands around an event
     private = b""
     if isinstance(event, Opened):
         private = proto.Private(secret=secret).SerializeToString(deterministic=True)
-    elif hidden:
+    elif hidden and None not in hidden:
         beside = proto.Private()
         getattr(beside.hidden, game.name).cards.extend(hidden)
         private = beside.SerializeToString(deterministic=True)

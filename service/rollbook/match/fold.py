@@ -9,6 +9,7 @@ the standing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any, ClassVar, Final
 
 from rollbook.match.events import (
@@ -37,8 +38,27 @@ TURNS_TO_FORFEIT: Final = 3
 ENTROPY_BYTES: Final = range(16, 65)
 
 
+class Breach(StrEnum):
+    """What a misplaced event goes against."""
+
+    CHAIN = "chain"
+    COMMITMENT = "commitment"
+    ENTROPY = "entropy"
+    TURNS = "turns"
+    CLOCKS = "clocks"
+    CARETAKER = "caretaker"
+    LIFECYCLE = "lifecycle"
+    RESULT = "result"
+    SEAL = "seal"
+
+
 class Misplaced(Exception):
     """An event that cannot stand where it stands; the fold has not taken it."""
+
+    def __init__(self, why: str, breach: Breach = Breach.LIFECYCLE) -> None:
+        """Keep the sentence for people and what is broken for programs."""
+        super().__init__(why)
+        self.breach = breach
 
 
 class Match:
@@ -120,7 +140,7 @@ class Match:
     def take(self, event: Event) -> None:
         """Take the next event, or raise Misplaced or the game's own refusal and change nothing."""
         if self.sealed is not None:
-            raise Misplaced("nothing follows the seal")
+            raise Misplaced("nothing follows the seal", Breach.SEAL)
         kind = type(event)
         if kind is not Sealed and self.started:
             if self.must_be_sealed:
@@ -154,7 +174,9 @@ class Match:
         if self.entropy[event.seat] is not None:
             raise Misplaced(f"seat {event.seat} is ready already")
         if event.entropy and len(event.entropy) not in ENTROPY_BYTES:
-            raise Misplaced(f"seat {event.seat} brings {len(event.entropy)} bytes of entropy, not 16 to 64 or none")
+            raise Misplaced(
+                f"seat {event.seat} brings {len(event.entropy)} bytes of entropy, not 16 to 64 or none", Breach.ENTROPY
+            )
         self.entropy[event.seat] = event.entropy
 
     def _started(self, _event: Started) -> None:
@@ -173,25 +195,25 @@ class Match:
         self._running()
         awaited = self.awaited
         if not isinstance(awaited, ToChoose):
-            raise Misplaced("chance is awaited, not a choice")
+            raise Misplaced("chance is awaited, not a choice", Breach.TURNS)
         if event.seat != awaited.seat:
-            raise Misplaced(f"it is the turn of seat {awaited.seat}, not of seat {event.seat}")
+            raise Misplaced(f"it is the turn of seat {awaited.seat}, not of seat {event.seat}", Breach.TURNS)
         self._turn_passes_to(event.seat)
         if event.by_caretaker != self.played_by_caretaker(event.seat):
             who = "its caretaker" if self.played_by_caretaker(event.seat) else "the seat itself"
-            raise Misplaced(f"{who} chooses for seat {event.seat} here")
+            raise Misplaced(f"{who} chooses for seat {event.seat} here", Breach.CARETAKER)
         if event.by_caretaker and event.choice != self.game.caretaker(self.state):
-            raise Misplaced(f"the caretaker would choose {self.game.caretaker(self.state)}")
+            raise Misplaced(f"the caretaker would choose {self.game.caretaker(self.state)}", Breach.CARETAKER)
         self.game.play(self.state, event.choice)
 
     def _timed_out(self, event: TimedOut) -> None:
         self._running()
         awaited = self.awaited
         if not isinstance(awaited, ToChoose) or awaited.seat != event.seat:
-            raise Misplaced(f"seat {event.seat} is not awaited, so it cannot time out")
+            raise Misplaced(f"seat {event.seat} is not awaited, so it cannot time out", Breach.TURNS)
         self._turn_passes_to(event.seat)
         if self.played_by_caretaker(event.seat):
-            raise Misplaced(f"the caretaker plays for seat {event.seat}, so it cannot time out")
+            raise Misplaced(f"the caretaker plays for seat {event.seat}, so it cannot time out", Breach.CARETAKER)
         self.turn_timed_out = True
         self.timed_out_turns[event.seat] += 1
 
@@ -212,12 +234,24 @@ class Match:
         self._running()
 
     def _seal(self, event: Sealed) -> None:
-        if event.aborted is None:
+        if event.aborted is not None:
+            self._aborted(*event.aborted.partition(":")[::2])
+        else:
             if not self.must_be_sealed:
-                raise Misplaced("the match is not over, so it has no result")
+                raise Misplaced("the match is not over, so it has no result", Breach.RESULT)
             if event.places != self.places():
-                raise Misplaced(f"the places are {list(self.places())}, not {list(event.places or ())}")
+                raise Misplaced(f"the places are {list(self.places())}, not {list(event.places or ())}", Breach.RESULT)
         self.sealed = event
+
+    def _aborted(self, reason: str, seat: str) -> None:
+        if reason == "not_ready":
+            waited_for = self.closed and None in self.entropy
+            if not waited_for or seat != str(self.entropy.index(None)):
+                raise Misplaced(f"it is not seat {seat} that the match waits for to get ready", Breach.RESULT)
+        elif seat:
+            raise Misplaced(f"no seat ends a match by {reason}", Breach.RESULT)
+        elif reason == "by_operator" and self.must_be_sealed:
+            raise Misplaced(f"the match is over, and its places are {list(self.places())}", Breach.RESULT)
 
     def _running(self) -> None:
         if not self.started:

@@ -1,15 +1,20 @@
-"""A match's log as it has been folded so far: the match, its chain, its clock, and whose command made which events."""
+"""A match's log as it has been folded so far.
+
+A `Record` is what anybody can fold of it: the match, its chain and its clock. A `Ledger` is the service's: it knows the
+secret, and whose command made which events.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from rollbook.match.clock import Clock
+from rollbook.match.clock import SECOND_MS, Clock
 from rollbook.match.envelope import Logged, read_bytes, read_secret
 from rollbook.match.events import Chosen, Event, Opened, Ready, Resumed, Sealed, SeatLeft, SeatTaken, TimedOut
 from rollbook.match.fairness import Dice, commitment, entropy_commitment, genesis, match_key
-from rollbook.match.fold import Match, Misplaced
+from rollbook.match.fold import Breach, Match, Misplaced
 from rollbook.match.log import Entry
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game, ToChoose
@@ -31,21 +36,18 @@ class Made:
     last: int
 
 
-class Ledger:
+class Record:
     """The fold of a log with everything around its events; `take` refuses what does not follow from what is there."""
 
     def __init__(self, first: Logged) -> None:
-        """Begin with event 1, which holds the secret beside it."""
+        """Begin with event 1."""
         opened = first.event
         if not isinstance(opened, Opened):
             raise Misplaced("a log begins with the event that opens the match")
         if (first.sequence, first.previous) != (1, genesis(opened.match_id)):
-            raise Misplaced("event 1 does not follow from the name of the match")
+            raise Misplaced("event 1 does not follow from the name of the match", Breach.CHAIN)
         self.game: Game[Any, Any, Any] = find(opened.game, opened.ruleset)
         self.opened = opened
-        self.secret = read_secret(first.private)
-        if commitment(self.secret) != opened.commitment:
-            raise Misplaced("the secret does not fit its commitment")
         self.match = Match(self.game, opened)
         self.clock = Clock.of(opened.terms, len(opened.names))
         self.head = Position(1, first.link)
@@ -57,6 +59,116 @@ class Ledger:
         """The event that closed the seats."""
         self.closed_ms = 0
         """When that was."""
+
+    @property
+    def awaited_seat(self) -> int | None:
+        """The seat whose choice is awaited."""
+        if not self.match.started or self.match.sealed is not None or self.match.must_be_sealed:
+            return None
+        awaited = self.match.awaited
+        return awaited.seat if isinstance(awaited, ToChoose) else None
+
+    def take(self, logged: Logged) -> None:
+        """Take the next event, or raise Misplaced or the game's refusal and change nothing."""
+        if (logged.sequence, logged.previous) != (self.head.sequence + 1, self.head.link):
+            raise Misplaced(
+                f"event {logged.sequence} does not follow event {self.head.sequence} in the chain", Breach.CHAIN
+            )
+        if logged.time_ms < self.time_ms:
+            raise Misplaced(f"event {logged.sequence} is older than the one before", Breach.CLOCKS)
+        checker = self._checkers.get(type(logged.event))
+        if checker is not None:
+            checker(self, logged.event, logged.time_ms)
+        self.match.take(logged.event)
+        self.head = Position(logged.sequence, logged.link)
+        self.time_ms = logged.time_ms
+        self._note(logged.event)
+
+    def _check_seat_taken(self, event: SeatTaken, _now_ms: int) -> None:
+        if event.player and event.player in self.players:
+            raise Misplaced("a player holds one seat, and this one has one already")
+        if event.entropy_commitment and len(event.entropy_commitment) != len(self.opened.commitment):
+            raise Misplaced("a commitment has 32 bytes, or none", Breach.ENTROPY)
+
+    def _check_wait(self, event: TimedOut | Chosen[Any], now_ms: int) -> None:
+        if not self._costs_as_it_says(event, now_ms) and event.seat == self.awaited_seat:
+            charge = self.clock.charge(now_ms)
+            why = f"the wait costs {charge} ms and is out at {self.clock.runs_out_ms()}"
+            raise Misplaced(f"{why}, so not as this event says", Breach.CLOCKS)
+
+    def _costs_as_it_says(self, event: TimedOut | Chosen[Any], now_ms: int) -> bool:
+        if isinstance(event, Chosen):
+            return event.charged_ms == (0 if event.by_caretaker else self.clock.charge(now_ms))
+        return (
+            event.not_before_ms == self.clock.runs_out_ms()
+            and now_ms >= event.not_before_ms
+            and event.charged_ms == self.clock.charge(now_ms)
+        )
+
+    def _check_resumed(self, event: Resumed, now_ms: int) -> None:
+        waited_ms = now_ms - self.clock.since_ms if self.clock.waiting else 0
+        if not self.clock.turn_ms or event.not_charged_ms > waited_ms:
+            raise Misplaced(f"a wait of {waited_ms} ms cannot be pardoned by more", Breach.CLOCKS)
+
+    def _check_sealed(self, event: Sealed, now_ms: int) -> None:
+        if self.closing is None or event.aborted is None or not event.aborted.startswith("not_ready"):
+            return
+        ready_ms = self.opened.terms.ready_seconds * SECOND_MS
+        if not ready_ms or now_ms < self.closed_ms + ready_ms:
+            raise Misplaced("there is time left to get ready", Breach.CLOCKS)
+
+    def _check_ready(self, event: Ready, _now_ms: int) -> None:
+        if self.closing is None or event.seat not in range(len(self.players)):
+            return  # the fold of the match says why
+        if event.closing_link != self.closing.link:
+            raise Misplaced(f"seat {event.seat} is ready for other seats than these", Breach.ENTROPY)
+        committed = self.entropy_commitments[event.seat]
+        if bool(event.entropy) != bool(committed):
+            what = "reveals no" if committed else "never committed to its"
+            raise Misplaced(f"seat {event.seat} {what} entropy", Breach.ENTROPY)
+        if committed and entropy_commitment(event.entropy) != committed:
+            raise Misplaced(f"the entropy of seat {event.seat} does not fit its commitment", Breach.ENTROPY)
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, SeatTaken):
+            self.players[event.seat] = event.player
+            self.entropy_commitments[event.seat] = event.entropy_commitment
+            if self.match.closed:
+                self.closing = self.head
+                self.closed_ms = self.time_ms
+        elif isinstance(event, SeatLeft):
+            self.players[event.seat] = b""
+            self.entropy_commitments[event.seat] = b""
+        elif isinstance(event, TimedOut | Chosen):
+            self.clock.end_wait(event.charged_ms)
+        elif isinstance(event, Resumed):
+            self.clock.pardon(event.not_charged_ms)
+        seat = self.awaited_seat
+        if seat is None or self.match.played_by_caretaker(seat):
+            self.clock.waiting = False
+        else:
+            self.clock.wait_for(seat, self.time_ms)
+
+    _checkers: ClassVar[dict[type, Callable[[Record, Any, int], None]]] = {
+        SeatTaken: _check_seat_taken,
+        Ready: _check_ready,
+        Chosen: _check_wait,
+        TimedOut: _check_wait,
+        Resumed: _check_resumed,
+        Sealed: _check_sealed,
+    }
+    """What the fold of the match does not look at; whether an event may stand here at all is for that to say."""
+
+
+class Ledger(Record):
+    """The record of a match as its service keeps it, which knows the secret from the start."""
+
+    def __init__(self, first: Logged) -> None:
+        """Begin with event 1, which holds the secret beside it."""
+        super().__init__(first)
+        self.secret = read_secret(first.private)
+        if commitment(self.secret) != self.opened.commitment:
+            raise Misplaced("the secret does not fit its commitment", Breach.COMMITMENT)
         self.requests: dict[bytes, Made] = {}
         self._last_request = b""
         self._remember(first)
@@ -86,73 +198,14 @@ class Ledger:
         entropy = [brought or b"" for brought in self.match.entropy]
         return Dice(match_key(self.secret, self.opened.match_id, entropy))
 
-    @property
-    def awaited_seat(self) -> int | None:
-        """The seat whose choice is awaited."""
-        if not self.match.started or self.match.sealed is not None or self.match.must_be_sealed:
-            return None
-        awaited = self.match.awaited
-        return awaited.seat if isinstance(awaited, ToChoose) else None
-
     def seat_of(self, player: bytes) -> int | None:
         """Where this player sits."""
         return self.players.index(player) if player and player in self.players else None
 
     def take(self, logged: Logged) -> None:
         """Take the next event, or raise Misplaced or the game's refusal and change nothing."""
-        if (logged.sequence, logged.previous) != (self.head.sequence + 1, self.head.link):
-            raise Misplaced(f"event {logged.sequence} does not follow event {self.head.sequence} in the chain")
-        if logged.time_ms < self.time_ms:
-            raise Misplaced(f"event {logged.sequence} is older than the one before")
-        self._check_around(logged.event, logged.time_ms)
-        self.match.take(logged.event)
-        self.head = Position(logged.sequence, logged.link)
-        self.time_ms = logged.time_ms
-        self._note(logged.event)
+        super().take(logged)
         self._remember(logged)
-
-    def _check_around(self, event: Event, now_ms: int) -> None:
-        if isinstance(event, Ready):
-            self._check_ready(event)
-        elif isinstance(event, TimedOut):
-            runs_out_ms = self.clock.runs_out_ms()
-            if runs_out_ms is None or event.not_before_ms != runs_out_ms or now_ms < runs_out_ms:
-                raise Misplaced(f"the time of seat {event.seat} is not out")
-        if isinstance(event, TimedOut | Chosen):
-            charge = 0 if isinstance(event, Chosen) and event.by_caretaker else self.clock.charge(now_ms)
-            if event.charged_ms != charge:
-                raise Misplaced(f"the wait costs {charge} ms, not {event.charged_ms}")
-
-    def _check_ready(self, event: Ready) -> None:
-        if self.closing is None or event.seat not in range(len(self.players)):
-            return  # the fold of the match says why
-        if event.closing_link != self.closing.link:
-            raise Misplaced(f"seat {event.seat} is ready for other seats than these")
-        committed = self.entropy_commitments[event.seat]
-        if bool(event.entropy) != bool(committed):
-            raise Misplaced(f"seat {event.seat} {'reveals no' if committed else 'never committed to its'} entropy")
-        if committed and entropy_commitment(event.entropy) != committed:
-            raise Misplaced(f"the entropy of seat {event.seat} does not fit its commitment")
-
-    def _note(self, event: Event) -> None:
-        if isinstance(event, SeatTaken):
-            self.players[event.seat] = event.player
-            self.entropy_commitments[event.seat] = event.entropy_commitment
-            if self.match.closed:
-                self.closing = self.head
-                self.closed_ms = self.time_ms
-        elif isinstance(event, SeatLeft):
-            self.players[event.seat] = b""
-            self.entropy_commitments[event.seat] = b""
-        elif isinstance(event, TimedOut | Chosen):
-            self.clock.end_wait(event.charged_ms)
-        elif isinstance(event, Resumed):
-            self.clock.pardon(event.not_charged_ms)
-        seat = self.awaited_seat
-        if seat is None or self.match.played_by_caretaker(seat):
-            self.clock.waiting = False
-        else:
-            self.clock.wait_for(seat, self.time_ms)
 
     def _remember(self, logged: Logged) -> None:
         event = logged.event

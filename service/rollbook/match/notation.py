@@ -140,7 +140,7 @@ def read_header(line: str) -> Header:
     for key, kind in (("match", str), ("game", str), ("ruleset", int), ("options", dict), ("seats", list)):
         if type(written[key]) is not kind:
             raise Unreadable(f"{key} must be {_KINDS[kind]}")
-    if not _is_match_id(written["match"]):
+    if not is_match_id(written["match"]):
         raise Unreadable("match must be 1 to 100 visible ASCII characters")
     try:
         game = find(written["game"], written["ruleset"])
@@ -288,5 +288,6 @@ def _hex(text: Any, name: str, size: int | None = None) -> bytes:
     return data
 
 
-def _is_match_id(text: str) -> bool:
+def is_match_id(text: str) -> bool:
+    """Whether a match may be called this."""
     return 0 < len(text) <= 100 and all("!" <= character <= "~" for character in text)  # noqa: PLR2004 - a name's length

@@ -1,0 +1,1 @@
+"""The commands on replay files, a module each."""

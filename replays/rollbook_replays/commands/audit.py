@@ -1,0 +1,146 @@
+"""`rollbook audit`: verdicts on replay files."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from cyclopts import Parameter
+
+from rollbook.commands.outcome import Exit, usage, worst
+from rollbook.commands.progress import Progress
+from rollbook_replays.kept_heads import read_heads
+from rollbook_replays.many import audit_all
+from rollbook_replays.public_keys import read_keys
+from rollbook_replays.sources import sources
+from rollbook_replays.verdicts import Audited, Verdict
+from rollbook_replays.wrong_line import WrongLine
+
+LARGEST_TEXT = 64 << 20
+"""Of a file of keys or heads."""
+
+CODES = {
+    Verdict.EXACT: Exit.GOOD,
+    Verdict.UNVERIFIED: Exit.UNVERIFIED,
+    Verdict.DIVERGED: Exit.WRONG,
+    Verdict.UNREADABLE: Exit.UNREADABLE,
+}
+
+Read = TypeVar("Read")
+
+
+def audit(
+    *paths: Path,
+    key: Annotated[Sequence[Path], Parameter(negative="")] = (),
+    head: Annotated[Sequence[Path], Parameter(negative="")] = (),
+    jobs: int | None = None,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Prove replay files, trusting nobody: every die, every choice, every time, the result, and who signed.
+
+    Each file gets one of four verdicts. EXACT: everything was checked and is right. UNVERIFIED: nothing is wrong, but
+    what a check needs is missing. DIVERGED: something was changed, or was never right; the event, the check, what is
+    expected and what is there are named. UNREADABLE: this is no whole replay file.
+
+    The checks are container, chain, heads, commitment, entropy, draws, hidden, choices, turns, clocks, caretaker,
+    lifecycle, result, seal.
+
+    Exit code 0 if all files are exact, 1 if one diverged, 3 if one cannot be read or there are none, else 2.
+
+    Parameters
+    ----------
+    paths
+        Replay files, and folders, with everything below them that ends in `.rollbook`.
+    key
+        A file of public keys, one `KEY_ID HEX` a line: the service's head keys and replay keys, such as it publishes
+        them and as KEY.pub beside simulated matches. Without it no file is more than unverified. May be repeated.
+    head
+        A file of signed heads that players or spectators kept: a match that was rewritten after they saw it diverges.
+        May be repeated.
+    jobs
+        How many processes. Default: as many as there are cores.
+    as_json
+        One JSON object for each file, a line each, for programs.
+    """
+    if not paths:
+        return usage("audit needs at least one file or folder")
+    if jobs is not None and jobs < 1:
+        return usage("--jobs must be at least 1")
+    try:
+        keys = {name: known for file in key for name, known in _read(file, read_keys).items()}
+        heads = [kept for file in head for kept in _read(file, read_heads)]
+    except _CannotRead as refused:
+        print(refused, file=sys.stderr)
+        return refused.code
+    found = [source for path in paths for source in sources(path)]
+    if not found:
+        print("there are no replay files there: their names end in .rollbook", file=sys.stderr)
+        return Exit.UNREADABLE
+    verdicts: Counter[Verdict] = Counter()
+    with Progress("files", len(found)) as progress:
+        for source, audited in audit_all(found, keys, heads, jobs or os.cpu_count() or 1):
+            verdicts[audited.verdict] += 1
+            print(_json(source.name, audited) if as_json else _words(source.name, audited))
+            progress.one_more(audited.events)
+    print(", ".join(f"{verdicts[verdict]:,} {verdict}" for verdict in Verdict if verdicts[verdict]), file=sys.stderr)
+    return worst({CODES[verdict] for verdict in verdicts})
+
+
+class _CannotRead(Exception):
+    """A file of keys or heads."""
+
+    def __init__(self, why: str, code: Exit) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+def _read(file: Path, read: Callable[[str], Read]) -> Read:
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST_TEXT + 1)
+    except OSError as wrong:
+        raise _CannotRead(f"{file}: {wrong.strerror}", Exit.UNREADABLE) from None
+    if len(data) > LARGEST_TEXT:
+        raise _CannotRead(f"{file}: larger than {LARGEST_TEXT} bytes", Exit.UNREADABLE)
+    try:
+        return read(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise _CannotRead(f"{file}: not UTF-8", Exit.UNREADABLE) from None
+    except WrongLine as wrong:
+        raise _CannotRead(f"{file}:{wrong}", Exit.WRONG) from None
+
+
+def _json(name: str, audited: Audited) -> str:
+    divergence = audited.divergence
+    facts: dict[str, Any] = {
+        "path": name,
+        "match": audited.match_id or None,
+        "verdict": audited.verdict,
+        "event": None if divergence is None else divergence.event,
+        "check": None if divergence is None else divergence.check,
+        "expected": None if divergence is None else divergence.expected,
+        "found": audited.unreadable or None if divergence is None else divergence.found,
+        "missing": list(audited.missing),
+    }
+    return json.dumps(facts, ensure_ascii=False)
+
+
+def _words(name: str, audited: Audited) -> str:
+    return f"{name}: {audited.verdict.upper()}{_why(audited)}"
+
+
+def _why(audited: Audited) -> str:
+    divergence = audited.divergence
+    if divergence is not None:
+        at = "" if divergence.event is None else f" at event {divergence.event}"
+        return f"{at}, {divergence.check}: expected {divergence.expected}; found {divergence.found}"
+    if audited.unreadable:
+        return f": {audited.unreadable}"
+    if audited.missing:
+        return f", {audited.events} events, missing: {'; '.join(audited.missing)}"
+    return f", {audited.events} events"

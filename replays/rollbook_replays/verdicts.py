@@ -1,0 +1,110 @@
+"""What an audit comes to: a verdict, what diverged or is missing, and what is known of the match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rollbook.rules.chance import Value
+from rollbook.rules.options import OptionValue
+
+
+class Verdict(StrEnum):
+    """The four ways an audit ends."""
+
+    EXACT = "exact"
+    """Every check was made, and everything is as it has to be."""
+    UNVERIFIED = "unverified"
+    """Nothing is wrong, but something that a check needs is missing."""
+    DIVERGED = "diverged"
+    """Something is not as it has to be."""
+    UNREADABLE = "unreadable"
+    """This is no whole replay file."""
+
+
+class Check(StrEnum):
+    """What is checked, by the names that reports use."""
+
+    CONTAINER = "container"
+    """The file's signature and what stands around the events; every event's bytes are the only way to write it."""
+    CHAIN = "chain"
+    """Events are numbered without a gap, and each names the link of the one before."""
+    HEADS = "heads"
+    """Signed heads, those in the file and those that people kept, are heads of this log."""
+    COMMITMENT = "commitment"
+    """The secret is the one that event 1 committed to."""
+    ENTROPY = "entropy"
+    """Seats reveal what they committed to, for the seats that were closed."""
+    DRAWS = "draws"
+    """Everything thrown and drawn follows from secret and entropy."""
+    HIDDEN = "hidden"
+    """So does everything that was hidden."""
+    CHOICES = "choices"
+    """Every choice was legal."""
+    TURNS = "turns"
+    """Whoever acted, chance included, was the one awaited."""
+    CLOCKS = "clocks"
+    """Time never falls, waits are charged as long as they were, and nobody timed out early."""
+    CARETAKER = "caretaker"
+    """Caretakers chose where they had to, what they had to, and are named."""
+    LIFECYCLE = "lifecycle"
+    """Every event may stand where it stands: seats, readiness, start, forfeits, the end."""
+    RESULT = "result"
+    """The places, or the reason why there are none, follow from the log."""
+    SEAL = "seal"
+    """The seal is there, and nothing behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first thing that is not as it has to be."""
+
+    event: int | None
+    """None: no event in particular."""
+    check: Check
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thrown:
+    """How dice of one kind fell in a match."""
+
+    faces: tuple[Value, ...]
+    """The die, every face as often as it has it, all of them equally likely."""
+    times: Mapping[Value, int]
+    """By face."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """The verdict on one file, and what the file tells of its match as far as it could be read."""
+
+    verdict: Verdict
+    match_id: str = ""
+    divergence: Divergence | None = None
+    missing: tuple[str, ...] = ()
+    """What a verdict of EXACT needs and is not there, in words; also beside a divergence."""
+    unreadable: str = ""
+    """Why the file cannot be read; empty if it can."""
+
+    game: str = ""
+    ruleset: int = 0
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    """By seat; none at all if the file has none."""
+    players: tuple[bytes, ...] = ()
+    """By seat: the salted reference to whoever sat there last; empty for nobody."""
+    places: tuple[int, ...] | None = None
+    """By seat, as the seal has them; None where there is no result."""
+    aborted: str | None = None
+    """Why the match has no result, as the seal has it."""
+    events: int = 0
+    opened_ms: int = 0
+    sealed_ms: int | None = None
+    """None: unfinished."""
+    thrown: tuple[Thrown, ...] = ()
+    """All dice that were thrown before anything diverged."""
+    seats_with_entropy: int = 0
+    """0 in a sealed match: its dice are fixed by the secret alone, and not fair to anybody who distrusts it."""

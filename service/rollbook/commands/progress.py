@@ -1,0 +1,61 @@
+"""How far a long command has come: a bar with rate and time left on standard error, and at the end what it did."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+QUIET_SECONDS = 1.0
+"""Work that is done sooner than this needs no bar."""
+
+
+class Progress:
+    """Work on many matches; a context that tells what was done when it is left, whichever way."""
+
+    def __init__(self, what: str, total: int) -> None:
+        """Begin; nothing is shown yet."""
+        self._what = what
+        self._started = time.monotonic()
+        self._done = 0
+        self._events = 0
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(what, total=total, rate="")
+
+    def __enter__(self) -> Self:
+        """Nothing to open."""
+        return self
+
+    def one_more(self, events: int) -> None:
+        """One match of so many events is done."""
+        self._done += 1
+        self._events += events
+        seconds = time.monotonic() - self._started
+        if seconds > QUIET_SECONDS:
+            self._bar.start()
+            self._bar.update(self._task, completed=self._done, rate=f"{self._events / seconds:,.0f} events/s")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Take the bar away and say how much was done how fast."""
+        self._bar.stop()
+        seconds = max(time.monotonic() - self._started, 1e-9)
+        print(
+            f"{self._done:,} {self._what}, {self._events:,} events in {seconds:.1f} s:"
+            f" {self._done / seconds:,.0f} {self._what}/s, {self._events / seconds:,.0f} events/s",
+            file=sys.stderr,
+        )

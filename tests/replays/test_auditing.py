@@ -1,0 +1,124 @@
+"""The audit's verdicts on files that nobody tampered with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rollbook.match.fairness import link
+from rollbook.match.heads import sign_head
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.game import Watcher
+from rollbook_replays.auditing import audit
+from rollbook_replays.container import Head, Replay, without_names, write
+from rollbook_replays.public_keys import key_id, read_keys
+from rollbook_replays.recording import Keys, record
+from rollbook_replays.verdicts import Audited, Verdict
+
+SEED = 11
+KEYS = Keys.of(SEED)
+PUBLIC = read_keys(KEYS.public)
+REPLAY_KEY_ID = key_id(KEYS.replays.public_key()).hex()
+
+
+def recorded(game: str, seats: int | None = None) -> Replay:
+    """A simulated match."""
+    rules = find(game)
+    count = rules.seats[0] if seats is None else seats
+    return record(Simulation(rules, {}, count, SEED, 0), KEYS.heads)
+
+
+def cut(replay: Replay, events: int, watcher: Watcher = Watcher.PUBLIC) -> Replay:
+    """The match as it was exported while it ran: the public gets nothing that is hidden, a judge all of it."""
+    last = link(replay.events[events - 1])
+    head = Head(events, last, replay.heads[-1].key_id, sign_head(KEYS.heads, replay.match_id, events, last))
+    beside = {number: hidden for number, hidden in replay.beside.items() if number <= events}
+    return replace(
+        replay,
+        perspective=watcher,
+        events=replay.events[:events],
+        beside=beside if watcher is Watcher.JUDGE else {},
+        heads=(head,),
+    )
+
+
+def audited(replay: Replay) -> Audited:
+    """The verdict with all keys."""
+    return audit(write(replay, KEYS.replays), PUBLIC)
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_a_match_of_any_game_is_exact(game: str) -> None:
+    """And what a report needs to know of it is there."""
+    replay = recorded(game)
+    found = audited(replay)
+    assert (Verdict.EXACT, None, ()) == (found.verdict, found.divergence, found.missing)
+    assert (game, len(replay.events), replay.names) == (found.game, found.events, replay.names)
+    assert found.places is not None
+    assert min(found.places) == 1
+    assert found.sealed_ms is not None
+    assert found.opened_ms + (found.events - 1) * 1_000 == found.sealed_ms
+    assert bool(found.thrown) == (game != "allie_gator")
+
+
+def test_a_file_without_names_is_exact() -> None:
+    """Whoever wants to be forgotten does not spoil the proof."""
+    found = audit(without_names(write(recorded("cant_stop"), KEYS.replays)), PUBLIC)
+    assert (Verdict.EXACT, ()) == (found.verdict, found.names)
+
+
+def test_without_a_key_a_file_is_unverified_and_names_the_keys() -> None:
+    """Rules, dice and result hold, but nobody vouches for them."""
+    data = write(recorded("cant_stop"), KEYS.replays)
+    found = audit(data, {})
+    assert Verdict.UNVERIFIED is found.verdict
+    heads = key_id(KEYS.heads.public_key()).hex()
+    assert (f"the head key {heads}", f"the replay key {REPLAY_KEY_ID}") == found.missing
+    without_heads = {REPLAY_KEY_ID: PUBLIC[REPLAY_KEY_ID]}
+    assert (f"the head key {heads}",) == audit(data, without_heads).missing
+
+
+def test_without_a_head_of_the_last_event_a_file_is_unverified() -> None:
+    """A head from the middle vouches only for what stands before it."""
+    replay = recorded("cant_stop")
+    missing = "a signed head of the last event"
+    for heads in ((), cut(replay, 30).heads):
+        found = audited(replace(replay, heads=heads))
+        assert (Verdict.UNVERIFIED, (missing,)) == (found.verdict, found.missing)
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_a_running_match_is_unverified_at_every_length(game: str) -> None:
+    """Whatever can be checked before the seal is, and what is missing is said."""
+    replay = recorded(game)
+    for events in (1, 2, 5, 6, 7, 8, 20, len(replay.events) - 1):
+        found = audited(cut(replay, events, Watcher.JUDGE))
+        assert (Verdict.UNVERIFIED, None) == (found.verdict, found.divergence)
+        assert ("the seal: the match is unfinished",) == found.missing
+
+
+def test_a_running_match_that_hides_cards_says_from_where_on_the_rules_cannot_follow() -> None:
+    """Form, chain and heads are checked all the same."""
+    replay = recorded("allie_gator")
+    found = audited(cut(replay, 100))
+    first_hidden = min(replay.beside)
+    assert Verdict.UNVERIFIED is found.verdict
+    assert f"what event {first_hidden} hides, without which the rules cannot go on" in found.missing
+
+
+def test_a_sealed_match_whose_hidden_outcomes_were_withheld_is_unverified() -> None:
+    """They can be recomputed, but the file does not say what the service said they were."""
+    replay = recorded("allie_gator")
+    found = audited(replace(replay, perspective=Watcher.PUBLIC, beside={}))
+    assert (Verdict.UNVERIFIED, (f"what {len(replay.beside)} events hide",)) == (found.verdict, found.missing)
+
+
+def test_what_is_no_replay_is_unreadable() -> None:
+    """With the reason."""
+    found = audit(b"no replay", PUBLIC)
+    assert (Verdict.UNREADABLE, "this is no replay file: it does not begin with the magic bytes") == (
+        found.verdict,
+        found.unreadable,
+    )
