@@ -1,4 +1,4 @@
-"""What `rollbook serve` serves: the servicers of matches, feeds and identity, on one service."""
+"""What `rollbook serve` serves: the servicers of matches, feeds, identity and replays, on one service."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from rollbook.server.identity_service import IdentityService, guest_verifier
 from rollbook.server.match_service import MatchService
 from rollbook.server.metrics import MeasuredLog
 from rollbook.server.refusing import Refusing
+from rollbook.server.replay_service import ReplayServicer
 from rollbook.server.running import Assembly, Foundation, Servicer
 from rollbook.server.service import Service
 from rollbook.server.settings import DEMO_SECONDS
 from rollbook.server.sweeper import Sweeper
-from rollbook.v1 import feed_pb2, identity_pb2, match_pb2
+from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
 from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
 from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
+from rollbook.v1.replay_pb2_grpc import add_ReplayServiceServicer_to_server
 
 
 async def assemble(foundation: Foundation) -> Assembly:
@@ -46,6 +48,7 @@ async def assemble(foundation: Foundation) -> Assembly:
         guest_verifier=guest_verifier(keys.token.published, time.time),
     )
     matches, feeds, identity = MatchService(service), FeedServicer(service), IdentityService(service)
+    replays = ReplayServicer(service, log)
     sweeper = Sweeper(service)
     sweeper.start()
     archivist = Archivist(service, log, finished, foundation.settings.archive_place)
@@ -76,6 +79,10 @@ async def assemble(foundation: Foundation) -> Assembly:
             Servicer(
                 identity_pb2.DESCRIPTOR.services_by_name["IdentityService"].full_name,
                 lambda server: add_IdentityServiceServicer_to_server(identity, server),
+            ),
+            Servicer(
+                replay_pb2.DESCRIPTOR.services_by_name["ReplayService"].full_name,
+                lambda server: add_ReplayServiceServicer_to_server(replays, server),
             ),
         ],
         [Refusing(service.metrics.refused)],

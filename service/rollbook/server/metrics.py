@@ -86,6 +86,9 @@ class Metrics:
         self._archive_failures = Counter(
             "rollbook_archive_failures", "Attempts to archive a match that failed.", registry=self.registry
         )
+        self._audits = Counter(
+            "rollbook_audits", "Files that were sent and audited, by verdict.", ["verdict"], registry=self.registry
+        )
         self._sweeps = Counter("rollbook_sweeps", "What was due and done, by kind.", ["kind"], registry=self.registry)
 
     def appended(self, result: str, seconds: float) -> None:
@@ -130,6 +133,10 @@ class Metrics:
     def archive_failed(self) -> None:
         """A match could not be archived, and stays in the log."""
         self._archive_failures.inc()
+
+    def audited(self, verdict: str) -> None:
+        """A file that somebody sent was audited."""
+        self._audits.labels(verdict).inc()
 
     def swept(self, event: Event) -> None:
         """The service has done something of its own accord."""
