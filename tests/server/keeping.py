@@ -39,6 +39,10 @@ class Keeper(Theatre):
         store = self.log.store if isinstance(self.log, ArchivedLog) else self.log
         self.log = ArchivedLog(store, None)
         self.index_path = Path(tempfile.mkdtemp(dir=self.folder)) / "index.sqlite"
+        return self.reopened(keys)
+
+    def reopened(self, keys: dict[str, Any] | None = None) -> Service:
+        """A process with the index that there is."""
         service = super().process(keys)
         self.finished = Finished(self.log, ArchiveIndex(self.index_path))
         service.finished = self.finished

@@ -21,7 +21,7 @@ class OtherArchive(Exception):
 def open_archive(where: str, step: Step = no_step) -> Archive:
     """The archive in a folder, or at s3://bucket/prefix; ArchiveUnavailable if it cannot even be tried."""
     if not where.startswith(S3):
-        return FolderArchive(Path(where), step)
+        return FolderArchive(Path(where).expanduser(), step)
     try:
         from rollbook.log.archive.s3 import S3Archive  # noqa: PLC0415 - an extra, loaded only by whoever uses it
     except ModuleNotFoundError:

@@ -1,0 +1,32 @@
+"""Files that appear whole or not at all, whenever the power fails."""
+
+from __future__ import annotations
+
+import os  # noqa: TID251 - durability is asked of the system
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+
+@contextmanager
+def appearing(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write; it has its name, and what stood there before is gone, only once all of it is on the disk."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    part = Path(name)
+    try:
+        with open(descriptor, "w+b") as file:  # noqa: PTH123 - a descriptor
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+        part.chmod(0o644)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
