@@ -32,6 +32,7 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
         Literal["debug", "info", "warning", "error"], Parameter(env_var="ROLLBOOK_LOG_LEVEL")
     ] = "info",
     archive: Annotated[str | None, Parameter(env_var="ROLLBOOK_ARCHIVE")] = None,
+    archive_after: Annotated[int, Parameter(env_var="ROLLBOOK_ARCHIVE_AFTER")] = 60,
     metrics: Annotated[str | None, Parameter(env_var="ROLLBOOK_METRICS")] = None,
     demo: Annotated[bool, Parameter(env_var="ROLLBOOK_DEMO", negative="")] = False,
     demo_seconds: Annotated[float, Parameter(env_var="ROLLBOOK_DEMO_SECONDS")] = 2.0,
@@ -68,10 +69,12 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     log_level
         What is logged, on standard error. Default: info.
     archive
-        Where finished matches go a minute after their end: a folder, or s3://bucket/prefix, whose credentials, region
+        Where finished matches go: a folder, or s3://bucket/prefix, whose credentials, region
         and endpoint stand in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL).
         Services that share a store need one that all of them reach; as long as one lacks it, nothing is archived.
         Default: archive in the data directory.
+    archive_after
+        How many seconds after its end a match goes to the archive. Default: 60.
     metrics
         host:port on which Prometheus finds /metrics, over HTTP without TLS. Default: nowhere.
     demo
@@ -96,6 +99,7 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
             guests=guests,
             log_level=log_level,
             archive=archive,
+            archive_after=archive_after,
             metrics=metrics,
             demo=demo,
             demo_seconds=demo_seconds,

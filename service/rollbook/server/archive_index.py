@@ -135,11 +135,9 @@ class ArchiveIndex:
                     return work(self._database)
 
     def _opened(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self._path, check_same_thread=False)
+        database = self._connected()
         try:
-            database.execute("PRAGMA journal_mode = WAL")
-            # What a crash loses is made again.
-            database.execute("PRAGMA synchronous = NORMAL")
+            _prepare(database)
             (found,) = database.execute("PRAGMA user_version").fetchone()
             if found == FORMAT:
                 return database
@@ -148,6 +146,9 @@ class ArchiveIndex:
         database.close()
         return self._made()
 
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, check_same_thread=False)
+
     def _begin_anew(self) -> None:
         self._database.close()
         self._database = self._made()
@@ -155,15 +156,22 @@ class ArchiveIndex:
     def _made(self) -> sqlite3.Connection:
         for file in self._files():
             file.unlink(missing_ok=True)
-        database = sqlite3.connect(self._path, check_same_thread=False)
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
+        database = self._connected()
+        _prepare(database)
         database.executescript(_SCHEMA)
         return database
 
     def _files(self) -> Iterator[Path]:
         for suffix in ("", "-wal", "-shm"):
             yield self._path.with_name(self._path.name + suffix)
+
+
+def _prepare(database: sqlite3.Connection) -> None:
+    database.execute("PRAGMA journal_mode = WAL")
+    # What a crash loses is made again.
+    database.execute("PRAGMA synchronous = NORMAL")
+    # A name that was erased is not to be found in what is left of its row either.
+    database.execute("PRAGMA secure_delete = ON")
 
 
 def _forget(database: sqlite3.Connection, match_id: str) -> None:

@@ -24,9 +24,6 @@ from rollbook.v1.events_pb2 import Event
 from rollbook_replays.container import NotAReplay, write
 
 LOOK_SECONDS: Final = 5.0
-ARCHIVE_AFTER_SECONDS: Final = 60
-"""After the seal; by then whoever watched live has seen the end."""
-
 COMPARE_LOOKS: Final = 12
 """Looks between two comparisons of index and archive: other services put files there as well."""
 
@@ -50,10 +47,10 @@ class Archivist:
         finished: Finished,
         where: str,
         *,
-        after_seconds: int = ARCHIVE_AFTER_SECONDS,
+        after_seconds: int,
         step: Step = no_step,
     ) -> None:
-        """Archive the service's matches at this place."""
+        """Archive the service's matches at this place, so long after their seal."""
         self._service = service
         self._archived = log
         self._finished = finished

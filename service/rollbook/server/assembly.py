@@ -51,7 +51,8 @@ async def assemble(foundation: Foundation) -> Assembly:
     replays = ReplayServicer(service, log)
     sweeper = Sweeper(service)
     sweeper.start()
-    archivist = Archivist(service, log, finished, foundation.settings.archive_place)
+    settings = foundation.settings
+    archivist = Archivist(service, log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
     await archivist.start()
     demo = Demo(service, foundation.settings.demo_seconds or DEMO_SECONDS)
     if foundation.settings.demo_seconds is not None:

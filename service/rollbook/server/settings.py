@@ -25,6 +25,11 @@ HIGHEST_PORT: Final = 65_535
 
 _BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?")
 
+ARCHIVE_AFTER_SECONDS: Final = 60
+"""By then whoever watched live has seen the end."""
+
+LONGEST_ARCHIVE_AFTER_SECONDS: Final = 7 * 24 * 3_600
+
 DEMO_SECONDS: Final = 2.0
 LONGEST_DEMO_SECONDS: Final = 30.0
 """Well below the clock of the matches that the demo plays."""
@@ -39,6 +44,7 @@ class SettingReason(StrEnum):
     DURABILITY_UNKNOWN = "durability_unknown"
     LOG_LEVEL_UNKNOWN = "log_level_unknown"
     ARCHIVE_MALFORMED = "archive_malformed"
+    ARCHIVE_AFTER_OUT_OF_RANGE = "archive_after_out_of_range"
     TLS_INCOMPLETE = "tls_incomplete"
     DEMO_SECONDS_OUT_OF_RANGE = "demo_seconds_out_of_range"
 
@@ -125,6 +131,8 @@ class Settings:
     log_level: LogLevel = "info"
     archive: str | None = None
     """The folder or s3:// URL that finished matches go to; none: `archive` in the data directory."""
+    archive_after_seconds: int = ARCHIVE_AFTER_SECONDS
+    """How long after its end a match goes there."""
     metrics: Listen | None = None
     """Where Prometheus finds /metrics; none: nowhere."""
     demo_seconds: float | None = None
@@ -150,6 +158,7 @@ class Settings:
         guests: bool = True,
         log_level: str = "info",
         archive: str | None = None,
+        archive_after: int = ARCHIVE_AFTER_SECONDS,
         metrics: str | None = None,
         demo: bool = False,
         demo_seconds: float = DEMO_SECONDS,
@@ -176,6 +185,7 @@ class Settings:
             guests=guests,
             log_level=_log_level(log_level),
             archive=None if archive is None else _archive(archive),
+            archive_after_seconds=_archive_after(archive_after),
             metrics=None if metrics is None else _metrics(metrics, insecure=insecure),
             demo_seconds=_demo_seconds(demo_seconds) if demo else None,
         )
@@ -222,6 +232,16 @@ def _archive(text: str) -> str:
             f"a folder, or s3://bucket/prefix with credentials and endpoint in the environment, not {text!r}",
         )
     return str(Path(text).expanduser().absolute())
+
+
+def _archive_after(seconds: int) -> int:
+    if not 0 <= seconds <= LONGEST_ARCHIVE_AFTER_SECONDS:
+        raise SettingRefused(
+            "--archive-after",
+            SettingReason.ARCHIVE_AFTER_OUT_OF_RANGE,
+            f"0 to {LONGEST_ARCHIVE_AFTER_SECONDS}, not {seconds}",
+        )
+    return seconds
 
 
 def _check_store(url: str) -> None:
