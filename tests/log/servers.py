@@ -45,9 +45,9 @@ class Server:
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
     @contextmanager
-    def client(self) -> Iterator[Any]:
+    def client(self, password: str | None = None) -> Iterator[Any]:
         """A client for what is none of the log's business."""
-        with redis.Redis(port=self.port, protocol=2) as client:
+        with redis.Redis(port=self.port, password=password, protocol=2) as client:
             yield client
 
 
