@@ -273,3 +273,17 @@ async def test_the_server_of_the_wheel_comes_first(monkeypatch: pytest.MonkeyPat
         (tmp_path / name).write_text("#!/bin/sh\n", "utf-8")
         (tmp_path / name).chmod(0o700)
         assert tmp_path / name == find_server()
+
+
+async def test_a_relaxed_server_syncs_once_a_second_and_is_not_taken_for_a_durable_one(short_directory: Path) -> None:
+    """Its log connects only if the same level is asked for by name; the next run may be durable again."""
+    server = await EmbeddedServer.start(short_directory, "relaxed")
+    with pytest.raises(StoreUnavailable, match="appendfsync is everysec, and has to be always"):
+        await RedisLog.connect(server.url)
+    log = await RedisLog.connect(server.url, "relaxed")
+    assert Appended(2) == await log.append("match", 0, PAIR)
+    await log.close()
+    assert 0 == await server.stop()
+    server = await EmbeddedServer.start(short_directory)
+    assert 2 == await heads(server)
+    await server.stop()

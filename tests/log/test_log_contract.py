@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import sys
 import uuid
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 import pytest
+import redis
 
+from rollbook.log.keys import stream_key
 from rollbook.log.limits import MOST_BYTES
+from rollbook.log.memory import MemoryLog
+from rollbook.log.redis_log import RedisLog
 from rollbook.match.log import Appended, Conflict, Entry, LobbyEntry, Log, StoreUnavailable, TooEarly
 from tests.log.conftest import Store
 
@@ -303,6 +308,37 @@ async def test_the_lobby_lists_what_appends_say(log: Log, other: Log, match_id: 
     assert Appended(5) == await log.append(match_id, 4, entries(b"again"), lobby=LobbyEntry(b""))
 
 
+async def test_a_match_that_the_lobby_lists_is_not_begun_again(store: Store, match_id: str) -> None:
+    """Its log is lost, and none takes its place, with or without a summary; one that has left the lobby is no match."""
+    log = await store.connect()
+    assert await log.summary(match_id) is None
+    await log.append(match_id, 0, entries(b"opened"), lobby=LobbyEntry(b"open"))
+    assert b"open" == await log.summary(match_id)
+    await lose(store, log, match_id)
+    assert 0 == await log.head(match_id)
+    for lobby in (None, LobbyEntry(b"again"), LobbyEntry(b"")):
+        assert Conflict(0) == await log.append(match_id, 0, entries(b"opened"), lobby=lobby)
+    assert b"open" == await log.summary(match_id)
+    assert 0 == await log.head(match_id)
+    sealed = f"{match_id}-sealed"
+    await log.append(sealed, 0, entries(b"opened"), lobby=LobbyEntry(b"open"))
+    await log.append(sealed, 1, entries(b"sealed"), lobby=LobbyEntry(b""))
+    await lose(store, log, sealed)
+    assert await log.summary(sealed) is None
+    assert Appended(1) == await log.append(sealed, 0, entries(b"opened"))
+    await log.close()
+
+
+async def lose(store: Store, log: RedisLog | MemoryLog, match_id: str) -> None:
+    """Delete the log of a match behind everybody's back."""
+    if isinstance(log, MemoryLog):
+        del log._streams[match_id]
+        return
+    client: Any
+    with redis.Redis(port=urlsplit(store.url or "").port or 0, protocol=2) as client:
+        assert 1 == client.delete(stream_key(match_id))
+
+
 async def test_an_append_may_have_to_wait_for_the_stores_own_clock(log: Log, other: Log, match_id: str) -> None:
     """So that no replica whose clock is fast ends a turn early; whoever was slower than another is told that first."""
     now_ms = await log.now_ms()
@@ -368,6 +404,42 @@ async def test_of_several_that_beat_exactly_one_learns_of_a_gap(store: Store) ->
     before = await asyncio.gather(*[log.beat(10_000 + number) for number in range(8)])
     assert 1 == before.count(2_000)
     await log.close()
+
+
+async def test_of_several_that_want_the_lease_one_has_it_and_keeps_it_by_asking_again(
+    log: Log, other: Log, match_id: str
+) -> None:
+    """However many ask at once, and however long it goes on; the others are told that they have not got it."""
+    names = [f"{match_id}-{number}" for number in range(8)]
+    await leased(log, "nobody", 1)
+    await asyncio.sleep(SOON)
+    had = await asyncio.gather(*[log.lease(name, 60_000) for name in names])
+    assert 1 == had.count(True)
+    holder = names[had.index(True)]
+    for _ in range(3):
+        assert await other.lease(holder, 60_000)
+        assert [name == holder for name in names] == [await log.lease(name, 60_000) for name in names]
+    assert await log.lease(holder, 1)
+
+
+async def leased(log: Log, holder: str, lease_ms: int) -> None:
+    """Ask for the lease until it is given."""
+    async with asyncio.timeout(LATE):
+        while not await log.lease(holder, lease_ms):  # noqa: ASYNC110 - another process may have it
+            await asyncio.sleep(SOON / 5)
+
+
+async def test_a_lease_is_taken_over_once_its_holder_is_not_heard_of_any_more(
+    log: Log, other: Log, match_id: str
+) -> None:
+    """By the store's own clock, and not before its time; whoever had it before is told so when it comes back."""
+    dead, heir = f"{match_id}-dead", f"{match_id}-heir"
+    await leased(log, dead, 400)
+    since_ms = await log.now_ms()
+    await leased(other, heir, 60_000)
+    assert 300 <= await log.now_ms() - since_ms
+    assert not await log.lease(dead, 400)
+    assert await other.lease(heir, 1)
 
 
 async def test_a_closed_log_says_so(store: Store, match_id: str) -> None:

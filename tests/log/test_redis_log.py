@@ -17,7 +17,7 @@ from rollbook.log.embedded import find_server
 from rollbook.log.keys import lobby_key, partition_of, stream_key
 from rollbook.log.redis_log import RedisLog
 from rollbook.log.tails import MOST_KEYS
-from rollbook.match.log import Appended, Conflict, Entry, LobbyEntry, OutcomeUnknown, StoreUnavailable
+from rollbook.match.log import Appended, Conflict, Entry, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
 from tests.log.servers import DURABLE, OLDEST_REDIS, Server, running
 
 pytestmark = pytest.mark.asyncio
@@ -130,16 +130,34 @@ async def test_what_others_wrote_is_not_carried_on(log: RedisLog, client: Any, m
     key = stream_key(match_id)
     client.execute_command("XADD", key, "1-5", "e", "strange")
     assert Conflict(1) == await log.append(match_id, 1, [Entry(b"two")])
-    with pytest.raises(StoreUnavailable, match="has a hole"):
+    with pytest.raises(Hole, match="has a hole behind event 0"):
         await log.read(match_id)
     client.execute_command("DEL", key)
     await log.append(match_id, 0, [Entry(b"one"), Entry(b"two"), Entry(b"three")])
     client.execute_command("XDEL", key, "2-0")
-    with pytest.raises(StoreUnavailable, match="entry 3-0 stands behind 1"):
+    with pytest.raises(Hole, match="has a hole behind event 1"):
         await log.read(match_id)
-    with pytest.raises(StoreUnavailable, match="has a hole"):
-        await log.wait({match_id: 1}, PATIENCE_SECONDS)
     assert [Entry(b"three")] == await log.read(match_id, after=2)
+
+
+async def test_a_hole_in_one_match_is_told_and_the_others_do_not_wait(
+    log: RedisLog, client: Any, match_id: str
+) -> None:
+    """The match with the hole comes without an entry, also where the read was under way before there was one."""
+    sound = f"{match_id}-sound"
+    after = {match_id: 0, sound: 0}
+    waiting = asyncio.ensure_future(log.wait(after, PATIENCE_SECONDS))
+    await until_blocked(client, 1)
+    client.execute_command("XADD", stream_key(match_id), "2-0", "e", "two")
+    assert {match_id: []} == await waiting
+    await append_anyhow(log, sound, 0, Entry(b"one"))
+    seen: dict[str, list[Entry]] = {}
+    while sound not in seen:
+        seen |= await log.wait(after, PATIENCE_SECONDS)
+    assert [Entry(b"one")] == seen[sound]
+    assert [] == seen.get(match_id, [])
+    with pytest.raises(Hole):
+        await log.read(match_id)
 
 
 async def test_a_lobby_that_is_none_lets_nothing_be_written(log: RedisLog, client: Any, match_id: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from rollbook.match import decide
 from rollbook.match.decide import Command, Decision, Declined, Why
 from rollbook.match.envelope import Logged, read_bytes, write_bytes
-from rollbook.match.events import Chosen, Event, Opened, Sealed, SeatTaken, Terms
+from rollbook.match.events import LOG_LOST, Chosen, Event, Head, Opened, Sealed, SeatTaken, Terms
 from rollbook.match.fairness import commitment, entropy_commitment
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Made, Position
@@ -357,6 +357,22 @@ def test_a_ledger_takes_only_what_continues_its_chain(spoil: str) -> None:
     event: Event = SeatTaken(0)
     with pytest.raises(Misplaced):
         played.ledger.take(write_bytes(played.ledger.game, event, **around))
+
+
+def test_a_lost_log_is_sealed_with_a_head_that_it_does_not_hold() -> None:
+    """No evidence, evidence for something else, or a head that is not lost: none of it can stand in a log."""
+    played = Played().start()
+    head = played.ledger.head
+    lost = Head(head.sequence + 3, bytes(32), "0" * 16, bytes(64))
+    for reason, evidence in (
+        (LOG_LOST, None),
+        ("by_operator", lost),
+        (LOG_LOST, Head(head.sequence, head.link, "0" * 16, bytes(64))),
+    ):
+        with pytest.raises(Misplaced, match="lost"):
+            decide.abort(played.ledger, played.by(), reason, evidence)
+    played.append(decide.abort(played.ledger, played.by(), LOG_LOST, lost))
+    assert Sealed(None, LOG_LOST, played.ledger.secret, lost) == played.ledger.match.sealed
 
 
 def test_a_log_that_does_not_begin_as_it_should_is_refused() -> None:

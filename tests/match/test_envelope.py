@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rollbook.match.envelope import Logged, read_bytes, read_secret, write_bytes
 from rollbook.match.events import (
+    LOG_LOST,
     Chosen,
     Event,
     Forfeited,
     Happened,
+    Head,
     Opened,
     Ready,
     Resigned,
@@ -33,6 +36,7 @@ from tests.rules.cases import CASES, Case
 
 GAME = find("cant_stop")
 SECRET = bytes(range(32))
+LOST = Head(12, b"l" * 32, "0123456789abcdef", b"s" * 64)
 
 
 def logged(event: Event, game: Any = GAME, **around: Any) -> Logged:
@@ -58,6 +62,7 @@ def logged(event: Event, game: Any = GAME, **around: Any) -> Logged:
         Sealed((2, 1), None, SECRET),
         Sealed(None, "by_operator", SECRET),
         Sealed(None, "not_ready:0", SECRET),
+        Sealed(None, LOG_LOST, SECRET, LOST),
     ],
     ids=lambda event: type(event).__name__,
 )
@@ -107,6 +112,14 @@ def test_a_whole_match_is_one_chain_of_bytes(name: str) -> None:
         (proto.Event(happened=proto.Happened()).SerializeToString(), "not of cant_stop"),
         (proto.Event(chosen=proto.Chosen()).SerializeToString(), "not of cant_stop"),
         (proto.Event(sealed=proto.Sealed()).SerializeToString(), "reason that is not known"),
+        (logged(Sealed(None, LOG_LOST, SECRET)).data, "sealed with a head that it has lost, and nothing else"),
+        (
+            logged(Sealed(None, "by_operator", SECRET, LOST)).data,
+            "sealed with a head that it has lost, and nothing else",
+        ),
+        (logged(Sealed(None, LOG_LOST, SECRET, replace(LOST, sequence=0))).data, "a link of 32 and a signature of 64"),
+        (logged(Sealed(None, LOG_LOST, SECRET, replace(LOST, link=b"l"))).data, "a link of 32 and a signature of 64"),
+        (logged(Sealed(None, LOG_LOST, SECRET, replace(LOST, signature=b""))).data, "a link of 32 and a signature of"),
     ],
 )
 def test_bytes_that_are_no_event_of_this_match_are_unreadable(data: bytes, why: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rollbook.log.redis_log import RedisLog
 from rollbook.server.archiving import Archivist
-from tests.server.keeping import Keeper
+from tests.server.archives import Keeper
 
 
 async def archive(url: str, folder: Path, last: str) -> None:

@@ -17,7 +17,7 @@ from rollbook.server.archiving import Archivist
 from rollbook.v1 import match_pb2
 from rollbook.v1.table_pb2 import Position
 from rollbook_replays.container import read
-from tests.server.keeping import Keeper, run
+from tests.server.archives import Keeper, run
 from tests.server.talking import Person, refusal, some_choice
 
 

@@ -16,7 +16,7 @@ from rollbook.log.embedded import find_server
 from rollbook.log.redis_log import RedisLog
 from rollbook_replays.container import NotAReplay
 from tests.log.servers import running
-from tests.server.keeping import Keeper
+from tests.server.archives import Keeper
 
 STEPS = [
     "half written",

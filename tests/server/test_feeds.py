@@ -32,6 +32,7 @@ from rollbook.server.feeds import (
 from rollbook.server.matches import LogLost, MatchUnknown
 from rollbook.server.projection import perspective_of
 from tests.match.test_decide import OPENED_MS, Played
+from tests.server.keeping import lost_tails
 
 START = Position(0, genesis("m"))
 
@@ -43,7 +44,7 @@ class Stage:
         """Open the match and seat everybody."""
         self.now_ms = OPENED_MS
         self.log = MemoryLog()
-        self.feeds = Feeds(self.log, lambda: self.now_ms)
+        self.feeds = Feeds(self.log, lambda: self.now_ms, lost_tails(self.log))
         self.played = Played(game, seats, terms or Terms()).sit()
         self.stored = 0
         self.rng = random.Random(4)

@@ -10,7 +10,7 @@ import pytest
 
 from rollbook.server import listing
 from rollbook.v1 import match_pb2
-from tests.server.keeping import Keeper, run
+from tests.server.archives import Keeper, run
 from tests.server.talking import Person
 
 

@@ -17,20 +17,21 @@ from rollbook.log.keys import stream_key
 from rollbook.log.memory import MemoryLog
 from rollbook.log.redis_log import RedisLog
 from rollbook.match.decide import Declined, Why
-from rollbook.match.events import Sealed
+from rollbook.match.events import LOG_LOST, Sealed
 from rollbook.match.fairness import genesis
 from rollbook.match.ledger import Ledger, Position
 from rollbook.match.log import AppendResult, Entry, StoreUnavailable
 from rollbook.rules.game import Watcher
 from rollbook.server.feeds import CaughtUp, Confirmed, End, Ended, Events, Feeds, Frame
 from rollbook.server.lost_tails import LostTails
-from rollbook.server.matches import LogLost, Matches
+from rollbook.server.matches import LogLost
 from rollbook.v1 import match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
 from tests.log.servers import Server, running
+from tests.server.keeping import HEAD_KEYS, lost_tails
 from tests.server.talking import World, refusal, some_choice
 from tests.server.talking import run as run_world
-from tests.server.test_matches import NOW_MS, Client, Table, no_lobby
+from tests.server.test_matches import NOW_MS, Client, Table, matches_of
 
 PATIENCE_SECONDS = 60
 Cut = Callable[[int], Awaitable[None]]
@@ -135,11 +136,17 @@ async def played(store: Store) -> tuple[Table, Position]:
     return table, (await table.one.ledger("m")).head
 
 
-async def assert_sealed_once(log: Any, at: int) -> None:
-    """The seal stands behind what was stored, says why, and nothing comes after it."""
+async def assert_sealed_once(log: Any, at: int, lost: Position) -> None:
+    """The seal stands behind what was stored, says why, with the head that is lost, and nothing comes after it."""
     ledger = await stored(log)
-    assert Sealed(None, "log_lost", ledger.secret) == ledger.match.sealed
+    evidence = HEAD_KEYS.sign("m", lost.sequence, lost.link)
+    assert Sealed(None, LOG_LOST, ledger.secret, evidence) == ledger.match.sealed
     assert at == ledger.head.sequence == await log.head("m")
+
+
+def feeds_of(log: Any, lost: LostTails | None = None) -> Feeds:
+    """The feeds of a process of the service."""
+    return Feeds(log, lambda: NOW_MS, lost or lost_tails(log))
 
 
 def watch(feeds: Feeds, position: Position | None = None) -> AsyncIterator[Frame]:
@@ -173,14 +180,14 @@ def test_a_cut_log_is_sealed_behind_what_is_stored(run: Run) -> None:
         with pytest.raises(LogLost) as lost:
             await table.one.ledger("m")
         assert (told.sequence, told.sequence - 2) == (lost.value.known, lost.value.stored)
-        await assert_sealed_once(store.log, told.sequence - 1)
+        await assert_sealed_once(store.log, told.sequence - 1, told)
         sealed = (await table.one.ledger("m")).match.sealed
         assert sealed is not None
         assert "log_lost" == sealed.aborted
         with pytest.raises(Declined) as declined:
             await table.players[0].resign(0)
         assert Why.MATCH_SEALED == declined.value.reason
-        await assert_sealed_once(store.log, told.sequence - 1)
+        await assert_sealed_once(store.log, told.sequence - 1, told)
 
     run(scenario)
 
@@ -193,7 +200,7 @@ def test_a_command_that_meets_a_cut_log_is_not_carried_out(run: Run) -> None:
         await store.cut(told.sequence - 1)
         with pytest.raises(LogLost):
             await table.players[0].resign(0)
-        await assert_sealed_once(store.log, told.sequence)
+        await assert_sealed_once(store.log, told.sequence, told)
 
     run(scenario)
 
@@ -209,14 +216,14 @@ def test_a_log_that_went_on_otherwise_is_noticed_even_if_it_is_as_long_as_before
         await table.through(table.one, first, request="first")
         told = (await table.one.ledger("m")).head
         await store.cut(before)
-        forgetful = Matches(store.log, no_lobby)
+        forgetful = matches_of(store.log)
         seat = ledger.awaited_seat
         assert seat is not None
         await Client(forgetful, f"p{seat}").choose(others[0], ledger.head, "other", seat)
         assert told.sequence == await store.log.head("m")
         with pytest.raises(LogLost):
             await table.one.ledger("m")
-        await assert_sealed_once(store.log, told.sequence + 1)
+        await assert_sealed_once(store.log, told.sequence + 1, told)
 
     run(scenario)
 
@@ -226,13 +233,13 @@ def test_several_processes_that_notice_at_once_seal_once(run: Run) -> None:
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
-        processes = [Matches(store.log, no_lobby) for _ in range(4)]
+        processes = [matches_of(store.log) for _ in range(4)]
         for process in processes:
             await process.ledger("m")
         await store.cut(told.sequence - 3)
         results = await asyncio.gather(*[process.ledger("m") for process in processes], return_exceptions=True)
         assert [LogLost] * 4 == [type(result) for result in results]
-        await assert_sealed_once(store.log, told.sequence - 2)
+        await assert_sealed_once(store.log, told.sequence - 2, told)
 
     run(scenario)
 
@@ -320,7 +327,7 @@ def test_a_seal_that_the_store_did_not_take_is_made_up_for(run: Run) -> None:
         log.willing = True
         with pytest.raises(LogLost):
             await table.one.ledger("m")
-        await assert_sealed_once(log, told.sequence)
+        await assert_sealed_once(log, told.sequence, told)
 
     run(scenario)
 
@@ -331,10 +338,10 @@ def test_it_is_counted_once_for_each_match() -> None:
     async def scenario() -> None:
         store = in_memory()
         counted: list[str] = []
-        lost = LostTails(store.log, lambda: counted.append("m"))
+        lost = lost_tails(store.log, lambda: counted.append("m"))
         table = Table(store.log)
         await table.start()
-        matches = Matches(store.log, no_lobby, lost)
+        matches = matches_of(store.log, lost)
         await matches.ledger("m")
         await store.delete()
         for _ in range(3):
@@ -350,15 +357,15 @@ def test_watchers_of_a_cut_log_are_told_although_nothing_new_ever_comes(run: Run
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
-        processes = [Feeds(store.log, lambda: NOW_MS) for _ in range(2)]
+        processes = [feeds_of(store.log) for _ in range(2)]
         feeds = [watch(process) for process in processes for _ in range(3)]
         for feed in feeds:
             await catch_up(feed)
         await store.cut(told.sequence - 2)
         lost = await asyncio.gather(*[lost_of(feed) for feed in feeds])
         assert {told.sequence} == {each.known for each in lost}
-        await assert_sealed_once(store.log, told.sequence - 1)
-        started_again = Feeds(store.log, lambda: NOW_MS)
+        await assert_sealed_once(store.log, told.sequence - 1, told)
+        started_again = feeds_of(store.log)
         for process in (*processes, started_again):
             assert told.sequence == (await lost_of(watch(process, told))).known
             await process.close()
@@ -371,7 +378,7 @@ def test_a_watcher_from_before_the_cut_goes_on_to_the_seal(run: Run) -> None:
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
-        feeds = Feeds(store.log, lambda: NOW_MS)
+        feeds = feeds_of(store.log)
         live = watch(feeds)
         await catch_up(live)
         await store.cut(told.sequence - 1)
@@ -391,7 +398,7 @@ def test_watchers_of_a_deleted_log_are_told_and_it_stays_deleted(run: Run) -> No
 
     async def scenario(store: Store) -> None:
         await played(store)
-        feeds = Feeds(store.log, lambda: NOW_MS)
+        feeds = feeds_of(store.log)
         live = watch(feeds)
         await catch_up(live)
         await store.delete()
@@ -408,8 +415,8 @@ def test_what_a_watcher_was_told_binds_commands_and_the_other_way_round(run: Run
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
-        lost = LostTails(store.log)
-        feeds, matches = Feeds(store.log, lambda: NOW_MS, lost), Matches(store.log, no_lobby, lost)
+        lost = lost_tails(store.log)
+        feeds, matches = feeds_of(store.log, lost), matches_of(store.log, lost)
         live = watch(feeds)
         await catch_up(live)
         await store.cut(told.sequence - 1)
@@ -417,7 +424,7 @@ def test_what_a_watcher_was_told_binds_commands_and_the_other_way_round(run: Run
             await matches.ledger("m")
         await lost_of(live)
         await feeds.close()
-        await assert_sealed_once(store.log, told.sequence)
+        await assert_sealed_once(store.log, told.sequence, told)
 
     run(scenario)
 

@@ -19,7 +19,9 @@ from rollbook.match.log import AppendResult, Entry, LobbyEntry, OutcomeUnknown, 
 from rollbook.rules.cant_stop_offers import Advance
 from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import Refused
+from rollbook.server.lost_tails import LostTails
 from rollbook.server.matches import Answer, LogLost, Matches, MatchUnknown, RequestReused, asked_for
+from tests.server.keeping import lost_tails
 
 SECRET = bytes(32)
 NOW_MS = 1_700_000_000_000
@@ -28,6 +30,11 @@ NOW_MS = 1_700_000_000_000
 def no_lobby(_ledger: Ledger) -> LobbyEntry | None:
     """A summary is not what is tried here."""
     return None
+
+
+def matches_of(log: Any, lost: LostTails | None = None) -> Matches:
+    """What a process of the service has of a log."""
+    return Matches(log, no_lobby, lost or lost_tails(log))
 
 
 def opened(match_id: str = "m", seats: int = 2) -> Opened:
@@ -103,7 +110,7 @@ class Table:
     def __init__(self, log: Any = None) -> None:
         """Begin with an empty store."""
         self.log: Any = MemoryLog() if log is None else log
-        self.one, self.other = Matches(self.log, no_lobby), Matches(self.log, no_lobby)
+        self.one, self.other = matches_of(self.log), matches_of(self.log)
         self.players = [Client(self.one, "p0"), Client(self.one, "p1")]
 
     async def start(self) -> Ledger:
@@ -165,7 +172,7 @@ def test_the_same_request_is_answered_with_the_events_it_made() -> None:
         assert first == await again(table.one) == await again(table.other)
         await table.players[0].resign(0)
         assert (await table.one.ledger("m")).match.sealed is not None
-        assert first == await again(table.one) == await again(Matches(table.log, no_lobby))
+        assert first == await again(table.one) == await again(matches_of(table.log))
 
     run(scenario)
 

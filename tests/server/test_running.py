@@ -11,12 +11,14 @@ from typing import Any
 import grpc
 import psutil
 import pytest
+import redis
 from google.protobuf import wrappers_pb2
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from rollbook.log.embedded import find_server
 from tests.log.servers import running
+from tests.log.terminating import certificate
 from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, begin, call, health, service, until
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -296,31 +298,29 @@ def test_tls_serves_who_trusts_the_certificate(tmp_path: Path) -> None:
 
 def self_signed(folder: Path) -> tuple[Path, Path]:
     """A certificate for 127.0.0.1 and its key."""
-    from datetime import UTC, datetime, timedelta  # noqa: PLC0415 - for this one
-    from ipaddress import ip_address  # noqa: PLC0415 - for this one
-
-    from cryptography import x509  # noqa: PLC0415 - for this one
-    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415 - for this one
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - for this one
-
     folder.mkdir(exist_ok=True)
-    key = ec.generate_private_key(ec.SECP256R1())
-    who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "rollbook test")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(who)
-        .issuer_name(who)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    files = folder / "certificate.pem", folder / "key.pem"
-    files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    files[1].write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return files
+    made = certificate(folder, "certificate")
+    return made.certificate, made.key
+
+
+def test_the_durability_that_is_asked_for_is_that_of_its_own_store_too(tmp_path: Path) -> None:
+    """Also of the one that is started when the first has died; and it is reported at the start."""
+    for durability, appendfsync in (("relaxed", "everysec"), ("fsync", "always")):
+        with service(tmp_path / "data", "--durability", durability) as one, one.channel() as channel:
+            assert durability == one.line("listening")["durability"]
+            assert appendfsync == setting(tmp_path / "data", "appendfsync")
+            assert 0 < call(channel, "Write", "word")
+            first = one.store
+            first.kill()
+            one.line("the store is back")
+            assert appendfsync == setting(tmp_path / "data", "appendfsync")
+            assert first.pid != one.store.pid
+            one.process.terminate()
+            assert 0 == one.ended()
+
+
+def setting(data: Path, name: str) -> str:
+    """How the service's own store is set."""
+    client: Any
+    with redis.Redis(unix_socket_path=str(data / "server.sock"), protocol=2, decode_responses=True) as client:
+        return str(client.config_get(name)[name])

@@ -20,7 +20,7 @@ from rollbook.match.ledger import Ledger
 from rollbook.rules.catalogue import find
 from rollbook.server.key_files import SigningKey
 from rollbook.server.service import Service
-from rollbook.server.sweeper import Sweeper
+from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS, Sweeper
 
 SECRET = bytes(32)
 MATCH = "abcdefghijklmnopqrstuvwx"
@@ -81,6 +81,17 @@ class Replicas:
         """Both at once."""
         await asyncio.gather(*[sweeper.sweep() for sweeper in self.sweepers])
 
+    async def beat(self, *numbers: int) -> None:
+        """A second goes by, and these replicas beat, as they do by themselves."""
+        self.now_ms += 1_000
+        await asyncio.gather(*[self.sweepers[number].beat() for number in numbers])
+
+    @property
+    def counted(self) -> list[float | None]:
+        """How many running matches each replica says there are; only who sweeps counts them."""
+        registries = [service.metrics.registry for service in self.services]
+        return [registry.get_sample_value("rollbook_matches", {"state": "running"}) for registry in registries]
+
     async def live(self, ms: int) -> None:
         """Let so much time go by, with beats all along."""
         while ms > 0:
@@ -133,6 +144,44 @@ def test_a_replica_whose_clock_is_fast_ends_no_turn_early() -> None:
         assert [] == await replicas.events(TimedOut)
         await replicas.live(1_000)
         assert 1 == len(await replicas.events(TimedOut))
+
+    run(scenario)
+
+
+def test_one_replica_sweeps_and_another_takes_over_when_it_is_gone() -> None:
+    """Soon enough that nothing counts as downtime; who comes back finds that it sweeps no more."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2)
+        for _ in range(10):
+            await replicas.beat(0, 1)
+            assert [1, 0] == replicas.counted
+        silent_ms = 0
+        while replicas.counted[1] == 0:
+            await replicas.beat(1)
+            silent_ms += 1_000
+        assert LEASE_MS == silent_ms < LONGEST_GAP_MS
+        await replicas.beat(0, 1)
+        assert [0, 1] == replicas.counted
+        assert [] == await replicas.events(Resumed)
+
+    run(scenario)
+
+
+def test_a_turn_ends_in_time_although_the_replica_that_sweeps_is_killed() -> None:
+    """Once, by the one that took over."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2)
+        for _ in range(28):
+            await replicas.beat(0, 1)
+        for _ in range(LEASE_MS // 1_000):
+            assert [] == await replicas.events(TimedOut)
+            await replicas.beat(1)
+        assert 1 == len(await replicas.events(TimedOut))
+        assert [] == await replicas.events(Resumed)
 
     run(scenario)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -34,6 +35,9 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     archive: Annotated[str | None, Parameter(env_var="ROLLBOOK_ARCHIVE")] = None,
     archive_after: Annotated[int, Parameter(env_var="ROLLBOOK_ARCHIVE_AFTER")] = 60,
     metrics: Annotated[str | None, Parameter(env_var="ROLLBOOK_METRICS")] = None,
+    trust_issuer: Annotated[
+        Sequence[Path], Parameter(env_var="ROLLBOOK_TRUST_ISSUER", negative="", consume_multiple=True)
+    ] = (),
     demo: Annotated[bool, Parameter(env_var="ROLLBOOK_DEMO", negative="")] = False,
     demo_seconds: Annotated[float, Parameter(env_var="ROLLBOOK_DEMO_SECONDS")] = 2.0,
 ) -> int:
@@ -41,7 +45,8 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
 
     It runs until SIGTERM or Ctrl-C: then it takes no more calls, lets those under way finish, and ends with exit code
     0. A second signal does not wait for them (130). However it ends, the next start has all that was acknowledged. Exit
-    code 1 if it cannot start, such as with a data directory or a port in use; 3 if a key file cannot be read.
+    code 1 if it cannot start, such as with a data directory or a port in use; 3 if the file of a key or of an issuer
+    cannot be read.
 
     Parameters
     ----------
@@ -54,7 +59,8 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
         The URL of a Redis 6.2 or later, or a Valkey, to use in place of a server of its own: redis://, rediss://,
         unix://, redis+sentinel:// or redis+cluster://. With a password in it, better given by its variable.
     durability
-        fsync: what is acknowledged is on disk. relaxed: for development; the store may lose it. Default: fsync.
+        fsync: what is acknowledged is on disk, and a store that is set otherwise is refused. relaxed: for development;
+        the store may lose it. The service's own store then syncs once a second. Default: fsync.
     tls_cert
         The certificate chain, PEM.
     tls_key
@@ -77,6 +83,12 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
         How many seconds after its end a match goes to the archive. Default: 60.
     metrics
         host:port on which Prometheus finds /metrics, over HTTP without TLS. Default: nowhere.
+    trust_issuer
+        Files that each describe another issuer whose tokens are taken, as a JSON object of three members: issuer, the
+        `iss` of its tokens; roles, a list of those it may give, out of player, judge and operator; keys, a list of its
+        Ed25519 public keys, each a JSON Web Key (kty OKP, crv Ed25519, kid, x) or a line of `rollbook key` in quotes.
+        Only its owner may be able to write to such a file. The same `sub` of two issuers is two subjects. In the
+        variable, paths are separated as in PATH.
     demo
         Keep one public match of each game going, played by house bots, for people to look at; `rollbook tail` does.
     demo_seconds
@@ -101,6 +113,7 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
             archive=archive,
             archive_after=archive_after,
             metrics=metrics,
+            trust_issuer=trust_issuer,
             demo=demo,
             demo_seconds=demo_seconds,
         )

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from rollbook.commands.outcome import Exit, usage
 from rollbook.identity.keys import load
 from rollbook.identity.refusals import KeyRefused, TokenRefused
-from rollbook.identity.tokens import Issuer, Role
+from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role
 
 MOST_HOURS = 87_600
 """Ten years; nobody remembers a token that is older."""
@@ -27,6 +27,7 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     match: Annotated[Sequence[str], Parameter(negative="", consume_multiple=True)] = (),
     hours: int = 12,
     name: str | None = None,
+    issuer: str = OWN_ISSUER,
 ) -> int:
     """Mint a token and print it on standard output.
 
@@ -47,14 +48,17 @@ def token(  # noqa: PLR0913 - every flag is a parameter
         How long it is valid. Default: 12.
     name
         What other players are shown. Default: the subject.
+    issuer
+        In whose name; a service takes names but its own if it trusts them (`rollbook serve --trust-issuer`). Default:
+        rollbook.
     """
     if not 1 <= hours <= MOST_HOURS:
         return usage(f"--hours must be 1 to {MOST_HOURS:,}; rollbook token --help explains it")
     try:
-        issuer = Issuer(load(key))
+        signer = Issuer(load(key), issuer)
         now = int(time.time())
         lifetime_seconds = hours * 3600
-        minted = issuer.mint(
+        minted = signer.mint(
             subject,
             role,
             name=subject if name is None else name,
@@ -72,6 +76,6 @@ def token(  # noqa: PLR0913 - every flag is a parameter
         print(f"{key}: {wrong.strerror}{hint}", file=sys.stderr)
         return Exit.UNREADABLE
     until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now + lifetime_seconds))
-    print(f"{role}, valid until {until}, signed by key {issuer.key_id}", file=sys.stderr)
+    print(f"{role}, valid until {until}, signed by key {signer.key_id}", file=sys.stderr)
     print(minted)
     return Exit.GOOD

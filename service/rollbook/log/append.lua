@@ -1,14 +1,21 @@
 -- Append the entries of one command behind the position they were decided for: all of them, or none.
 --
--- KEYS  the match's stream, and its partition's lobby if the append changes it
+-- KEYS  the match's stream, and its partition's lobby if the append changes it or begins the match
 -- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, then event and private part of each entry
--- Reply {0, head} appended, {1, head} somebody else was faster, {2, now} too early
+-- Reply {0, head} appended, {1, head} the log is not there, {2, now} too early
 --
 -- Everything that could fail is looked at before the first write, because what a script has written stays written.
 
 local expected = tonumber(ARGV[1])
 local last = 0
 local in_place = expected == 0
+
+if KEYS[2] then
+    local kind = redis.call('TYPE', KEYS[2])['ok']
+    if kind ~= 'none' and kind ~= 'hash' then
+        return redis.error_reply('WRONGTYPE the lobby is a ' .. kind)
+    end
+end
 
 if redis.call('EXISTS', KEYS[1]) == 1 then
     -- The last id outlives the entries, so that a match whose entries went to the archive takes no stale append.
@@ -19,6 +26,9 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
             in_place = expected > 0 and facts[i + 1] == string.format('%.0f-0', expected)
         end
     end
+elseif expected == 0 then
+    -- A match that the lobby lists has been begun: its log is lost, and none takes its place.
+    in_place = redis.call('HEXISTS', KEYS[2], ARGV[3]) == 0
 end
 
 if not in_place then
@@ -31,13 +41,6 @@ if not_before > 0 then
     local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
     if now < not_before then
         return {2, now}
-    end
-end
-
-if KEYS[2] then
-    local kind = redis.call('TYPE', KEYS[2])['ok']
-    if kind ~= 'none' and kind ~= 'hash' then
-        return redis.error_reply('WRONGTYPE the lobby is a ' .. kind)
     end
 end
 

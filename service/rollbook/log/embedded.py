@@ -1,7 +1,8 @@
 """A server of our own beside the service, for whoever has no Redis: one process, one directory, no network.
 
-It listens on a unix socket that only this user can open, syncs every append to disk before it answers, and ends with
-the service: by `stop`, or when the service is gone, on Linux at once and elsewhere when the next one starts.
+It listens on a unix socket that only this user can open, syncs every append to disk before it answers, unless once a
+second is asked for, and ends with the service: by `stop`, or when the service is gone, on Linux at once and elsewhere
+when the next one starts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Final, Self
 from urllib.parse import quote
 
 from rollbook.log.data_directory import DataDirectory, Lock
-from rollbook.log.wire import NEEDED_FOR_FSYNC
+from rollbook.log.wire import NEEDED_FOR_FSYNC, Durability
 
 MOST_PATH_BYTES: Final = 103 if sys.platform == "darwin" else 107
 """How long the path of a unix socket may be."""
@@ -77,7 +78,14 @@ class EmbeddedServer:
         """How long the server's log was before this server."""
 
     @classmethod
-    async def start(cls, directory: Path, *, server: Path | None = None, start_seconds: float = 30.0) -> Self:
+    async def start(
+        cls,
+        directory: Path,
+        durability: Durability = "fsync",
+        *,
+        server: Path | None = None,
+        start_seconds: float = 30.0,
+    ) -> Self:
         """Start a server on a data directory, and return when it answers with everything loaded.
 
         A directory in use raises DataDirectoryRefused, a server that does not come up ServerFailed with its last words.
@@ -91,7 +99,7 @@ class EmbeddedServer:
             socket = _socket_path(data.path)
             said = data.server_log.stat().st_size if data.server_log.exists() else 0
             try:
-                process = _launch(binary, data, socket, lock)
+                process = _launch(binary, data, _arguments(data.store, socket, durability), lock)
             finally:
                 lock.close()
         except BaseException:
@@ -174,7 +182,7 @@ class EmbeddedServer:
         return "\n".join([" It said:", *lines]) if lines else " It said nothing."
 
 
-def _launch(binary: Path, data: DataDirectory, socket: Path, lock: Lock) -> subprocess.Popen[bytes]:
+def _launch(binary: Path, data: DataDirectory, arguments: Sequence[str], lock: Lock) -> subprocess.Popen[bytes]:
     """Start the server through `launch.py`, in a session of its own so that Ctrl-C reaches the service alone."""
     launcher = [
         sys.executable,
@@ -186,7 +194,7 @@ def _launch(binary: Path, data: DataDirectory, socket: Path, lock: Lock) -> subp
     ]
     with data.server_log.open("ab") as log:
         return subprocess.Popen(  # noqa: S603 - a path and settings of ours
-            [*launcher, str(binary), *_arguments(data.store, socket)],
+            [*launcher, str(binary), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -196,9 +204,10 @@ def _launch(binary: Path, data: DataDirectory, socket: Path, lock: Lock) -> subp
         )
 
 
-def _arguments(store: Path, socket: Path) -> Sequence[str]:
+def _arguments(store: Path, socket: Path, durability: Durability) -> Sequence[str]:
     settings = {
         **NEEDED_FOR_FSYNC,
+        "appendfsync": "always" if durability == "fsync" else "everysec",
         "port": "0",
         "unixsocket": str(socket),
         "unixsocketperm": "700",

@@ -23,6 +23,9 @@ ARCHIVE_KEY: Final = b"rollbook:archive"
 LACKING_KEY: Final = b"rollbook:archive:lacking"
 """Is there for as long as some service runs that does not have that archive."""
 
+SWEEPER_KEY: Final = b"rollbook:sweeper"
+"""Which process sweeps, as long as its lease lasts."""
+
 
 def partition_of(match_id: str, partitions: int = PARTITIONS) -> int:
     """The partition of a match, the same in every process and version.

@@ -44,6 +44,7 @@ class MemoryLog:
         self._beat_ms: int | None = None
         self._archive_mark = ""
         self._lacking_until_ms = 0
+        self._lease = ("", 0)
 
     async def append(
         self,
@@ -54,12 +55,12 @@ class MemoryLog:
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected` (0: the match must not exist), all or nothing."""
+        """Append behind the entry numbered `expected` (0: neither log nor lobby may have it), all or nothing."""
         check_append(match_id, expected, entries)
         self._check_open()
         stream = self._stream(match_id)
         head = 0 if stream is None else stream.head
-        if head != expected:
+        if head != expected or (stream is None and match_id in self._lobby):
             return Conflict(head)
         if not_before_ms is not None and (now_ms := self._clock_ms()) < not_before_ms:
             return TooEarly(now_ms)
@@ -106,6 +107,11 @@ class MemoryLog:
         self._check_open()
         return dict(self._lobby)
 
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        self._check_open()
+        return self._lobby.get(match_id)
+
     async def now_ms(self) -> int:
         """The clock that was given."""
         self._check_open()
@@ -116,6 +122,16 @@ class MemoryLog:
         self._check_open()
         before_ms, self._beat_ms = self._beat_ms, now_ms
         return before_ms
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on."""
+        self._check_open()
+        now_ms = self._clock_ms()
+        held_by, until_ms = self._lease
+        if held_by != holder and now_ms < until_ms:
+            return False
+        self._lease = holder, now_ms + lease_ms
+        return True
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""

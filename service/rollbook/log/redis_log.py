@@ -22,6 +22,7 @@ from rollbook.log.keys import (
     LACKING_KEY,
     PARTITIONS,
     PARTITIONS_KEY,
+    SWEEPER_KEY,
     lobby_key,
     partition_of,
     stream_key,
@@ -30,10 +31,19 @@ from rollbook.log.limits import KEEP_SECONDS, check_append
 from rollbook.log.servers import Server, Servers, Settings, servers
 from rollbook.log.tails import Tails
 from rollbook.log.wire import Command, Durability, Unanswered, Unsent, Wire
-from rollbook.match.log import Appended, AppendResult, Conflict, Entry, LobbyEntry, StoreUnavailable, TooEarly
+from rollbook.match.log import Appended, AppendResult, Conflict, Entry, Hole, LobbyEntry, StoreUnavailable, TooEarly
 
 _APPENDED: Final = 0
 _CONFLICT: Final = 1
+
+_LEASE: Final = b"""
+local held_by = redis.call('GET', KEYS[1])
+if held_by and held_by ~= ARGV[1] then
+    return 0
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
 
 _MOST_REDIRECTIONS: Final = 5
 _READ_ATTEMPTS: Final = 4
@@ -94,14 +104,13 @@ class RedisLog:
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected` (0: the match must not exist), all or nothing, durably."""
+        """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably."""
         check_append(match_id, expected, entries)
         self._check_open()
         keys = [stream_key(match_id, self._partitions)]
-        summary = b""
-        if lobby is not None:
+        if lobby is not None or not expected:
             keys.append(lobby_key(self._partition(match_id)))
-            summary = lobby.summary
+        summary = b"" if lobby is None else lobby.summary
         arguments = [b"%d" % expected, b"%d" % (not_before_ms or 0), match_id.encode(), summary]
         for entry in entries:
             arguments += (entry.event, entry.private)
@@ -151,6 +160,12 @@ class RedisLog:
             for match_id, summary in zip(answer[::2], answer[1::2], strict=True)
         }
 
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        key = lobby_key(self._partition(match_id))
+        summary: bytes | None = await self._ask(key, "HGET", key, match_id)
+        return summary
+
     async def now_ms(self) -> int:
         """The clock of the server that has the first partition: in a cluster, one clock for all replicas too."""
         seconds, microseconds = await self._ask(lobby_key(0), "TIME")
@@ -160,6 +175,11 @@ class RedisLog:
         """Say that a service is alive now, and learn when one last said so."""
         before_ms = await self._ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, "GET", appends=True)
         return None if before_ms is None else int(before_ms)
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on by the store's clock."""
+        command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
+        return bool(await self._ask(SWEEPER_KEY, *command, appends=True))
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
@@ -242,7 +262,7 @@ class RedisLog:
         ids = [f"{sequence}-0" for sequence in after.values()]
         command = ("XREAD", "COUNT", _MOST_ENTRIES_A_MATCH, *hold, "STREAMS", *names, *ids)
         answer = await self._ask(next(iter(names)), *command, held=bool(hold))
-        return {names[key]: _entries(names[key], after[names[key]], entries) for key, entries in answer or ()}
+        return {names[key]: _whole(names[key], after[names[key]], entries) for key, entries in answer or ()}
 
     async def _ask(self, key: bytes, *command: bytes | str | int, held: bool = False, appends: bool = False) -> Any:
         (answer,) = await self._ask_all([(key, command)], held=held, appends=appends)
@@ -327,13 +347,19 @@ def _sequence(identity: bytes) -> int:
 
 
 def _entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
-    """Entries as they came, or StoreUnavailable if one between them is missing: nobody shall carry on over a hole."""
+    """Entries as they came, or Hole if one before or between them is missing."""
     entries: list[Entry] = []
     for expected, (identity, fields) in enumerate(answer, after + 1):
         if identity != b"%d-0" % expected:
-            raise StoreUnavailable(
-                f"Match {match_id} has a hole: entry {identity.decode()} stands behind {expected - 1}"
-            )
+            raise Hole(match_id, expected - 1)
         named = dict(zip(fields[::2], fields[1::2], strict=True))
         entries.append(Entry(named[b"e"], named.get(b"p", b"")))
     return entries
+
+
+def _whole(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
+    """The same for a read of many matches, which goes on for the others: none of a match that has a hole there."""
+    try:
+        return _entries(match_id, after, answer)
+    except Hole:
+        return []

@@ -40,7 +40,8 @@ class _Read:
         found = {}
         for match_id, entries in self.task.result().items():
             new = entries[after[match_id] - self.asked[match_id] :] if match_id in after else []
-            if new:
+            # A match that comes without any entry has a hole.
+            if new or (match_id in after and not entries):
                 found[match_id] = new
         return found
 

@@ -18,6 +18,7 @@ from rollbook.match.events import (
     Event,
     Forfeited,
     Happened,
+    Head,
     Opened,
     Ready,
     Resigned,
@@ -260,11 +261,11 @@ def resume(ledger: Ledger, command: Command, not_charged_ms: int) -> Decision:
     return decision
 
 
-def abort(ledger: Ledger, command: Command, reason: str) -> Decision:
-    """Seal a match without a result."""
+def abort(ledger: Ledger, command: Command, reason: str, lost: Head | None = None) -> Decision:
+    """Seal a match without a result; if its log has lost a head that the service signed, with that head."""
     _unsealed(ledger)
     decision = Decision(ledger, command)
-    decision.add(Sealed(None, reason, ledger.secret))
+    decision.add(Sealed(None, reason, ledger.secret, lost))
     return decision
 
 

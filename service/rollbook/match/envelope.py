@@ -13,10 +13,12 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError, Message
 
 from rollbook.match.events import (
+    LOG_LOST,
     Chosen,
     Event,
     Forfeited,
     Happened,
+    Head,
     Opened,
     Ready,
     Resigned,
@@ -38,6 +40,8 @@ from rollbook.v1 import events_pb2 as proto
 from rollbook.v1 import raffzahn_pb2
 
 ENVELOPE: Final = 1
+LINK_BYTES: Final = 32
+SIGNATURE_BYTES: Final = 64
 
 AnyGame = Game[Any, Any, Any]
 
@@ -189,6 +193,10 @@ def _write_sealed(event: Sealed, sealed: proto.Sealed) -> None:
     sealed.aborted.reason = proto.AbortReason.Value(_ABORT_PREFIX + reason.upper())
     if seat:
         sealed.aborted.seat = int(seat)
+    if event.lost is not None:
+        lost = sealed.aborted.lost
+        lost.sequence, lost.link = event.lost.sequence, event.lost.link
+        lost.key_id, lost.signature = event.lost.key_id, event.lost.signature
 
 
 _ABORT_PREFIX: Final = "ABORT_REASON_"
@@ -276,7 +284,17 @@ def _read_sealed(sealed: proto.Sealed) -> Sealed:
     if not reason:
         raise Unreadable("the match is sealed for a reason that is not known here")
     seat = f":{sealed.aborted.seat}" if sealed.aborted.HasField("seat") else ""
-    return Sealed(None, reason.removeprefix(_ABORT_PREFIX).lower() + seat, sealed.secret)
+    aborted = reason.removeprefix(_ABORT_PREFIX).lower() + seat
+    lost = _read_lost(sealed.aborted.lost) if sealed.aborted.HasField("lost") else None
+    if (aborted == LOG_LOST) != (lost is not None):
+        raise Unreadable("a lost log is sealed with a head that it has lost, and nothing else is")
+    return Sealed(None, aborted, sealed.secret, lost)
+
+
+def _read_lost(lost: proto.Sealed.LostHead) -> Head:
+    if not lost.sequence or (len(lost.link), len(lost.signature)) != (LINK_BYTES, SIGNATURE_BYTES):
+        raise Unreadable(f"a head has a link of {LINK_BYTES} and a signature of {SIGNATURE_BYTES} bytes")
+    return Head(lost.sequence, lost.link, lost.key_id, lost.signature)
 
 
 _ABORT_REASONS: Final = set(proto.AbortReason.values()) - {proto.ABORT_REASON_UNSPECIFIED}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeAlias
+from typing import Final, Generic, TypeAlias
 
 from rollbook.rules.game import Choice, Outcome
 from rollbook.rules.options import Options
@@ -119,6 +119,21 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """A head that the service signed: with it the service vouched for the log up to this event."""
+
+    sequence: int
+    link: bytes
+    key_id: str
+    """Which of the service's head keys signed it."""
+    signature: bytes
+
+
+LOG_LOST: Final = "log_lost"
+"""Why a match is aborted whose log is shorter than, or other than, a head that the service signed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sealed:
     """The end: the place of every seat, or why the match was aborted; and the secret."""
 
@@ -126,6 +141,8 @@ class Sealed:
     aborted: str | None
     """`not_ready`, `log_lost` or `by_operator`; behind a colon the seat, if it came from one: `not_ready:2`."""
     secret: bytes
+    lost: Head | None = None
+    """The evidence of a lost log. The plain form does not tell it, so a match that is read from there has none."""
 
 
 Event: TypeAlias = (

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from rollbook.match.clock import SECOND_MS, Clock
 from rollbook.match.envelope import Logged, read_bytes, read_secret
-from rollbook.match.events import Chosen, Event, Opened, Ready, Resumed, Sealed, SeatLeft, SeatTaken, TimedOut
+from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Ready, Resumed, Sealed, SeatLeft, SeatTaken, TimedOut
 from rollbook.match.fairness import Dice, commitment, entropy_commitment, genesis, match_key
 from rollbook.match.fold import Breach, Match, Misplaced
 from rollbook.match.log import Entry
@@ -111,6 +111,11 @@ class Record:
             raise Misplaced(f"a wait of {waited_ms} ms cannot be pardoned by more", Breach.CLOCKS)
 
     def _check_sealed(self, event: Sealed, now_ms: int) -> None:
+        if (event.aborted == LOG_LOST) != (event.lost is not None):
+            raise Misplaced("a lost log is sealed with a head that it has lost, and nothing else is", Breach.SEAL)
+        if event.lost is not None and Position(event.lost.sequence, event.lost.link) == self.head:
+            why = f"the head at event {event.lost.sequence} is not lost: this is the log that it vouches for"
+            raise Misplaced(why, Breach.SEAL)
         if self.closing is None or event.aborted is None or not event.aborted.startswith("not_ready"):
             return
         ready_ms = self.opened.terms.ready_seconds * SECOND_MS

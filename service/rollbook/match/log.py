@@ -40,7 +40,7 @@ class Conflict:
     """Somebody else was faster, or the log is not where it was thought to be; nothing was written."""
 
     head: int
-    """The sequence of the last entry there is; 0 if there is none."""
+    """The sequence of the last entry; 0 if there is none, even if 0 was expected but the lobby lists the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,20 @@ class StoreUnavailable(Exception):
     """The store cannot be reached, or is not as it has to be; nothing was written."""
 
 
+class Hole(Exception):
+    """Entries are missing from the middle of a log: nobody shall carry on over that."""
+
+    def __init__(self, match_id: str, stored: int) -> None:
+        """Keep up to which entry the log is whole."""
+        super().__init__(match_id, stored)
+        self.match_id = match_id
+        self.stored = stored
+
+    def __str__(self) -> str:
+        """Say where."""
+        return f"match {self.match_id} has a hole behind event {self.stored}"
+
+
 class Log(Protocol):
     """A store of matches."""
 
@@ -73,19 +87,25 @@ class Log(Protocol):
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected` (0: the match must not exist), all or nothing, durably."""
+        """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably."""
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
-        """The entries behind `after`, at most so many, in order; none if there are none."""
+        """The entries behind `after`, at most so many, in order; none if there are none; Hole if one is missing."""
 
     async def head(self, match_id: str) -> int:
         """The sequence of the last entry; 0 if the match does not exist."""
 
     async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
+        """Entries behind the given sequences, of the matches that have any; none of them after the time-out.
+
+        A match comes without an entry if there is a hole among what is behind its sequence; the others do not wait.
+        """
 
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
+
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
 
     async def now_ms(self) -> int:
         """The store's own clock, in Unix milliseconds, which all replicas share."""
@@ -94,6 +114,12 @@ class Log(Protocol):
         """Say that a service is alive now, and learn when one last said so; nothing if none ever did.
 
         Of several that beat at once each learns of the one before, so that exactly one learns of a gap.
+        """
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on by the store's clock; of several at once one does.
+
+        The holder has it for longer by asking again in time. Whoever else asks has it once that time is over.
         """
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ import grpc
 
 from rollbook.identity.tokens import Subject
 from rollbook.match.envelope import Logged, read_bytes
+from rollbook.match.events import Head
 from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.game import Watcher
 from rollbook.server.callers import judges
@@ -25,6 +26,7 @@ from rollbook.server.projection import (
 from rollbook.server.refusing import Refusal, refusal_of
 from rollbook.server.service import Service, Sight
 from rollbook.v1 import match_pb2 as proto
+from rollbook.v1 import table_pb2
 from rollbook.v1.table_pb2 import ProjectedEvent
 
 _ABOUT_THE_MATCH: Final = {
@@ -95,13 +97,31 @@ async def match_message(service: Service, sight: Sight) -> proto.GetMatchRespons
     )
 
 
-async def located(
-    service: Service, caller: Subject, match_id: str, invitation_code: str, error: Exception
+async def located(  # noqa: PLR0913, PLR0917 - who asked for what
+    service: Service,
+    caller: Subject,
+    match_id: str,
+    invitation_code: str,
+    error: Exception,
+    position: table_pb2.Position,
 ) -> Exception:
-    """The error with where the match stands, as far as its caller may see; others stay as they are."""
+    """The error with where the match stands, as far as its caller may see; others stay as they are.
+
+    If the position that came with the call is a head that the service signed, and the log does not hold it, that is
+    what is wrong, whatever else is.
+    """
     refusal = refusal_of(error)
     if refusal is None or refusal.reason == "MATCH_NOT_FOUND" or refusal.code not in _ABOUT_THE_MATCH:
         return error
+    kept = Head(position.sequence, position.link, position.key_id, position.signature)
+    try:
+        await service.matches.compare(match_id, kept)
+    except LogLost:
+        # How much is stored is not told: a spectator delay may hide it.
+        why = "the log does not hold the head that was sent, which this service signed; nothing is built on it"
+        return Refusal("LOG_LOST", why, {"known": kept.sequence})
+    except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not the log can be read
+        return refusal
     try:
         sight = await service.sight(caller, match_id, invitation_code)
     except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from pathlib import Path
 
+from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.log.archive.archived import ArchivedLog
 from rollbook.server.archive_index import ArchiveIndex
@@ -12,6 +15,7 @@ from rollbook.server.demo import Demo
 from rollbook.server.feed_service import FeedServicer
 from rollbook.server.finished import Finished
 from rollbook.server.identity_service import IdentityService, guest_verifier
+from rollbook.server.key_files import KeyFileRefused, KeyFileUnreadable
 from rollbook.server.match_service import MatchService
 from rollbook.server.metrics import MeasuredLog
 from rollbook.server.refusing import Refusing
@@ -41,7 +45,7 @@ async def assemble(foundation: Foundation) -> Assembly:
         published_head_keys=keys.head.published,
         replay_key=keys.replay,
         service_key=keys.service,
-        verifier=Verifier([own], time.time),
+        verifier=Verifier([own, *_trusted(foundation.settings.trust_issuer)], time.time),
         clock_ms=_now_ms,
         guest_issuer=Issuer(keys.token.private) if foundation.settings.guests else None,
         finished=finished,
@@ -88,6 +92,15 @@ async def assemble(foundation: Foundation) -> Assembly:
         ],
         [Refusing(service.metrics.refused)],
     )
+
+
+def _trusted(paths: Sequence[Path]) -> list[TrustedIssuer]:
+    try:
+        return read_issuers(paths)
+    except IssuerRefused as refused:
+        raise KeyFileRefused(str(refused)) from refused
+    except OSError as failure:
+        raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure
 
 
 def _now_ms() -> int:

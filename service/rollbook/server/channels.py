@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from rollbook.match.decide import Declined, Why
 from rollbook.match.envelope import Logged, read_bytes
+from rollbook.match.events import LOG_LOST
 from rollbook.match.fairness import genesis
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Position
@@ -17,7 +18,6 @@ from rollbook.match.log import Entry
 from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.game import Perspective
 from rollbook.rules.refusals import Refused
-from rollbook.server.lost_tails import LOG_LOST
 from rollbook.server.matches import LogLost
 from rollbook.server.projection import Projected, Projector
 

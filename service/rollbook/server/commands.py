@@ -12,7 +12,7 @@ from typing import Any, Final
 from rollbook.identity.tokens import Subject
 from rollbook.match import decide
 from rollbook.match.decide import Command, Decision, Declined, Why
-from rollbook.match.envelope import Logged, read_bytes
+from rollbook.match.envelope import LINK_BYTES, Logged, read_bytes
 from rollbook.match.events import Chosen, Ready, Resigned, Sealed, SeatLeft, SeatTaken
 from rollbook.match.fairness import genesis, link
 from rollbook.match.ledger import Ledger, Position
@@ -25,7 +25,6 @@ from rollbook.server.service import Service, Sight
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1 import table_pb2
 
-LINK_BYTES: Final = 32
 _NOWHERE: Final = Position(0, b"")
 """A position at which no match can be."""
 

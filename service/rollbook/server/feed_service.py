@@ -10,12 +10,12 @@ from weakref import WeakKeyDictionary
 
 from rollbook.identity.tokens import Subject
 from rollbook.match.decide import Declined
+from rollbook.match.envelope import LINK_BYTES
 from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.game import Perspective
 from rollbook.server import feeds
 from rollbook.server.answers import located
 from rollbook.server.callers import judges
-from rollbook.server.commands import LINK_BYTES
 from rollbook.server.feeds import Feeds
 from rollbook.server.limits import Held
 from rollbook.server.listing import LONGEST_PAGE, matches
@@ -106,7 +106,9 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     async for frame in frames:
                         yield self._frame(frame)
             except (Declined, Refusal) as error:
-                raise await located(self._service, caller, request.match_id, request.invitation_code, error) from error
+                raise await located(
+                    self._service, caller, request.match_id, request.invitation_code, error, request.position
+                ) from error
 
     async def WatchLobby(  # noqa: N802 - the contract's name
         self, request: WatchLobbyRequest, context: Context

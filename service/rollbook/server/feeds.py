@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import structlog
 
 from rollbook.match.fairness import genesis
 from rollbook.match.ledger import Ledger, Position
-from rollbook.match.log import Log, StoreUnavailable
+from rollbook.match.log import Hole, Log, StoreUnavailable
 from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.channels import (
@@ -78,13 +78,13 @@ class Feeds:
         self,
         store: Log,
         clock_ms: Callable[[], int],
-        lost: LostTails | None = None,
+        lost: LostTails,
         lag: Callable[[int], None] = lambda _events: None,
     ) -> None:
         """Follow this log; nothing is read before somebody watches. `lag` hears by how much each frame was behind."""
         self._log = store
         self._clock_ms = clock_ms
-        self._lost = lost or LostTails(store)
+        self._lost = lost
         self._lag = lag
         self._channels: dict[str, Channel] = {}
         self._delayed: dict[str, Channel] = {}
@@ -232,7 +232,12 @@ class Feeds:
             told = Told(channel.head, sealed=False)
         stored = max(len(channel.logged) - 1, 0)
         while channel.failure is None and channel.lost is None:
-            entries = await self._log.read(match_id, stored, PAGE)
+            try:
+                entries = await self._log.read(match_id, stored, PAGE)
+            except Hole as hole:
+                known = hole.stored if told is None else told.position.sequence
+                channel.lost = LogLost(match_id, known, hole.stored)
+                break
             channel.read(stored, entries)
             stored += len(entries)
             if len(entries) < PAGE:
@@ -259,10 +264,12 @@ class Feeds:
         while self._channels:
             await asyncio.sleep(GUARD_SECONDS)
             for channel in tuple(self._channels.values()):
-                try:
-                    await self._catch_up(channel)
-                except (LogLost, MatchUnknown, StoreUnavailable, Unreadable):
-                    continue
+                await self._look_over(channel)
+
+    async def _look_over(self, channel: Channel) -> None:
+        """Read it to the end, for nobody in particular: what is amiss is told to its watchers."""
+        with suppress(LogLost, MatchUnknown, StoreUnavailable, Unreadable):
+            await self._catch_up(channel)
 
     async def _follow(self) -> None:
         """Wait for whatever is new in all channels, until nobody watches any more."""
@@ -289,9 +296,14 @@ class Feeds:
                     task.cancel()
                 await asyncio.gather(waiting, joined, return_exceptions=True)
             for match_id, entries in found.items():
-                if match_id in self._channels:
-                    self._channels[match_id].read(heads[match_id], entries)
-                    await self._settle(self._channels[match_id])
+                channel = self._channels.get(match_id)
+                if channel is None:
+                    continue
+                if not entries:
+                    await self._look_over(channel)  # a hole, which the others do not wait for
+                    continue
+                channel.read(heads[match_id], entries)
+                await self._settle(channel)
             if found:
                 await asyncio.sleep(PAUSE_SECONDS)
 

@@ -131,7 +131,7 @@ class Lobby:
         if found is not None and all(player in found.names for player in ledger.players if player):
             self._besides.move_to_end(match_id)
             return found
-        stored = (await self._log.lobby()).get(match_id)
+        stored = await self._log.summary(match_id)
         read = Beside(await self._opened_ms(match_id)) if stored is None else Listed.read(stored).beside
         # Another call may have read it meanwhile, and what is known here is not older.
         found = self._besides.get(match_id) or self._keep(match_id, read)

@@ -2,7 +2,8 @@
 
 A failover or a restored backup can leave a log that is shorter than, or other than, what this service has shown to
 somebody. Nothing may be built on such a log but the seal that says so, behind what is stored; where not even that can
-be read, nothing is written at all. What was told is remembered for as long as the process lives.
+be read, as with a hole in it, nothing is written at all. What was told is remembered for as long as the process lives;
+after that clients remember: a head that they kept, and that we signed, is as good.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import structlog
 from rollbook.match import decide
 from rollbook.match.decide import Command
 from rollbook.match.envelope import read_bytes
+from rollbook.match.events import LOG_LOST, Head
 from rollbook.match.fold import Misplaced
+from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger, Position
-from rollbook.match.log import Appended, Entry, LobbyEntry, Log, OutcomeUnknown, StoreUnavailable
+from rollbook.match.log import Appended, Entry, Hole, LobbyEntry, Log, OutcomeUnknown, StoreUnavailable
 from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.refusals import Refused
 
@@ -30,8 +33,6 @@ MOST_NOTICED: Final = 10_000
 PAGE: Final = 1_000
 TRIES: Final = 3
 """How often a seal is tried when somebody else was faster, or the store said nothing."""
-
-LOG_LOST: Final = "log_lost"
 
 _log = structlog.get_logger()
 
@@ -60,14 +61,16 @@ class LostTails:
     def __init__(
         self,
         log: Log,
+        keys: HeadKeys,
         noticed: Callable[[], None] = _not_counted,
         summary: Callable[[Ledger], LobbyEntry | None] = _unlisted,
     ) -> None:
-        """Watch over this log; `noticed` is called once for each match that lost something.
+        """Watch over this log, whose heads these keys sign; `noticed` is called once for each match that lost some.
 
         `summary` is what the lobby says of a match that was sealed for it.
         """
         self._log = log
+        self._keys = keys
         self._summary = summary
         self._count = noticed
         self._told: OrderedDict[str, Told] = OrderedDict()
@@ -91,8 +94,15 @@ class LostTails:
             return False
         return not (told.sealed and await self._log.head(match_id) >= told.position.sequence)
 
-    async def seal(self, match_id: str, known: int, stored: int) -> None:
-        """Seal the match behind what is stored, unless somebody has, or nothing that holds together is stored."""
+    def have_signed(self, match_id: str, head: Head) -> bool:
+        """Whether the service itself vouched for this head."""
+        return self._keys.have_signed(match_id, head)
+
+    async def seal(self, match_id: str, known: int, stored: int, kept: Head | None = None) -> None:
+        """Seal the match behind what is stored, unless somebody has, or nothing that holds together is stored.
+
+        The evidence is the head that was told; or one that somebody kept, where this process has told nothing.
+        """
         if match_id not in self._noticed:
             self._noticed[match_id] = None
             if len(self._noticed) > MOST_NOTICED:
@@ -100,7 +110,7 @@ class LostTails:
             self._count()
             _log.error("a log has lost what was told", match=match_id, known=known, stored=stored)
         try:
-            sealed = await self._sealed(match_id)
+            sealed = await self._sealed(match_id, kept or self._told_head(match_id))
         except (StoreUnavailable, OutcomeUnknown) as failure:
             # It is noticed again as soon as anybody asks for the match.
             _log.warning("a match that lost its tail cannot be sealed yet", match=match_id, reason=str(failure))
@@ -108,12 +118,18 @@ class LostTails:
         if sealed is not None:
             self._keep(match_id, Told(sealed.head, sealed=True))
 
-    async def _sealed(self, match_id: str) -> Ledger | None:
+    def _told_head(self, match_id: str) -> Head | None:
+        told = self._told.get(match_id)
+        return None if told is None else self._keys.sign(match_id, told.position.sequence, told.position.link)
+
+    async def _sealed(self, match_id: str, lost: Head | None) -> Ledger | None:
         for _ in range(TRIES):
-            ledger = await self._stored(match_id)
+            ledger = await self._stored(match_id, lost)
             if ledger is None or ledger.match.sealed is not None:
                 return ledger
-            decision = decide.abort(ledger, Command(await self._log.now_ms()), LOG_LOST)
+            if lost is None:
+                return None
+            decision = decide.abort(ledger, Command(await self._log.now_ms()), LOG_LOST, lost)
             entries = [Entry(logged.data, logged.private) for logged in decision.entries]
             try:
                 lobby = self._summary(decision.after)
@@ -125,18 +141,20 @@ class LostTails:
                 return decision.after
         return None
 
-    async def _stored(self, match_id: str) -> Ledger | None:
-        """The fold of what is stored; none if that is nothing, or does not hold together."""
+    async def _stored(self, match_id: str, lost: Head | None) -> Ledger | None:
+        """The fold of what is stored; none if that is nothing, does not hold together, or holds that head after all."""
         ledger: Ledger | None = None
         while True:
-            entries = await self._log.read(match_id, 0 if ledger is None else ledger.head.sequence, PAGE)
             try:
+                entries = await self._log.read(match_id, 0 if ledger is None else ledger.head.sequence, PAGE)
                 for entry in entries:
                     if ledger is None:
                         ledger = Ledger.fold(match_id, [entry])
                     else:
                         ledger.take(read_bytes(entry.event, entry.private, ledger.game))
-            except (Misplaced, Refused, Unreadable):
+                    if lost is not None and ledger.head == Position(lost.sequence, lost.link):
+                        return None
+            except (Hole, Misplaced, Refused, Unreadable):
                 return None
             if len(entries) < PAGE:
                 return ledger

@@ -127,7 +127,9 @@ class MatchService(MatchServiceServicer):
             check_request_id(request.request_id)
             yield sight
         except Exception as error:
-            raise await located(self._service, caller, request.match_id, invitation_code, error) from error
+            raise await located(
+                self._service, caller, request.match_id, invitation_code, error, request.position
+            ) from error
 
     async def _check_invited(self, caller: Subject, sight: Sight, request: proto.TakeSeatRequest) -> None:
         """Refuse whoever may see the match without being invited to it, and more seats than one subject may hold."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from rollbook.match.decide import Command, Decision, Declined, Why, open_match
 from rollbook.match.envelope import Logged, read_bytes
-from rollbook.match.events import Chosen, Event, Opened
+from rollbook.match.events import Chosen, Event, Head, Opened
 from rollbook.match.fairness import link
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Made, Position
@@ -24,6 +24,7 @@ from rollbook.match.log import (
     AppendResult,
     Conflict,
     Entry,
+    Hole,
     LobbyEntry,
     Log,
     OutcomeUnknown,
@@ -55,12 +56,13 @@ class RequestReused(Exception):
 class LogLost(Exception):
     """The stored log is shorter than, or other than, what this service has told; nothing is built on it."""
 
-    def __init__(self, match_id: str, known: int, stored: int) -> None:
-        """Keep both heads as evidence."""
+    def __init__(self, match_id: str, known: int, stored: int, kept: Head | None = None) -> None:
+        """Keep both heads, and the signed one that a client kept, if it was a client that knew."""
         super().__init__(match_id, known, stored)
         self.match_id = match_id
         self.known = known
         self.stored = stored
+        self.kept = kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +81,11 @@ Summary = Callable[[Ledger], LobbyEntry | None]
 class Matches:
     """All matches of a log, with the ones in use kept folded."""
 
-    def __init__(self, log: Log, summary: Summary, lost: LostTails | None = None) -> None:
+    def __init__(self, log: Log, summary: Summary, lost: LostTails) -> None:
         """Serve the matches of this log; `summary` is what its lobby says of them."""
         self._log = log
         self._summary = summary
-        self._lost = lost or LostTails(log)
+        self._lost = lost
         self._ledgers: OrderedDict[str, Ledger] = OrderedDict()
         self._busy: dict[str, tuple[asyncio.Lock, int]] = {}
 
@@ -160,6 +162,22 @@ class Matches:
                     self._keep(match_id, decision.after)
                     return Answer(tuple(decision.entries), decision.after)
                 ledger = await self._caught_up(match_id, ledger)
+                await self._check_last(match_id, ledger)
+
+    async def compare(self, match_id: str, kept: Head) -> None:
+        """Raise LogLost, with the match sealed, if the log lacks a head that the service signed and a client kept.
+
+        A head that the service did not sign proves nothing.
+        """
+        if not self._lost.have_signed(match_id, kept):
+            return
+        async with self._one_at_a_time(match_id):
+            ledger = await self._caught_up(match_id, self._ledgers.get(match_id))
+            entries = await self._log.read(match_id, kept.sequence - 1, 1)
+            # The entries of a match that is over may be in the archive.
+            is_there = link(entries[0].event) == kept.link if entries else kept.sequence <= ledger.head.sequence
+            if not is_there:
+                raise LogLost(match_id, kept.sequence, ledger.head.sequence, kept)
 
     async def ledger(self, match_id: str) -> Ledger:
         """The match as it is now; read it, and do not change it."""
@@ -244,10 +262,14 @@ class Matches:
         ledger = None if kept is None else kept.copy()
         stored = 0 if ledger is None else ledger.head.sequence - 1
         while True:
-            entries = await self._log.read(match_id, stored, PAGE)
+            try:
+                entries = await self._log.read(match_id, stored, PAGE)
+            except Hole as hole:
+                known = hole.stored if told is None else told.position.sequence
+                raise LogLost(match_id, known, hole.stored) from hole
             self._check_told(match_id, told, stored, entries)
             if ledger is None and entries:
-                ledger = Ledger.fold(match_id, entries)
+                ledger = self._begun(match_id, entries)
             elif ledger is not None:
                 self._continue(match_id, ledger, entries[ledger.head.sequence - stored :])
             stored += len(entries)
@@ -256,9 +278,16 @@ class Matches:
         if told is not None and await self._lost.falls_short(match_id, told, stored):
             raise LogLost(match_id, told.position.sequence, await self._log.head(match_id))
         if ledger is None:
-            raise MatchUnknown(match_id)
+            raise await self._missing(match_id)
         self._keep(match_id, ledger)
         return ledger
+
+    async def _missing(self, match_id: str) -> MatchUnknown | LogLost:
+        """Why there is nothing to read: a match that the lobby lists has had a log."""
+        is_listed = await self._log.summary(match_id) is not None
+        if is_listed and not await self._log.read(match_id, 0, 1):
+            return LogLost(match_id, max(await self._log.head(match_id), 1), 0)
+        return MatchUnknown(match_id)
 
     def _check_told(self, match_id: str, told: Told | None, after: int, entries: list[Entry]) -> None:
         """Whether the last event that was told is among these entries as it was told, if it is among them at all."""
@@ -268,12 +297,24 @@ class Matches:
         if link(entries[known - after - 1].event) != told.position.link:
             raise LogLost(match_id, known, known - 1)
 
+    async def _check_last(self, match_id: str, ledger: Ledger) -> None:
+        """Notice a store that counts on from an entry which it does not have any more, so that nothing can follow."""
+        known, stored = await self._log.head(match_id), ledger.head.sequence
+        if known > stored and not await self._log.read(match_id, stored, 1):
+            raise LogLost(match_id, known, stored)
+
+    def _begun(self, match_id: str, entries: list[Entry]) -> Ledger:
+        try:
+            return Ledger.fold(match_id, entries)
+        except (Misplaced, Refused):
+            raise LogLost(match_id, len(entries), 0) from None
+
     def _continue(self, match_id: str, ledger: Ledger, entries: list[Entry]) -> None:
         known = ledger.head.sequence
         try:
             for entry in entries:
                 ledger.take(read_bytes(entry.event, entry.private, ledger.game))
-        except Misplaced:
+        except (Misplaced, Refused):
             raise LogLost(match_id, known, ledger.head.sequence) from None
 
     def _keep(self, match_id: str, ledger: Ledger) -> None:
@@ -293,7 +334,7 @@ class Matches:
                     yield
                 except LogLost as lost:
                     self._ledgers.pop(match_id, None)
-                    await self._lost.seal(match_id, lost.known, lost.stored)
+                    await self._lost.seal(match_id, lost.known, lost.stored, lost.kept)
                     raise
         finally:
             lock, users = self._busy[match_id]

@@ -192,6 +192,10 @@ class MeasuredLog:
         """The summaries of all matches that the lobby lists."""
         return await self._inner.lobby()
 
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        return await self._inner.summary(match_id)
+
     async def now_ms(self) -> int:
         """The store's own clock."""
         return await self._inner.now_ms()
@@ -199,6 +203,10 @@ class MeasuredLog:
     async def beat(self, now_ms: int) -> int | None:
         """Say that a service is alive now, and learn when one last said so."""
         return await self._inner.beat(now_ms)
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on."""
+        return await self._inner.lease(holder, lease_ms)
 
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""

@@ -50,7 +50,7 @@ class Stream:
         try:
             made = await self._made(request)
         except Exception as error:  # noqa: BLE001 - what is no refusal is raised again
-            refusal = await self._refusal(error)
+            refusal = await self._refusal(error, request)
             self._leads_to = None
             self._service.metrics.refused(refusal.reason)
             if refusal.reason != "SKIPPED":
@@ -86,11 +86,11 @@ class Stream:
         foreseen = request.position.sequence == leads_to.sequence
         return leads_to if foreseen else Position(request.position.sequence, b"")
 
-    async def _refusal(self, error: Exception) -> Refusal:
-        told = await located(self._service, self._caller, self._match_id, "", error)
+    async def _refusal(self, error: Exception, request: proto.PlayRequest) -> Refusal:
+        told = await located(self._service, self._caller, self._match_id, "", error, request.position)
         refusal = refusal_of(told)
         if refusal is None or refusal.code in _ENDS_THE_STREAM:
-            raise error
+            raise told
         return refusal
 
 

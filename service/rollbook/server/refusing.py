@@ -23,7 +23,7 @@ from rollbook.log.archive.port import ArchiveUnavailable
 from rollbook.match.decide import Declined, Why
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Position
-from rollbook.match.log import OutcomeUnknown, StoreUnavailable
+from rollbook.match.log import Hole, OutcomeUnknown, StoreUnavailable
 from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.refusals import Fact, Refused
 from rollbook.server.matches import LogLost, MatchUnknown, RequestReused
@@ -112,7 +112,7 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
         case LogLost():
             facts = {"known": error.known, "stored": error.stored}
             return Refusal("LOG_LOST", "the stored log is not what has been told; nothing is built on it", facts)
-        case Misplaced():
+        case Misplaced() | Hole():
             return Refusal("LOG_LOST", "the stored log does not hold together; nothing is built on it")
         case ArchiveUnavailable():
             return Refusal("ARCHIVE_UNAVAILABLE", "the match lies in the archive, which cannot be read now")

@@ -16,13 +16,12 @@ from rollbook.identity import references
 from rollbook.identity.tokens import Issuer, Role, Subject, Verifier
 from rollbook.match.decide import Command
 from rollbook.match.envelope import read_bytes
-from rollbook.match.fold import Misplaced
+from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.match.log import Log
 from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.catalogue import RULESETS
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.rules.refusals import Refused
 from rollbook.server.callers import caller_of, judges
 from rollbook.server.finished import Finished
 from rollbook.server.key_files import SigningKey
@@ -97,8 +96,9 @@ class Service:
 
     def __post_init__(self) -> None:
         """Build what follows from the rest."""
+        head_keys = HeadKeys(self.head_key, self.head_key_id, self.published_head_keys)
         self.lobby = Lobby(self.log) if self.finished is None else Lobby(self.log, self.finished.find)
-        self.lost = LostTails(self.log, self.metrics.lost_tail, self.lobby.summary)
+        self.lost = LostTails(self.log, head_keys, self.metrics.lost_tail, self.lobby.summary)
         self.matches = Matches(self.log, self.lobby.summary, self.lost)
         self.rates = Rates(self.limits.requests_per_second, self.limits.requests_at_once)
         self.plays = Held(self.limits.plays_per_subject, self.limits.plays, "too many streams of Play are open")
@@ -152,9 +152,6 @@ class Service:
     async def _read(self, match_id: str) -> Ledger:
         try:
             return await self.matches.ledger(match_id)
-        except Refused as refused:
-            # Nobody asked for a move here: it is the stored log that the rules do not take.
-            raise Misplaced(str(refused)) from None
         except Unreadable:
             opened = Event.FromString((await self.log.read(match_id, 0, 1))[0].event).opened
             if (opened.game, opened.ruleset) in {(game.name, game.version) for game in RULESETS}:

@@ -10,6 +10,7 @@ import ipaddress
 import os
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -135,6 +136,8 @@ class Settings:
     """How long after its end a match goes there."""
     metrics: Listen | None = None
     """Where Prometheus finds /metrics; none: nowhere."""
+    trust_issuer: tuple[Path, ...] = ()
+    """The files that describe other issuers whose tokens are taken."""
     demo_seconds: float | None = None
     """The pause before every choice of the house bots; none: there are no house bots."""
 
@@ -160,6 +163,7 @@ class Settings:
         archive: str | None = None,
         archive_after: int = ARCHIVE_AFTER_SECONDS,
         metrics: str | None = None,
+        trust_issuer: Sequence[Path] = (),
         demo: bool = False,
         demo_seconds: float = DEMO_SECONDS,
     ) -> Self:
@@ -187,6 +191,7 @@ class Settings:
             archive=None if archive is None else _archive(archive),
             archive_after_seconds=_archive_after(archive_after),
             metrics=None if metrics is None else _metrics(metrics, insecure=insecure),
+            trust_issuer=tuple(path.expanduser() for path in trust_issuer),
             demo_seconds=_demo_seconds(demo_seconds) if demo else None,
         )
 

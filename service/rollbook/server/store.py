@@ -50,7 +50,7 @@ async def start_store(settings: Settings) -> Store:
     """The store that the settings ask for."""
     if settings.redis is not None:
         return _Elsewhere(settings.redis)
-    return _Own(settings, await EmbeddedServer.start(settings.data))
+    return _Own(settings, await EmbeddedServer.start(settings.data, settings.durability))
 
 
 class _Elsewhere:
@@ -106,7 +106,7 @@ class _Own:
             # Only now is the directory let go of, and taken again in the same breath.
             await self._server.stop()
             try:
-                self._server = await EmbeddedServer.start(self._settings.data)
+                self._server = await EmbeddedServer.start(self._settings.data, self._settings.durability)
             except (ServerFailed, OSError) as failure:
                 self._log.error("the store does not start", why=str(failure), again_in_seconds=self._pause_seconds)
             else:

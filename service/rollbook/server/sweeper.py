@@ -1,13 +1,16 @@
 """What nobody sends: turns whose time is out, seats that do not get ready, and time in which the service was away.
 
-Every process sweeps. An expired turn is ended once all the same, because its append names the position that it ends
-and the time before which the store must not take it. A beat in the store says when a service was last alive: whoever
-beats after a gap finds out, alone, and pardons it in every match that has a clock.
+One process sweeps, by a lease in the store that it has to ask for again and again; when it is gone, or stalls, another
+one takes over, well before anybody's time would count as downtime. Should two sweep at once, an expired turn is ended
+once all the same, because its append names the position that it ends and the time before which the store must not take
+it. A beat in the store says when a service was last alive: whoever beats after a gap finds out, alone, and pardons it
+in every match that has a clock.
 """
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from typing import Final
 
 import structlog
@@ -17,13 +20,20 @@ from rollbook.match.decide import Command, Decision, Declined
 from rollbook.match.envelope import Logged
 from rollbook.match.ledger import Ledger
 from rollbook.match.log import OutcomeUnknown, StoreUnavailable
+from rollbook.match.vocabulary import Unreadable
 from rollbook.server.matches import Decide, LogLost, MatchUnknown
 from rollbook.server.service import Service
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
 
 BEAT_SECONDS: Final = 1.0
+LEASE_MS: Final = 3_000
+"""How long a process sweeps that is not heard of: several beats, and together with one less than the longest gap."""
+
 LONGEST_GAP_MS: Final = 5_000
 """Between two beats; what is longer is nobody's time."""
+
+_NOTHING_TO_SWEEP: Final = (MatchUnknown, LogLost, Unreadable)
+"""Of a match whose log is lost or unreadable; whoever noticed has said so, and the other matches go on."""
 
 _log = structlog.get_logger()
 
@@ -34,6 +44,7 @@ class Sweeper:
     def __init__(self, service: Service) -> None:
         """Sweep the matches of this service."""
         self._service = service
+        self._name = secrets.token_hex(8)
         self._sweeping: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -49,10 +60,18 @@ class Sweeper:
     async def _forever(self) -> None:
         while True:
             try:
-                await self.sweep()
+                await self.beat()
             except (StoreUnavailable, OutcomeUnknown) as failure:
                 _log.warning("cannot sweep", reason=str(failure))
             await asyncio.sleep(BEAT_SECONDS)
+
+    async def beat(self) -> None:
+        """Sweep, unless another process does."""
+        if await self._service.log.lease(self._name, LEASE_MS):
+            await self.sweep()
+        else:
+            # The lobby is counted where it is swept.
+            self._service.metrics.listed(())
 
     async def sweep(self) -> None:
         """Beat, pardon what was missed, and do what is due."""
@@ -82,8 +101,7 @@ class Sweeper:
     async def _ledger(self, match_id: str) -> Ledger | None:
         try:
             return await self._service.matches.ledger(match_id)
-        except (MatchUnknown, LogLost) as lost:
-            _log.error("a match of the lobby cannot be read", match=match_id, reason=type(lost).__name__)
+        except _NOTHING_TO_SWEEP:
             return None
 
     async def _do(self, match_id: str, decision: Decide, not_before_ms: int | None = None) -> None:
@@ -93,10 +111,7 @@ class Sweeper:
             answer = await self._service.matches.command(
                 match_id, command, decision, _nobody_asked, not_before_ms=not_before_ms
             )
-        except Declined:
-            return
-        except (MatchUnknown, LogLost) as lost:
-            _log.error("a match of the lobby cannot be swept", match=match_id, reason=type(lost).__name__)
+        except (Declined, *_NOTHING_TO_SWEEP):
             return
         first = answer.made[0]
         self._service.metrics.swept(first.event)

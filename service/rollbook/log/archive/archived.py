@@ -88,6 +88,10 @@ class ArchivedLog:
         """The summaries of all matches that the lobby lists."""
         return await self.store.lobby()
 
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        return await self.store.summary(match_id)
+
     async def now_ms(self) -> int:
         """The store's own clock."""
         return await self.store.now_ms()
@@ -95,6 +99,10 @@ class ArchivedLog:
     async def beat(self, now_ms: int) -> int | None:
         """Say that a service is alive now, and learn when one last said so."""
         return await self.store.beat(now_ms)
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on."""
+        return await self.store.lease(holder, lease_ms)
 
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""

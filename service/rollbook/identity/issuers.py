@@ -1,0 +1,145 @@
+"""Other issuers whose tokens a service takes: each is described by a file, and gives only the roles that it names.
+
+    {
+      "issuer": "https://club.example",
+      "roles": ["player", "judge"],
+      "keys": [
+        {"kty": "OKP", "crv": "Ed25519", "kid": "2027", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"},
+        "21fe31dfa154a261 d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+      ]
+    }
+
+`issuer` is what its tokens have as `iss`. A key is a JSON Web Key, as issuers publish them, or a line of `rollbook
+key`; tokens name it as `kid`. A key that signs no more stays in the list for as long as its tokens shall hold. Whoever
+may write to the file could sign for everybody, so only its owner may.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import stat
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from rollbook.identity.keys import public_text
+from rollbook.identity.refusals import Refused
+from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, TrustedIssuer
+
+LONGEST_FILE: Final = 65_536
+MOST_KEYS: Final = 64
+_MEMBERS: Final = {"issuer", "roles", "keys"}
+_OKP: Final = {"kty": "OKP", "crv": "Ed25519"}
+
+
+class IssuerReason(StrEnum):
+    """Every reason to trust nobody because of a file."""
+
+    FILE_EXPOSED = "file_exposed"
+    FILE_MALFORMED = "file_malformed"
+    NAME_REFUSED = "name_refused"
+    NAMED_TWICE = "named_twice"
+    ROLES_REFUSED = "roles_refused"
+    KEYS_REFUSED = "keys_refused"
+
+
+class IssuerRefused(Refused[IssuerReason]):
+    """No issuer is trusted by this file."""
+
+
+def read_issuers(paths: Iterable[Path]) -> list[TrustedIssuer]:
+    """The issuers that the files describe; IssuerRefused names the file, OSError if one cannot be read."""
+    found: dict[str, TrustedIssuer] = {}
+    for path in paths:
+        try:
+            issuer = read_issuer(path)
+        except IssuerRefused as refused:
+            raise IssuerRefused(refused.reason, f"{path}: {refused}") from None
+        if issuer.name in found:
+            raise IssuerRefused(IssuerReason.NAMED_TWICE, f"{path}: {issuer.name} is described by another file as well")
+        found[issuer.name] = issuer
+    return list(found.values())
+
+
+def read_issuer(path: Path) -> TrustedIssuer:
+    """The issuer that a file describes."""
+    with path.open("rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        data = file.read(LONGEST_FILE + 1)
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        why = f"its mode is {stat.S_IMODE(mode):04o}: only its owner may write to it (chmod 644)"
+        raise IssuerRefused(IssuerReason.FILE_EXPOSED, why)
+    try:
+        described = json.loads(data) if len(data) <= LONGEST_FILE else None
+    except (ValueError, RecursionError):
+        described = None
+    if not isinstance(described, dict) or described.keys() != _MEMBERS:
+        why = f"it must be a JSON object of issuer, roles and keys, and nothing else, of at most {LONGEST_FILE:,} bytes"
+        raise IssuerRefused(IssuerReason.FILE_MALFORMED, why)
+    return TrustedIssuer(_name(described["issuer"]), _keys(described["keys"]), _roles(described["roles"]))
+
+
+def _name(name: Any) -> str:
+    if not _is_text(name):
+        raise IssuerRefused(IssuerReason.NAME_REFUSED, f"issuer must be 1 to {LONGEST_TEXT} printable characters")
+    if name == OWN_ISSUER:
+        why = f"{OWN_ISSUER} is the service itself: another issuer needs another name"
+        raise IssuerRefused(IssuerReason.NAME_REFUSED, why)
+    return str(name)
+
+
+def _roles(roles: Any) -> frozenset[Role]:
+    if not isinstance(roles, list) or not roles or any(role not in list(Role) for role in roles):
+        raise IssuerRefused(IssuerReason.ROLES_REFUSED, f"roles must list one or more of {', '.join(Role)}")
+    return frozenset(map(Role, roles))
+
+
+def _keys(keys: Any) -> dict[str, Ed25519PublicKey]:
+    if not isinstance(keys, list) or not 0 < len(keys) <= MOST_KEYS:
+        raise IssuerRefused(IssuerReason.KEYS_REFUSED, f"keys must list 1 to {MOST_KEYS} keys")
+    found: dict[str, Ed25519PublicKey] = {}
+    for number, key in enumerate(keys, start=1):
+        kid, public = _key_line(number, key) if isinstance(key, str) else _web_key(number, key)
+        if kid in found:
+            raise _no_key(number, "has the id of a key before it")
+        found[kid] = public
+    return found
+
+
+def _key_line(number: int, line: str) -> tuple[str, Ed25519PublicKey]:
+    kid, _, digits = line.partition(" ")
+    try:
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(digits))
+    except ValueError:
+        public = None
+    if public is None or public_text(public) != line:
+        raise _no_key(number, "is not what `rollbook key` prints: a key id, a space, and the public key it belongs to")
+    return kid, public
+
+
+def _web_key(number: int, key: Any) -> tuple[str, Ed25519PublicKey]:
+    if not isinstance(key, dict) or any(key.get(name) != value for name, value in _OKP.items()):
+        raise _no_key(number, 'is not a JSON Web Key with "kty": "OKP" and "crv": "Ed25519"')
+    if "d" in key:
+        raise _no_key(number, "is a private key: give this service the public one, without d, and nobody the other")
+    if not _is_text(key.get("kid")):
+        raise _no_key(number, f"needs a kid of 1 to {LONGEST_TEXT} printable characters, as tokens name it")
+    try:
+        raw = base64.b64decode(str(key.get("x")) + "=", altchars=b"-_", validate=True)
+        return str(key["kid"]), Ed25519PublicKey.from_public_bytes(raw)
+    except (binascii.Error, ValueError):
+        raise _no_key(number, "needs an x of 43 characters, the 32 bytes of the public key in base64url") from None
+
+
+def _no_key(number: int, why: str) -> IssuerRefused:
+    return IssuerRefused(IssuerReason.KEYS_REFUSED, f"key {number} {why}")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT and value.isprintable()

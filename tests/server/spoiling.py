@@ -1,0 +1,119 @@
+"""A theatre over a store of each kind, and what can happen to the store behind its back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import redis.asyncio
+
+from rollbook.log.keys import stream_key
+from rollbook.log.memory import MemoryLog
+from rollbook.log.redis_log import RedisLog
+from rollbook.match.ledger import Ledger
+from rollbook.match.log import StoreUnavailable
+from rollbook.v1.table_pb2 import Position, SignedHead
+from tests.log.servers import Server
+from tests.server.talking import PATIENCE_SECONDS, Refused
+from tests.server.watching import Theatre
+
+
+class Spoiler(Theatre):
+    """A world whose logs are cut, put away and holed."""
+
+    client: Any = None
+    """Somebody with a client of their own for the store; nobody for memory."""
+
+    server: Server | None = None
+
+    async def restart_store(self) -> None:
+        """Kill the store under the service, and start it again once the service cannot do without it any more."""
+        assert self.server is not None
+        self.server.kill()
+        with pytest.raises(StoreUnavailable):
+            await self.log.now_ms()
+        await asyncio.to_thread(self.server.start_again)
+
+    async def cut(self, match_id: str, keep: int) -> None:
+        """Leave so many events, as a restored backup does."""
+        if self.client is None:
+            del self.log._streams[match_id].entries[keep:]
+            return
+        key = stream_key(match_id)
+        left = await self.client.xrange(key, count=keep)
+        await self.client.delete(key)
+        for identity, fields in left:
+            await self.client.xadd(key, fields, id=identity)
+
+    async def delete(self, match_id: str) -> None:
+        """Leave nothing of the log."""
+        if self.client is None:
+            del self.log._streams[match_id]
+        else:
+            await self.client.delete(stream_key(match_id))
+
+    async def dig(self, match_id: str, sequence: int) -> None:
+        """Take one event out of the log; the memory of a process cannot have a hole."""
+        assert 1 == await self.client.xdel(stream_key(match_id), f"{sequence}-0")
+
+    @asynccontextmanager
+    async def restarted(self) -> AsyncIterator[Spoiler]:
+        """Another process of the service over the same store, which remembers nothing."""
+        self.service = self.process()
+        before = self.channel
+        async with self.serving(self.service):
+            yield self
+        self.channel = before
+
+    async def folded(self, match_id: str) -> Ledger:
+        """The fold of what is stored."""
+        return Ledger.fold(match_id, await self.log.read(match_id, 0, 100_000))
+
+    @property
+    def lost_tails(self) -> float:
+        """What the alarm of this process counts."""
+        return self.service.metrics.registry.get_sample_value("rollbook_lost_tails_total") or 0
+
+
+def kept(head: SignedHead) -> Position:
+    """The position that a client sends along which keeps its heads."""
+    return Position(sequence=head.sequence, link=head.link, key_id=head.key_id, signature=head.signature)
+
+
+def said(told: Refused) -> tuple[str, str, dict[str, str], str, bytes]:
+    """All of a refusal."""
+    return told.code.name, told.reason, told.facts, told.message, told.detail.SerializeToString(deterministic=True)
+
+
+@asynccontextmanager
+async def spoiled(server: Server | None, **how: Any) -> AsyncIterator[Spoiler]:
+    """A world in memory, or on a server that is empty."""
+    if server is None:
+        async with Spoiler(log=MemoryLog(), **how).serving() as world:
+            assert isinstance(world, Spoiler)
+            yield world
+        return
+    client: Any
+    async with redis.asyncio.Redis(port=server.port, protocol=2) as client:
+        await client.flushall()
+        log = await RedisLog.connect(server.url)
+        try:
+            async with Spoiler(log=log, **how).serving() as world:
+                assert isinstance(world, Spoiler)
+                world.client, world.server = client, server
+                yield world
+        finally:
+            await log.close()
+
+
+def run(server: Server | None, scenario: Callable[[Spoiler], Awaitable[None]], **how: Any) -> None:
+    """Let the scenario happen in such a world."""
+
+    async def main() -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), spoiled(server, **how) as world:
+            await scenario(world)
+
+    asyncio.run(main())

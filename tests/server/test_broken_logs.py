@@ -1,0 +1,173 @@
+"""Logs that are gone, or have holes, for a process that knows nothing: never begun anew, never carried on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import grpc
+import pytest
+
+from rollbook.log.embedded import find_server
+from rollbook.log.keys import stream_key
+from rollbook.server import feeds
+from rollbook.server.sweeper import Sweeper
+from tests.log.servers import Server, running
+from tests.server.spoiling import Spoiler, run
+from tests.server.talking import Person, refusal, some_choice
+
+DATA_LOSS = (grpc.StatusCode.DATA_LOSS, "LOG_LOST")
+
+
+@pytest.fixture(scope="module")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for all tests of this module."""
+    with running(find_server(), tmp_path_factory.mktemp("valkey")) as found:
+        yield found
+
+
+@pytest.fixture(params=["memory", "valkey"])
+def act(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Lets a scenario happen on each kind of store in turn."""
+    server = None if request.param == "memory" else request.getfixturevalue("valkey")
+    return lambda scenario, **how: run(server, scenario, **how)
+
+
+async def choose(world: Spoiler, match_id: str, people: list[Person]) -> None:
+    """A choice of whoever is to choose."""
+    person, look = await world.awaited(match_id, people)
+    await person.choose(match_id, some_choice(look.legal), world.check_head(look.head))
+
+
+async def assert_lost(world: Spoiler, match_id: str) -> None:
+    """Whatever is asked of the match."""
+    player = world.person("p0")
+    for call in (
+        player.look(match_id),
+        player.call("TakeSeat", match_id=match_id),
+        player.call("Resign", match_id=match_id),
+        world.watch(player, match_id).next(),
+    ):
+        told = await refusal(call)
+        assert DATA_LOSS == (told.code, told.reason)
+
+
+def test_a_deleted_log_is_lost_as_long_as_the_lobby_lists_its_match(act: Callable[..., None]) -> None:
+    """After a restart too: the request that opened the match does not open it again, and the alarm rings once."""
+
+    async def scenario(world: Spoiler) -> None:
+        opener = world.person("p0")
+        opened = await opener.open(request_id="open-it-1")
+        await world.delete(opened.match_id)
+        async with world.restarted():
+            opener = world.person("p0")
+            for _ in range(2):
+                told = await refusal(opener.open(request_id="open-it-1"))
+                assert DATA_LOSS == (told.code, told.reason)
+            await assert_lost(world, opened.match_id)
+            assert 0 == await world.log.head(opened.match_id)
+            assert 1 == world.lost_tails
+            other = await opener.open(request_id="open-it-2")
+            assert opened.match_id != other.match_id
+
+    act(scenario)
+
+
+def test_a_match_that_was_never_opened_is_unknown(act: Callable[..., None]) -> None:
+    """What the lobby does not list has lost nothing."""
+
+    async def scenario(world: Spoiler) -> None:
+        told = await refusal(world.person("p0").look("a" * 24))
+        assert (grpc.StatusCode.NOT_FOUND, "MATCH_NOT_FOUND") == (told.code, told.reason)
+        assert 0 == world.lost_tails
+
+    act(scenario)
+
+
+def test_a_hole_concerns_its_own_match_and_everyone_else_is_served_on(valkey: Server) -> None:
+    """Watchers and commands are told; nothing is written over it; feeds of other matches and the sweeper go on."""
+
+    async def scenario(world: Spoiler) -> None:
+        holed, people = await world.started(turn_seconds=30)
+        sound, _ = await world.started(turn_seconds=30)
+        await choose(world, holed, people)
+        await choose(world, holed, people)
+        before = await world.log.head(holed)
+        await world.dig(holed, before - 1)
+        async with world.restarted():
+            watcher = world.person("w")
+            watch = world.watch(watcher, sound)
+            await watch.until("caught_up")
+            await assert_lost(world, holed)
+            assert 1 == world.lost_tails
+            people = [world.person("p0"), world.person("p1")]
+            await choose(world, sound, people)
+            await watch.until("events")
+            assert await world.stored(sound) == watch.told
+            world.clock.ms += 3_600_000
+            await Sweeper(world.service).sweep()
+            await watch.until("events")
+            assert await world.stored(sound) == watch.told
+            assert before == await world.log.head(holed)
+            watch.leave()
+
+    run(valkey, scenario)
+
+
+def test_a_hole_ahead_of_a_live_watcher_ends_its_feed_alone(valkey: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one read that waits for all logs finds it at once, is not held up by it, and does not go round and round."""
+    monkeypatch.setattr(feeds, "GUARD_SECONDS", 3_600)
+
+    async def scenario(world: Spoiler) -> None:
+        holed, _ = await world.started()
+        sound, people = await world.started()
+        watches = [world.watch(world.person("w"), match_id) for match_id in (holed, sound)]
+        for watch in watches:
+            await watch.until("caught_up")
+        head = await world.log.head(holed)
+        await world.client.xadd(stream_key(holed), {"e": b"?"}, id=f"{head + 2}-0")
+        told = await refusal(watches[0].until("events"))
+        assert DATA_LOSS == (told.code, told.reason)
+        assert 1 == world.lost_tails
+        await choose(world, sound, people)
+        await watches[1].until("events")
+        assert await world.stored(sound) == watches[1].told
+        watches[1].leave()
+
+    run(valkey, scenario)
+
+
+def test_a_log_whose_last_event_was_taken_out_is_not_carried_on(valkey: Server) -> None:
+    """The store counts on from an event that it does not have any more, so nothing can follow."""
+
+    async def scenario(world: Spoiler) -> None:
+        match_id, people = await world.started()
+        await choose(world, match_id, people)
+        head = await world.log.head(match_id)
+        await world.dig(match_id, head)
+        async with world.restarted():
+            told = await refusal(world.person("p0").call("Resign", match_id=match_id))
+            assert DATA_LOSS == (told.code, told.reason)
+            assert {"known": str(head), "stored": str(head - 1)} == told.facts
+            assert head == await world.log.head(match_id)
+
+    run(valkey, scenario)
+
+
+def test_a_log_that_does_not_hold_together_does_not_stop_the_sweeper() -> None:
+    """Once it ended the task that ends turns in all matches, in every process that had not folded it before."""
+
+    async def scenario(world: Spoiler) -> None:
+        broken, _ = await world.started(turn_seconds=30)
+        sound, _ = await world.started(turn_seconds=30)
+        entries: list[Any] = world.log._streams[broken].entries
+        entries[2], entries[3] = entries[3], entries[2]
+        async with world.restarted():
+            await Sweeper(world.service).sweep()
+            world.clock.ms += 30_000
+            before = await world.log.head(sound)
+            await Sweeper(world.service).sweep()
+            assert before < await world.log.head(sound)
+            assert 1 == world.lost_tails
+
+    run(None, scenario)
