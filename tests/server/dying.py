@@ -28,7 +28,7 @@ async def archive(url: str, folder: Path, last: str) -> None:
     keeper.clock.ms += 1_000_000
     place = str(folder / "archive")
     archivist = Archivist(keeper.service, keeper.log, keeper.finished, place, after_seconds=0, step=step)
-    await archivist.start()
+    await archivist.settle()
     await archivist.look()
     await archivist.close()
     await log.close()

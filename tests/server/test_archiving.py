@@ -55,7 +55,7 @@ def test_every_read_is_the_same_live_caught_up_and_archived(game: str, tmp_path:
         await live.rest()
         before = await everything(keeper, match_id, one, made)
         assert before["events"] == live.told
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         await keeper.archivist.look()
         assert [] == await keeper.log.store.read(match_id)
         assert match_id not in await keeper.log.lobby()
@@ -64,7 +64,7 @@ def test_every_read_is_the_same_live_caught_up_and_archived(game: str, tmp_path:
         assert 0 == await keeper.log.store.head(match_id)
         service = keeper.process()
         async with keeper.serving(service):
-            await keeper.archivist.start()
+            await keeper.archivist.settle()
             again = Person(keeper, keeper.channel, one.sub, keeper.token(one.sub))
             assert before == await everything(keeper, match_id, again, made)
 
@@ -77,7 +77,7 @@ def test_the_file_has_everything_that_the_log_had(tmp_path: Path) -> None:
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over("allie_gator")
         stored = await keeper.log.read(match_id, 0, 10_000)
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         await keeper.archivist.look()
         file = read((tmp_path / "archive" / f"{match_id}.rollbook").read_bytes())
         assert [entry.event for entry in stored] == list(file.replay.events)
@@ -99,7 +99,7 @@ def test_nobody_carries_on_behind_an_archived_match_or_begins_it_again(tmp_path:
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
         head = await keeper.log.head(match_id)
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         await keeper.archivist.look()
         for _ in range(2):
             for expected in (0, head - 1):
@@ -120,11 +120,11 @@ def test_opening_is_retried_for_ever(tmp_path: Path) -> None:
         one = keeper.person("one")
         opened = await one.open(request_id="open-it-1")
         await keeper.abort(opened.match_id)
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         await keeper.archivist.look()
         keeper.log.store._streams.clear()
         async with keeper.serving(keeper.process()):
-            await keeper.archivist.start()
+            await keeper.archivist.settle()
             assert opened == await keeper.person("one").open(request_id="open-it-1")
             other = await refusal(keeper.person("one").open("raffzahn", 3, request_id="open-it-1"))
             assert "REQUEST_ID_REUSED" == other.reason
@@ -138,7 +138,7 @@ def test_a_trimmed_stream_is_no_lost_tail(tmp_path: Path) -> None:
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
         position = await keeper.position(match_id, len(await keeper.stored(match_id)))
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         await keeper.archivist.look()
         watch = keeper.watch(people[0], match_id, position=position)
         assert ["confirmed", "caught_up", "revealed", "ended"] == await watch.rest()
@@ -156,7 +156,7 @@ def test_a_match_that_is_not_over_long_enough_stays_where_it_is(tmp_path: Path) 
 
     async def scenario(keeper: Keeper) -> None:
         archivist = Archivist(keeper.service, keeper.log, keeper.finished, str(tmp_path / "archive"), after_seconds=60)
-        await archivist.start()
+        await archivist.settle()
         finished, _ = await keeper.over()
         aborted = (await keeper.person("p0").open()).match_id
         await keeper.abort(aborted)
@@ -177,7 +177,7 @@ def test_an_archive_that_is_away_refuses_what_lies_in_it_and_nothing_else(tmp_pa
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         await keeper.archivist.look()
         running, _ = await keeper.started()
         keeper.log._kept.clear()
@@ -204,7 +204,7 @@ def test_a_file_that_was_damaged_is_not_told_as_a_match(tmp_path: Path) -> None:
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
         other, _ = await keeper.over()
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         await keeper.archivist.look()
         file = tmp_path / "archive" / f"{match_id}.rollbook"
         good = file.read_bytes()
@@ -224,7 +224,7 @@ def test_another_match_under_the_same_id_is_never_overwritten(tmp_path: Path) ->
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over()
         other, _ = await keeper.over()
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         await keeper.archivist.look()
         files = tmp_path / "archive"
         good = (files / f"{match_id}.rollbook").read_bytes()
@@ -254,9 +254,9 @@ def test_archiving_twice_and_in_two_processes_at_once_is_harmless(tmp_path: Path
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over()
         (listed,) = await keeper.service.lobby.finished()
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         second = keeper.keeping(keeper.service)
-        await second.start()
+        await second.settle()
         file = tmp_path / "archive" / f"{match_id}.rollbook"
         file.write_bytes(b"what a broken disk left")
         before = await keeper.log.read(match_id, 0, 1_000)
@@ -274,11 +274,11 @@ def test_without_its_archive_a_service_archives_nothing_and_says_so(tmp_path: Pa
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
-        await keeper.archivist.start()
+        await keeper.archivist.settle()
         lacking = Keeper(tmp_path, log=keeper.log.store)
         lacking.clock.ms = keeper.clock.ms
         stranger = lacking.keeping(lacking.service, tmp_path / "of its own")
-        await stranger.start()
+        await stranger.settle()
         metrics = lacking.service.metrics.registry
         assert 0 == metrics.get_sample_value("rollbook_archiving")
         for _ in range(2):
@@ -294,7 +294,7 @@ def test_without_its_archive_a_service_archives_nothing_and_says_so(tmp_path: Pa
         with pytest.raises(ArchiveUnavailable):
             await lacking.log.read(match_id)
         shared = lacking.keeping(lacking.service)
-        await shared.start()
+        await shared.settle()
         assert len(await keeper.stored(match_id)) == len(await lacking.log.read(match_id))
         assert people
 
@@ -314,7 +314,7 @@ def test_names_and_opener_stay_while_the_match_is_in_the_lobby(tmp_path: Path) -
             assert private.match_id == (await opener.look(private.match_id)).summary.match_id
             names = [seat.name for seat in (await opener.look(match_id)).summary.seats]
             assert ["P0", "P1"] == names
-            await keeper.archivist.start()
+            await keeper.archivist.settle()
             await keeper.archivist.look()
             assert names == [seat.name for seat in (await opener.look(match_id)).summary.seats]
             boss = keeper.person("boss", Role.OPERATOR)

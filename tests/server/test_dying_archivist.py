@@ -54,7 +54,7 @@ def test_killed_at_this_step_nothing_is_lost(step: str, tmp_path: Path) -> None:
     async def killed(url: str) -> None:
         log = await RedisLog.connect(url)
         async with Keeper(tmp_path, log=log).serving() as keeper:
-            await keeper.archivist.start()
+            await keeper.archivist.settle()
             match_id, _ = await keeper.over("allie_gator")
             expected = await log.read(match_id, 0, 10_000)
         assert -signal.SIGKILL == await asyncio.to_thread(archivist, url, tmp_path, step)

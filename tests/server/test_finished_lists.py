@@ -28,7 +28,7 @@ async def listed(person: Person, **filters: Any) -> list[str]:
 
 async def archived(keeper: Keeper) -> None:
     """Archive everything that is over."""
-    await keeper.archivist.start()
+    await keeper.archivist.settle()
     await keeper.archivist.look()
 
 
@@ -149,7 +149,7 @@ def test_the_index_is_made_anew_from_the_files(damage: str, tmp_path: Path) -> N
             database.close()
         again = keeper.reopened()
         async with keeper.serving(again):
-            await keeper.archivist.start()
+            await keeper.archivist.settle()
             await keeper.archivist.look()
             assert before == (await keeper.person("p0").call("ListMatches")).matches
 
@@ -199,7 +199,7 @@ def test_what_another_service_archived_is_listed_here_too(tmp_path: Path) -> Non
         await archived(keeper)
         other = Keeper(tmp_path, log=keeper.log.store)
         other.clock.ms = keeper.clock.ms
-        await other.archivist.start()
+        await other.archivist.settle()
         second, _ = await keeper.over()
         await other.service.lobby.everything()
         other.archivist._after_ms = 3_600_000

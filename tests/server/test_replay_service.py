@@ -44,7 +44,7 @@ def test_a_sealed_match_is_handed_out_whole_and_audits_as_exact(tmp_path: Path) 
                 audited.match_id,
                 list(audited.missing),
             )
-            await keeper.archivist.start()
+            await keeper.archivist.settle()
             await keeper.archivist.look()
 
     run(scenario, tmp_path)
@@ -104,7 +104,7 @@ def test_a_private_match_has_no_file_for_strangers(tmp_path: Path) -> None:
         opened = await opener.open(is_private=True)
         match_id = opened.match_id
         unknown = await refusal(keeper.replay(stranger, "a" * 24))
-        for end in (None, keeper.abort(match_id), keeper.archivist.start(), keeper.archivist.look()):
+        for end in (None, keeper.abort(match_id), keeper.archivist.settle(), keeper.archivist.look()):
             if end is not None:
                 await end
             for wrong in ({}, {"invitation_code": "wrong"}, {"public_only": True}):

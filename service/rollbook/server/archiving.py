@@ -57,18 +57,18 @@ class Archivist:
         self._where = where
         self._after_ms = after_seconds * 1_000
         self._step = step
-        self._off = ""
-        """Why nothing is archived; empty if that is not so."""
+        self._off: type[Exception] | None = None
+        """What keeps everything from being archived; none if nothing does."""
         self._looks = 0
-        self._failed: dict[str, str] = {}
-        """Matches that could not be archived, and why, so that it is said once."""
+        self._failed: dict[str, type[Exception]] = {}
+        """Matches that could not be archived, and what kept them from it, so that it is said once."""
         self._leaving: set[str] = set()
         """Finished matches that the lobby had at the last look."""
         self._working: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Archive from now on."""
-        await self._try_to_settle()
+        await self.settle()
         self._working = asyncio.create_task(self._forever())
 
     async def close(self) -> None:
@@ -88,7 +88,7 @@ class Archivist:
 
     async def look(self) -> None:
         """Archive what is due, and now and then compare the index with the archive."""
-        if self._archived.archive is None and not await self._try_to_settle():
+        if self._archived.archive is None and not await self.settle():
             return
         if self._looks % COMPARE_LOOKS == 0:
             await self._finished.compare()
@@ -99,7 +99,7 @@ class Archivist:
             await self._finished.find(match_id)
         self._leaving = set(finished)
         if await self._archived.store.archive_is_lacked():
-            self._turn_off("another service of this store does not have the archive")
+            self._turn_off(OtherArchive("another service of this store does not have the archive"))
             return
         self._turn_on()
         due_ms = self._service.clock_ms() - self._after_ms
@@ -113,8 +113,8 @@ class Archivist:
             await self.take(listed)
         except (NotTheSame, NotAReplay, ArchiveUnavailable) as failure:
             self._service.metrics.archive_failed()
-            if self._failed.get(match_id) != str(failure):
-                self._failed[match_id] = str(failure)
+            if self._failed.get(match_id) is not type(failure):
+                self._failed[match_id] = type(failure)
                 _log.error("a match cannot be archived; it stays in the log", match=match_id, why=str(failure))
             return
         self._failed.pop(match_id, None)
@@ -161,27 +161,28 @@ class Archivist:
 
     # Whether there is an archive
 
-    async def _try_to_settle(self) -> bool:
+    async def settle(self) -> bool:
+        """Whether this is the archive of the store's matches, and can be used."""
         try:
             archive = await asyncio.to_thread(open_archive, self._where, self._step)
             mark = await settle(archive, self._archived.store)
         except (OtherArchive, ArchiveUnavailable) as why:
             await self._archived.store.lack_archive(LACKING_SECONDS)
-            self._turn_off(str(why))
+            self._turn_off(why)
             return False
         await self._finished.belong_to(mark)
         self._archived.archive = archive
         self._turn_on()
         return True
 
-    def _turn_off(self, why: str) -> None:
+    def _turn_off(self, why: Exception) -> None:
         self._service.metrics.archiving(on=False)
-        if self._off != why:
-            self._off = why
-            _log.error("finished matches are not archived: they stay in the store", why=why)
+        if self._off is not type(why):
+            self._off = type(why)
+            _log.error("finished matches are not archived: they stay in the store", why=str(why))
 
     def _turn_on(self) -> None:
         self._service.metrics.archiving(on=True)
-        if self._off:
-            self._off = ""
+        if self._off is not None:
+            self._off = None
             _log.info("finished matches are archived again")
