@@ -48,6 +48,23 @@ def test_key_prints_the_public_key_and_nothing_else(key_file: Path) -> None:
     assert line == f"{facts['key_id']} {facts['public_key']}"
 
 
+def test_judges_get_every_key_that_heads_and_files_were_ever_signed_with(tmp_path: Path) -> None:
+    """Old ones too, of both kinds, in one file; keys of other kinds are none of their business."""
+    lines = []
+    for name in ("head.key", "replay.key", "token.key"):
+        path = tmp_path / name
+        for _ in range(2):
+            lines += rollbook("key", str(path), "--create").stdout.splitlines()
+            path.unlink()
+    done = rollbook("key", str(tmp_path), "--published")
+    assert (0, lines[:4]) == (done.returncode, done.stdout.splitlines())
+    assert lines[:2] == rollbook("key", str(tmp_path / "head.key"), "--published").stdout.splitlines()
+    nothing = rollbook("key", str(tmp_path / "none.key"), "--published")
+    assert (3, "") == (nothing.returncode, nothing.stdout)
+    assert "no key was ever published here" in nothing.stderr
+    assert 64 == rollbook("key", str(tmp_path), "--published", "--create").returncode
+
+
 def test_key_without_create_makes_nothing_and_says_how_to(tmp_path: Path) -> None:
     """A mistyped path must not become a new key."""
     path = tmp_path / "token.pem"

@@ -44,11 +44,11 @@ def done(*flags: str, env: Mapping[str, str] | None = None) -> subprocess.Comple
 
 
 def test_serve_offers_the_whole_contract(tmp_path: Path) -> None:
-    """Matches, feeds and identity, and a call to each that needs no token."""
+    """Matches, feeds, identity and replays, and a call that needs no token."""
     with started([*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT]) as one, one.channel() as channel:
         assert health_pb2.HealthCheckResponse.SERVING == one.status()
         services = {name for name in ProtoReflectionDescriptorDatabase(channel).get_services() if "rollbook" in name}
-        assert {f"rollbook.v1.{name}Service" for name in ("Match", "Feed", "Identity")} == services
+        assert {f"rollbook.v1.{name}Service" for name in ("Match", "Feed", "Identity", "Replay")} == services
         keys = IdentityServiceStub(channel).GetKeys(identity_pb2.GetKeysRequest(), timeout=20).keys
         assert [one.line("listening")["head_key_id"]] == [key.key_id for key in keys]
         assert MatchServiceStub(channel).ListGames(match_pb2.ListGamesRequest(), timeout=20).ByteSize()
@@ -142,6 +142,9 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         (("--listen", "0.0.0.0:50051"), "--listen: 0.0.0.0 can be reached from other machines"),
         (("--redis", "http://x"), "--redis: http:// is not known"),
         (("--durability", "none"), "--durability"),
+        (("--archive", "http://x"), "--archive: a folder, or s3://bucket/prefix"),
+        (("--archive", "s3://UPPER"), "--archive: a folder, or s3://bucket/prefix"),
+        (("--archive-after", "-1"), "--archive-after: 0 to 604800, not -1"),
         (("--tls-key", "key.pem"), "--tls-cert: needed as well, because --tls-key is given"),
         (("--no-such-flag",), "--no-such-flag"),
     ],

@@ -31,12 +31,13 @@ _READY_SECONDS = 20.0
 _POLL_SECONDS = 0.01
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Server:
     """A server under way."""
 
     process: subprocess.Popen[bytes]
     port: int
+    directory: Path
     scheme: str = "redis"
 
     @property
@@ -44,10 +45,20 @@ class Server:
         """Where it is."""
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
+    def kill(self) -> None:
+        """Kill it, as a power cut does."""
+        self.process.kill()
+        self.process.wait()
+
+    def start_again(self) -> None:
+        """Start one that was killed on its port with its files; it has no password."""
+        self.process = _launch(self.process.args, self.directory)
+        _until_ready(self, range(0), password=None)
+
     @contextmanager
-    def client(self) -> Iterator[Any]:
+    def client(self, password: str | None = None) -> Iterator[Any]:
         """A client for what is none of the log's business."""
-        with redis.Redis(port=self.port, protocol=2) as client:
+        with redis.Redis(port=self.port, password=password, protocol=2) as client:
             yield client
 
 
@@ -72,15 +83,19 @@ def running(
     if slots:
         chosen |= {"cluster-enabled": "yes", "cluster-node-timeout": "5000"}
     arguments = [part for name, value in chosen.items() for part in (f"--{name}", value)]
-    with (directory / "server.log").open("wb") as log:
-        process = subprocess.Popen([binary, *arguments], stdout=log, stderr=log, cwd=directory)
-    server = Server(process, port, "redis+cluster" if slots else "redis")
+    process = _launch([binary, *arguments], directory)
+    server = Server(process, port, directory, "redis+cluster" if slots else "redis")
     try:
         _until_ready(server, slots, password=chosen.get("requirepass"))
         yield server
     finally:
-        process.kill()
-        process.wait()
+        server.process.kill()
+        server.process.wait()
+
+
+def _launch(command: Any, directory: Path) -> subprocess.Popen[bytes]:
+    with (directory / "server.log").open("ab") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, cwd=directory)
 
 
 @contextmanager
@@ -95,7 +110,7 @@ def sentinel_running(binary: Path, directory: Path, master: Server) -> Iterator[
     )
     with (directory / "sentinel.log").open("wb") as log:
         process = subprocess.Popen([binary, configuration, "--sentinel"], stdout=log, stderr=log, cwd=directory)
-    sentinel = Server(process, port, "redis+sentinel")
+    sentinel = Server(process, port, directory, "redis+sentinel")
     try:
         _until_ready(sentinel, range(0), password=None)
         yield sentinel

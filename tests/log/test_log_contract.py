@@ -367,6 +367,35 @@ async def test_an_archived_match_refuses_a_stale_append(store: Store, match_id: 
     await log.close()
 
 
+async def test_the_head_of_an_archived_match_is_let_go_of_in_the_end(store: Store, match_id: str) -> None:
+    """The archive answers for it then; until then the store knows that the match has been."""
+    log = await store.connect()
+    await log.append(match_id, 0, entries(b"one", b"sealed"), lobby=LobbyEntry(b"finished"))
+    await log.unlist(match_id)
+    await log.unlist(match_id)
+    assert match_id not in await log.lobby()
+    assert entries(b"one", b"sealed") == await log.read(match_id)
+    await log.trim(match_id, keep_seconds=1)
+    async with asyncio.timeout(LATE):
+        while await log.head(match_id):  # noqa: ASYNC110 - the store's own clock
+            await asyncio.sleep(SOON)
+    assert Conflict(0) == await log.append(match_id, 2, entries(b"stale"))
+    await log.close()
+
+
+async def test_a_store_knows_one_archive_and_whether_somebody_lacks_it(store: Store) -> None:
+    """Who comes first claims it; what a service without it says is forgotten when it falls silent."""
+    log = await store.connect()
+    mark = await log.archive_mark("one")
+    assert [mark, mark] == [await log.archive_mark("two"), await log.archive_mark()]
+    await log.lack_archive(1)
+    assert await log.archive_is_lacked()
+    async with asyncio.timeout(LATE):
+        while await log.archive_is_lacked():  # noqa: ASYNC110 - the store's own clock
+            await asyncio.sleep(SOON)
+    await log.close()
+
+
 async def test_of_several_that_beat_exactly_one_learns_of_a_gap(store: Store) -> None:
     """Each learns of the beat before its own, so nobody pardons the same gap twice."""
     log = await store.connect()

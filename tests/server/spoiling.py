@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 import redis.asyncio
 
 from rollbook.log.keys import stream_key
 from rollbook.log.memory import MemoryLog
 from rollbook.log.redis_log import RedisLog
 from rollbook.match.ledger import Ledger
+from rollbook.match.log import StoreUnavailable
 from rollbook.v1.table_pb2 import Position, SignedHead
 from tests.log.servers import Server
 from tests.server.talking import PATIENCE_SECONDS, Refused
@@ -24,6 +26,16 @@ class Spoiler(Theatre):
 
     client: Any = None
     """Somebody with a client of their own for the store; nobody for memory."""
+
+    server: Server | None = None
+
+    async def restart_store(self) -> None:
+        """Kill the store under the service, and start it again once the service cannot do without it any more."""
+        assert self.server is not None
+        self.server.kill()
+        with pytest.raises(StoreUnavailable):
+            await self.log.now_ms()
+        await asyncio.to_thread(self.server.start_again)
 
     async def cut(self, match_id: str, keep: int) -> None:
         """Leave so many events, as a restored backup does."""
@@ -91,7 +103,7 @@ async def spoiled(server: Server | None, **how: Any) -> AsyncIterator[Spoiler]:
         try:
             async with Spoiler(log=log, **how).serving() as world:
                 assert isinstance(world, Spoiler)
-                world.client = client
+                world.client, world.server = client, server
                 yield world
         finally:
             await log.close()

@@ -21,6 +21,7 @@ from rollbook.log.memory import MemoryLog
 from rollbook.match.fairness import entropy_commitment, link
 from rollbook.match.heads import is_signed
 from rollbook.server.identity_service import IdentityService, guest_verifier
+from rollbook.server.key_files import SigningKey
 from rollbook.server.limits import Limits
 from rollbook.server.match_service import MatchService
 from rollbook.server.refusing import DETAILS, Refusing
@@ -139,6 +140,7 @@ class World:
         self.clock = Clock()
         self.token_key = Ed25519PrivateKey.from_private_bytes(b"t" * 32)
         self.head_key = Ed25519PrivateKey.from_private_bytes(b"h" * 32)
+        self.replay_key = Ed25519PrivateKey.from_private_bytes(b"r" * 32)
         self.issuer = Issuer(self.token_key)
         self.secrets = count(1)
         self.requests = count(1)
@@ -155,6 +157,7 @@ class World:
             head_key=self.head_key,
             head_key_id=kid,
             published_head_keys={"0" * 16: self.token_key.public_key(), kid: self.head_key.public_key()},
+            replay_key=SigningKey(self.replay_key, {key_id(key): key for key in (self.replay_key.public_key(),)}),
             service_key=b"s" * 32,
             verifier=Verifier([TrustedIssuer(OWN_ISSUER, keys, frozenset(Role))], self.clock.seconds),
             clock_ms=self.clock,

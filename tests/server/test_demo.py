@@ -35,6 +35,7 @@ from tests.server.test_whole_service import Serving, run
 SEED = 5
 POLL_SECONDS = 0.05
 FAST_SECONDS = "0.01"
+OVER = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
 
 class Demonstrating(Serving):
@@ -68,8 +69,9 @@ async def listed(guest: Stranger) -> dict[str, MatchSummary]:
     request = ListMatchesRequest()
     stub = guest.line.matches.ListMatches
     answer = await guest.line.settled(lambda: stub(request, metadata=guest.metadata, timeout=CALL_SECONDS))
-    found = {summary.game: summary for summary in answer.matches}
-    assert len(found) == len(answer.matches)
+    alive = [summary for summary in answer.matches if summary.state not in OVER]
+    found = {summary.game: summary for summary in alive}
+    assert len(found) == len(alive)
     return found
 
 

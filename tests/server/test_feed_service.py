@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -11,6 +12,7 @@ import grpc
 import pytest
 
 from rollbook.identity.tokens import Role
+from rollbook.log.embedded import find_server
 from rollbook.match.envelope import Logged, write_bytes
 from rollbook.match.events import Chosen
 from rollbook.match.log import Entry
@@ -20,6 +22,9 @@ from rollbook.server.limits import Limits
 from rollbook.server.projection import Projected, Projector
 from rollbook.v1 import feed_pb2, match_pb2, table_pb2
 from rollbook.v1.table_pb2 import Position
+from tests.log.servers import Server, running
+from tests.server.spoiling import Spoiler
+from tests.server.spoiling import run as on_a_store
 from tests.server.talking import Person, Refused, entropy, refusal, some_choice
 from tests.server.watching import Theatre, Watch, numbers, run
 
@@ -28,7 +33,7 @@ SEATS = {"cant_stop": 2, "raffzahn": 3, "wuerfelzoo": 3, "allie_gator": 2}
 
 POSITIONS = ("nothing", "first", "before the head", "head", "head with another link", "beyond")
 STATES = ("not started", "running", "sealed", "aborted", "unknown", "private")
-HAPPENINGS = ("event", "seal", "drain")
+HAPPENINGS = ("event", "seal", "drain", "Redis restart")
 
 NOT_FOUND = (grpc.StatusCode.NOT_FOUND, "MATCH_NOT_FOUND")
 REFUSED_STATES = {"unknown": NOT_FOUND, "private": NOT_FOUND}
@@ -37,7 +42,7 @@ REFUSED_POSITIONS = {
     "beyond": (grpc.StatusCode.OUT_OF_RANGE, "POSITION_AHEAD"),
 }
 OVER = {"sealed", "aborted"}
-THEN = {"event": ["events"], "seal": ["events", "revealed", "ended"], "drain": ["ended"]}
+THEN = {"event": ["events"], "seal": ["events", "revealed", "ended"], "drain": ["ended"], "Redis restart": ["events"]}
 REASONS = {"seal": feed_pb2.END_REASON_MATCH_OVER, "drain": feed_pb2.END_REASON_DRAINING}
 
 
@@ -77,9 +82,12 @@ async def happen(world: Theatre, happening: str, state: str, match_id: str, peop
     """What happens next; nothing more happens in a match that is over."""
     if happening == "drain":
         await world.feeds.drain()
-    elif state in OVER:
         return
-    elif happening == "seal":
+    if isinstance(world, Spoiler) and happening == "Redis restart":
+        await world.restart_store()
+    if state in OVER:
+        return
+    if happening == "seal":
         await world.abort(match_id)
     elif state == "not started":
         closing = (await people[0].look(match_id)).head.link
@@ -90,9 +98,12 @@ async def happen(world: Theatre, happening: str, state: str, match_id: str, peop
 
 @pytest.mark.parametrize(("position", "state", "happening"), [*product(POSITIONS, STATES, HAPPENINGS)])
 def test_a_watch_from_any_position_of_any_match_is_told_what_there_is_and_what_follows(
-    position: str, state: str, happening: str
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, position: str, state: str, happening: str
 ) -> None:
-    """Each event behind the position once and in order, then what happens; or the one refusal of the table."""
+    """Each event behind the position once and in order, then what happens; or the one refusal of the table.
+
+    What happens may be that the store is killed and comes back: nobody who watches notices.
+    """
 
     async def scenario(world: Theatre) -> None:
         match_id, people = await staged(world, state)
@@ -104,6 +115,10 @@ def test_a_watch_from_any_position_of_any_match_is_told_what_there_is_and_what_f
         expected = REFUSED_STATES.get(state) or REFUSED_POSITIONS.get(position)
         if expected is not None:
             await assert_refused(world, await refusal(watch.next()), expected, match_id)
+            if isinstance(world, Spoiler):
+                await world.restart_store()
+                again = world.watch(watcher, watched, position=asked)
+                await assert_refused(world, await refusal(again.next()), expected, match_id)
             return
         await watch.until("caught_up")
         behind = ["events"] if after < len(before) else []
@@ -124,7 +139,19 @@ def test_a_watch_from_any_position_of_any_match_is_told_what_there_is_and_what_f
             assert "ended" == (await watch.rest())[-1]
         watch.leave()
 
-    run(scenario)
+    if happening == "Redis restart":
+        # What looks after lost logs would make up for a tailer that does not come back.
+        monkeypatch.setattr(feeds, "GUARD_SECONDS", 3_600)
+        on_a_store(request.getfixturevalue("valkey"), scenario)
+    else:
+        run(scenario)
+
+
+@pytest.fixture(scope="module")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that is killed and started again."""
+    with running(find_server(), tmp_path_factory.mktemp("valkey")) as server:
+        yield server
 
 
 async def assert_refused(world: Theatre, told: Refused, expected: tuple[grpc.StatusCode, str], match_id: str) -> None:

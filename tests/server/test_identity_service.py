@@ -1,4 +1,4 @@
-"""The IdentityService over a real channel: guests, old tokens, limits, and the keys of heads."""
+"""The IdentityService over a real channel: guests, old tokens, limits, and the keys of heads and files."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_so_many_guests_come_from_one_address_in_an_hour() -> None:
     run(scenario, limits=Limits(guests_per_address_per_hour=2))
 
 
-def test_the_keys_of_heads_are_published_old_ones_too() -> None:
+def test_the_keys_of_heads_and_files_are_published_old_ones_too() -> None:
     """The oldest first; the one in use has signed the heads."""
 
     async def scenario(world: World) -> None:
@@ -104,5 +104,7 @@ def test_the_keys_of_heads_are_published_old_ones_too() -> None:
         assert [False, True] == [key.in_use for key in response.keys]
         assert opened.made.head.key_id == response.keys[-1].key_id
         assert world.head_key.public_key().public_bytes_raw() == response.keys[-1].public_key
+        (replay,) = response.replay_keys
+        assert (world.replay_key.public_key().public_bytes_raw(), True) == (replay.public_key, replay.in_use)
 
     run(scenario)

@@ -430,7 +430,7 @@ def test_what_a_watcher_was_told_binds_commands_and_the_other_way_round(run: Run
 
 
 def test_clients_are_told_data_loss_and_then_find_the_match_aborted() -> None:
-    """With the heads as facts; and the lobby lists it no more."""
+    """With the heads as facts; and lists show what became of it."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -444,7 +444,8 @@ def test_clients_are_told_data_loss_and_then_find_the_match_aborted() -> None:
         summary = (await person.look(match_id)).summary
         assert match_pb2.MATCH_STATE_ABORTED == summary.state
         assert ABORT_REASON_LOG_LOST == summary.aborted.reason
-        assert [] == list((await person.call("ListMatches")).matches)
+        (listed,) = (await person.call("ListMatches")).matches
+        assert ABORT_REASON_LOG_LOST == listed.aborted.reason
         again = await refusal(person.choose(match_id, choice, position))
         assert "MATCH_ABORTED" == again.reason
 

@@ -18,9 +18,11 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 
 from rollbook.log.embedded import find_server
 from tests.log.servers import running
+from tests.log.terminating import certificate
 from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, begin, call, health, service, until
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
+KEY_FILES = ("head.key", "replay.key", "token.key", "service.key")
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
@@ -51,13 +53,13 @@ def test_a_service_makes_its_keys_once_and_for_its_owner_alone(tmp_path: Path) -
     for _ in range(2):
         with service(data) as one:
             ids.append(one.line("listening")["head_key_id"])
-            keys.append([(data / name).read_bytes() for name in ("head.key", "token.key", "service.key")])
+            keys.append([(data / name).read_bytes() for name in KEY_FILES])
             one.process.terminate()
             assert 0 == one.ended()
     assert ids[0] == ids[1]
     assert keys[0] == keys[1]
-    assert 32 == len(keys[0][2])
-    assert {0o600} == {(data / name).stat().st_mode & 0o777 for name in ("head.key", "token.key", "service.key")}
+    assert 32 == len(keys[0][-1])
+    assert {0o600} == {(data / name).stat().st_mode & 0o777 for name in KEY_FILES}
 
 
 def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:
@@ -296,34 +298,9 @@ def test_tls_serves_who_trusts_the_certificate(tmp_path: Path) -> None:
 
 def self_signed(folder: Path) -> tuple[Path, Path]:
     """A certificate for 127.0.0.1 and its key."""
-    from datetime import UTC, datetime, timedelta  # noqa: PLC0415 - for this one
-    from ipaddress import ip_address  # noqa: PLC0415 - for this one
-
-    from cryptography import x509  # noqa: PLC0415 - for this one
-    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415 - for this one
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - for this one
-
     folder.mkdir(exist_ok=True)
-    key = ec.generate_private_key(ec.SECP256R1())
-    who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "rollbook test")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(who)
-        .issuer_name(who)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    files = folder / "certificate.pem", folder / "key.pem"
-    files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    files[1].write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return files
+    made = certificate(folder, "certificate")
+    return made.certificate, made.key
 
 
 def test_the_durability_that_is_asked_for_is_that_of_its_own_store_too(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_an_operator_ends_a_match_and_nobody_else_does() -> None:
             assert ("MATCH_ABORTED", {"aborted": "by_operator"}) == (over.reason, over.facts)
         summary = (await people[0].look(match_id)).summary
         assert (match_pb2.MATCH_STATE_ABORTED, "P0") == (summary.state, summary.seats[0].name)
-        assert {} == await world.log.lobby()
+        assert [True] == [listed.is_over for listed in await world.service.lobby.everything()]
 
     run(scenario)
 

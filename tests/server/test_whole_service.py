@@ -47,6 +47,8 @@ def free_port() -> int:
 class Serving:
     """`rollbook serve` in a process of its own, started again as often as it is killed."""
 
+    words: tuple[str, ...] = ()
+
     def __init__(self, data: Path) -> None:
         """Serve this data directory on one port for good."""
         self.data = data
@@ -55,7 +57,7 @@ class Serving:
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start the service; who calls before it listens tries again."""
-        words = ["serve", "--data", str(self.data), "--listen", self.address, "--log-level", "warning"]
+        words = ["serve", "--data", str(self.data), "--listen", self.address, "--log-level", "warning", *self.words]
         with (self.data.parent / "service.log").open("ab") as said:
             return subprocess.Popen([sys.executable, "-m", "rollbook", *words], stderr=said)
 

@@ -32,6 +32,8 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Parameter(env_var="ROLLBOOK_LOG_LEVEL")
     ] = "info",
+    archive: Annotated[str | None, Parameter(env_var="ROLLBOOK_ARCHIVE")] = None,
+    archive_after: Annotated[int, Parameter(env_var="ROLLBOOK_ARCHIVE_AFTER")] = 60,
     metrics: Annotated[str | None, Parameter(env_var="ROLLBOOK_METRICS")] = None,
     trust_issuer: Annotated[
         Sequence[Path], Parameter(env_var="ROLLBOOK_TRUST_ISSUER", negative="", consume_multiple=True)
@@ -72,6 +74,13 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
         Whether anyone may sign in as a guest. Default: yes.
     log_level
         What is logged, on standard error. Default: info.
+    archive
+        Where finished matches go: a folder, or s3://bucket/prefix, whose credentials, region
+        and endpoint stand in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL).
+        Services that share a store need one that all of them reach; as long as one lacks it, nothing is archived.
+        Default: archive in the data directory.
+    archive_after
+        How many seconds after its end a match goes to the archive. Default: 60.
     metrics
         host:port on which Prometheus finds /metrics, over HTTP without TLS. Default: nowhere.
     trust_issuer
@@ -101,6 +110,8 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
             head_key=head_key,
             guests=guests,
             log_level=log_level,
+            archive=archive,
+            archive_after=archive_after,
             metrics=metrics,
             trust_issuer=trust_issuer,
             demo=demo,

@@ -33,16 +33,24 @@ from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
     GetMatchRequest,
     ListMatchesRequest,
     MatchState,
     MatchSummary,
 )
 from rollbook.v1.match_pb2_grpc import MatchServiceStub
+from rollbook.v1.replay_pb2 import GetReplayRequest
+from rollbook.v1.replay_pb2_grpc import ReplayServiceStub
 from rollbook.v1.table_pb2 import Position, ProjectedEvent
 
 ANSWER_SECONDS: Final = 10.0
 """How long a service may take to answer; feeds have no end."""
+
+FILE_SECONDS: Final = 120.0
+"""How long a whole file may take."""
 
 SHORTEST_PAUSE_SECONDS: Final = 0.1
 LONGEST_PAUSE_SECONDS: Final = 2.0
@@ -93,6 +101,7 @@ class Connection:
         self._matches = MatchServiceStub(self._channel)
         self._feeds = FeedServiceStub(self._channel)
         self._identity = IdentityServiceStub(self._channel)
+        self._replays = ReplayServiceStub(self._channel)
 
     def __enter__(self) -> Self:
         return self
@@ -129,8 +138,12 @@ class Connection:
             return self._matches.GetMatch(request, metadata=self._metadata, timeout=ANSWER_SECONDS).summary
 
     def listed(self) -> Iterator[MatchSummary]:
-        """The matches that are open or running, those opened last first."""
-        request = ListMatchesRequest()
+        """The matches that are open or running, of each state those opened last first."""
+        for state in (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING):
+            yield from self._listed(state)
+
+    def _listed(self, state: MatchState.ValueType) -> Iterator[MatchSummary]:
+        request = ListMatchesRequest(state=state)
         while True:
             with self._told():
                 page = self._matches.ListMatches(request, metadata=self._metadata, timeout=ANSWER_SECONDS)
@@ -148,6 +161,13 @@ class Connection:
                 yield from call
         finally:
             call.cancel()
+
+    def replay(self, match_id: str, *, public_only: bool, without_names: bool) -> bytes:
+        """A match as a file."""
+        request = GetReplayRequest(match_id=match_id, public_only=public_only, without_names=without_names)
+        with self._told():
+            call = self._replays.GetReplay(request, metadata=self._metadata, timeout=FILE_SECONDS)
+            return b"".join(answer.part for answer in call)
 
     @property
     def _metadata(self) -> tuple[tuple[str, str]]:

@@ -17,6 +17,12 @@ PARTITIONS_KEY: Final = b"rollbook:partitions"
 BEAT_KEY: Final = b"rollbook:beat"
 """When a service last said that it is alive, in Unix milliseconds."""
 
+ARCHIVE_KEY: Final = b"rollbook:archive"
+"""The mark of the archive that this store's finished matches go to."""
+
+LACKING_KEY: Final = b"rollbook:archive:lacking"
+"""Is there for as long as some service runs that does not have that archive."""
+
 SWEEPER_KEY: Final = b"rollbook:sweeper"
 """Which process sweeps, as long as its lease lasts."""
 

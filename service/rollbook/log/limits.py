@@ -10,6 +10,9 @@ from rollbook.match.log import Entry
 MOST_BYTES: Final = 64 << 20
 """The most that the entries of one append may weigh: far below where a store would break off, far above any match."""
 
+KEEP_SECONDS: Final = 7 * 24 * 3_600
+"""How long the head of an archived match stays in the store."""
+
 
 def check_append(match_id: str, expected: int, entries: Sequence[Entry]) -> None:
     """Raise ValueError for an append that no state of the store could make right."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rollbook.log.limits import check_append
+from rollbook.log.limits import KEEP_SECONDS, check_append
 from rollbook.match.log import Appended, AppendResult, Conflict, Entry, LobbyEntry, StoreUnavailable, TooEarly
 
 
@@ -20,6 +20,8 @@ class _Stream:
     entries: list[Entry] = field(default_factory=list)
     trimmed: int = 0
     """How many entries have been let go of; they still count."""
+    until_ms: int | None = None
+    """When even the head is let go of."""
 
     @property
     def head(self) -> int:
@@ -40,6 +42,8 @@ class MemoryLog:
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
         self._beat_ms: int | None = None
+        self._archive_mark = ""
+        self._lacking_until_ms = 0
         self._lease = ("", 0)
 
     async def append(
@@ -54,7 +58,7 @@ class MemoryLog:
         """Append behind the entry numbered `expected` (0: neither log nor lobby may have it), all or nothing."""
         check_append(match_id, expected, entries)
         self._check_open()
-        stream = self._streams.get(match_id)
+        stream = self._stream(match_id)
         head = 0 if stream is None else stream.head
         if head != expected or (stream is None and match_id in self._lobby):
             return Conflict(head)
@@ -78,7 +82,7 @@ class MemoryLog:
     async def head(self, match_id: str) -> int:
         """The sequence of the last entry; 0 if the match does not exist."""
         self._check_open()
-        stream = self._streams.get(match_id)
+        stream = self._stream(match_id)
         return 0 if stream is None else stream.head
 
     async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
@@ -129,13 +133,35 @@ class MemoryLog:
         self._lease = holder, now_ms + lease_ms
         return True
 
-    async def trim(self, match_id: str) -> None:
-        """Let go of the entries of an archived match; its head stays, so that a stale append is refused."""
+    async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
+        """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
         self._check_open()
-        stream = self._streams.get(match_id)
+        stream = self._stream(match_id)
         if stream is not None:
             stream.trimmed = stream.head
             stream.entries.clear()
+            stream.until_ms = self._clock_ms() + keep_seconds * 1_000
+
+    async def unlist(self, match_id: str) -> None:
+        """Take an archived match out of the lobby."""
+        self._check_open()
+        self._lobby.pop(match_id, None)
+
+    async def archive_mark(self, claim: str = "") -> str:
+        """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
+        self._check_open()
+        self._archive_mark = self._archive_mark or claim
+        return self._archive_mark
+
+    async def lack_archive(self, seconds: int) -> None:
+        """Say for so long that a service runs here which does not have the archive."""
+        self._check_open()
+        self._lacking_until_ms = self._clock_ms() + seconds * 1_000
+
+    async def archive_is_lacked(self) -> bool:
+        """Whether some service said so."""
+        self._check_open()
+        return self._clock_ms() < self._lacking_until_ms
 
     async def close(self) -> None:
         """Refuse everything from now on, also what waits."""
@@ -143,10 +169,17 @@ class MemoryLog:
         self._wake()
 
     def _behind(self, match_id: str, after: int) -> list[Entry]:
-        stream = self._streams.get(match_id)
+        stream = self._stream(match_id)
         if stream is None:
             return []
         return stream.entries[max(after - stream.trimmed, 0) :]
+
+    def _stream(self, match_id: str) -> _Stream | None:
+        stream = self._streams.get(match_id)
+        if stream is not None and stream.until_ms is not None and self._clock_ms() >= stream.until_ms:
+            del self._streams[match_id]
+            return None
+        return stream
 
     def _wake(self) -> None:
         for woken in self._waiting:

@@ -16,8 +16,18 @@ from typing import Any, Final, Self
 from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseError, TryAgainError
 
 from rollbook.log.address import Kind, parse
-from rollbook.log.keys import BEAT_KEY, PARTITIONS, PARTITIONS_KEY, SWEEPER_KEY, lobby_key, partition_of, stream_key
-from rollbook.log.limits import check_append
+from rollbook.log.keys import (
+    ARCHIVE_KEY,
+    BEAT_KEY,
+    LACKING_KEY,
+    PARTITIONS,
+    PARTITIONS_KEY,
+    SWEEPER_KEY,
+    lobby_key,
+    partition_of,
+    stream_key,
+)
+from rollbook.log.limits import KEEP_SECONDS, check_append
 from rollbook.log.servers import Server, Servers, Settings, servers
 from rollbook.log.tails import Tails
 from rollbook.log.wire import Command, Durability, Unanswered, Unsent, Wire
@@ -171,10 +181,31 @@ class RedisLog:
         command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
         return bool(await self._ask(SWEEPER_KEY, *command, appends=True))
 
-    async def trim(self, match_id: str) -> None:
-        """Let go of the entries of an archived match; its head stays, so that a stale append is refused."""
+    async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
+        """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
         key = stream_key(match_id, self._partitions)
         await self._ask(key, "XTRIM", key, "MAXLEN", 0)
+        await self._ask(key, "EXPIRE", key, keep_seconds)
+
+    async def unlist(self, match_id: str) -> None:
+        """Take an archived match out of the lobby."""
+        key = lobby_key(self._partition(match_id))
+        await self._ask(key, "HDEL", key, match_id)
+
+    async def archive_mark(self, claim: str = "") -> str:
+        """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
+        if claim:
+            await self._ask(ARCHIVE_KEY, "SET", ARCHIVE_KEY, claim, "NX", appends=True)
+        found = await self._ask(ARCHIVE_KEY, "GET", ARCHIVE_KEY, appends=True)
+        return "" if found is None else str(found, "utf-8", "replace")
+
+    async def lack_archive(self, seconds: int) -> None:
+        """Say for so long that a service runs here which does not have the archive."""
+        await self._ask(LACKING_KEY, "SET", LACKING_KEY, 1, "EX", seconds)
+
+    async def archive_is_lacked(self) -> bool:
+        """Whether some service said so."""
+        return bool(await self._ask(LACKING_KEY, "EXISTS", LACKING_KEY))
 
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""

@@ -156,7 +156,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         found: dict[str, MatchSummary] = {}
         request = ListMatchesRequest(game=game, page_size=LONGEST_PAGE)
         while True:
-            page = await matches(self._service, caller, request)
+            page = await matches(self._service, caller, request, over=False)
             found |= {summary.match_id: summary for summary in page.matches if not summary.is_private}
             if not page.next_page_token:
                 return found

@@ -1,4 +1,4 @@
-"""The IdentityService: tokens for guests, and the keys that vouch for heads. Neither call needs a token."""
+"""The IdentityService: tokens for guests, and the keys that vouch for heads and files. Neither call needs a token."""
 
 from __future__ import annotations
 
@@ -62,11 +62,14 @@ class IdentityService(IdentityServiceServicer):
     async def GetKeys(  # noqa: N802 - named by the contract
         self, request: proto.GetKeysRequest, context: Context
     ) -> proto.GetKeysResponse:
-        """Get the public keys of signed heads."""
+        """Get the public keys of signed heads and of replay files."""
         del request, context
         response = proto.GetKeysResponse()
         for kid, key in self._service.published_head_keys.items():
             response.keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == self._service.head_key_id)
+        replay = self._service.replay_key
+        for kid, key in replay.published.items():
+            response.replay_keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == replay.key_id)
         return response
 
     def _check_rates(self, address: str) -> None:

@@ -1,10 +1,11 @@
 """The keys that a service has, in files of its data directory that only its owner can read.
 
     head.key      signs the heads of matches (or a file that the operator names)
+    replay.key    signs replay files
     token.key     signs the tokens of guests; `rollbook token --key` mints others with it
     service.key   32 random bytes that ids and references are derived with
 
-Each is made when it is first needed. Replicas of one service need the same three.
+Each is made when it is first needed. Replicas of one service need the same four.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Keys:
     """All keys of a service."""
 
     head: SigningKey
+    replay: SigningKey
     token: SigningKey
     service: bytes
 
@@ -62,6 +64,7 @@ class Keys:
         """Load the keys, making those that are missing; only a head key that is kept elsewhere must be there."""
         return cls(
             head=_signing(data / "head.key") if head_key is None else _signing(head_key, must_exist=True),
+            replay=_signing(data / "replay.key"),
             token=_signing(data / "token.key"),
             service=_service_key(data / "service.key"),
         )

@@ -30,6 +30,12 @@ class Limits:
     plays: int = 10_000
     watches_per_subject: int = 64
     watches: int = 20_000
+    replays_per_subject: int = 4
+    """Files on their way to one."""
+    replays: int = 64
+    audits_per_subject: int = 1
+    audits: int = 16
+    """Under way or waiting."""
     guests_per_address_per_hour: int = 100
     guests_per_hour: int = 10_000
     guest_token_seconds: int = 7 * 24 * 3_600

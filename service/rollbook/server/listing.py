@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hmac
 import json
 import unicodedata
+from collections.abc import AsyncIterator
 from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from rollbook.identity.tokens import Role, Subject
 from rollbook.rules.catalogue import CURRENT, RULESETS
 from rollbook.rules.game import Watcher
 from rollbook.rules.options import written
+from rollbook.server.archive_index import Wanted
 from rollbook.server.callers import judges
 from rollbook.server.lobby import Listed
 from rollbook.server.matches import MatchUnknown
@@ -22,7 +26,11 @@ from rollbook.v1 import match_pb2 as proto
 
 PAGE: Final = 50
 LONGEST_PAGE: Final = 200
-_TAG_BYTES: Final = 16
+CHUNK: Final = 200
+"""Archived matches that are read at once."""
+
+MOST_LOOKED_AT: Final = 2_000
+"""Matches that one page may look at, most of which may be none that the caller asked for."""
 
 Cursor = tuple[int, str]
 """When a match was opened, and its id: the order of the list, descending."""
@@ -50,11 +58,14 @@ def games() -> proto.ListGamesResponse:
     return response
 
 
-async def matches(service: Service, caller: Subject, request: proto.ListMatchesRequest) -> proto.ListMatchesResponse:
-    """A page of the matches that are open or running, as far as the caller may see them.
+async def matches(
+    service: Service, caller: Subject, request: proto.ListMatchesRequest, *, over: bool = True
+) -> proto.ListMatchesResponse:
+    """A page of the matches there are, as far as the caller may see them; those that are `over` can be left out.
 
     A page begins behind the last match of the page before, in an order that never changes: so none comes twice, none is
-    left out, and those that are opened meanwhile come before all pages that are yet to be asked for.
+    left out, and those that are opened meanwhile come before all pages that are yet to be asked for. A page for which
+    too many archived matches had to be looked at ends early.
     """
     size = _page_size(request)
     if request.state not in proto.MatchState.values():
@@ -62,20 +73,38 @@ async def matches(service: Service, caller: Subject, request: proto.ListMatchesR
     cursor = _read_token(service, caller, request) if request.page_token else None
     player = unicodedata.normalize("NFC", request.player)
     response = proto.ListMatchesResponse()
-    last: Cursor | None = None
-    for listed in await service.lobby.listed():
-        place = (listed.summary.opened_ms, listed.summary.match_id)
-        if (cursor is not None and place >= cursor) or not _may_match(service, caller, request, listed):
-            continue
-        if len(response.matches) == size and last is not None:
-            response.next_page_token = _token(service, caller, request, last)
+    looked = 0
+    async for listed in _behind(service, Wanted(request.game, request.state, player), cursor, over=over):
+        may_match = _may_match(service, caller, request, listed)
+        if cursor is not None and (looked == MOST_LOOKED_AT or (may_match and len(response.matches) == size)):
+            response.next_page_token = _token(service, caller, request, cursor)
             break
-        summary = await _as_it_is(service, caller, listed)
-        if summary is None or not _matches(request, player, summary):
+        looked += 1
+        cursor = listed.place
+        if not may_match:
             continue
-        response.matches.append(summary)
-        last = place
+        summary = listed.summary if listed.is_over else await _as_it_is(service, caller, listed)
+        if summary is not None and _matches(request, player, summary):
+            response.matches.append(summary)
     return response
+
+
+async def _behind(service: Service, wanted: Wanted, cursor: Cursor | None, *, over: bool) -> AsyncIterator[Listed]:
+    """The matches behind a place, in the order of lists, from lobby and archive; those in both come once."""
+    lobby = await (service.lobby.everything() if over else service.lobby.listed())
+    waiting = [listed for listed in lobby if cursor is None or listed.place < cursor]
+    finished = service.finished if over else None
+    before = cursor
+    while finished is not None and (page := await finished.page(wanted, before, CHUNK)):
+        for archived in page:
+            before = archived.place
+            while waiting and waiting[0].place >= before:
+                listed = waiting.pop(0)
+                if listed.place != before:
+                    yield listed
+            yield archived
+    for listed in waiting:
+        yield listed
 
 
 def _page_size(request: proto.ListMatchesRequest) -> int:
@@ -100,7 +129,7 @@ def _may_match(service: Service, caller: Subject, request: proto.ListMatchesRequ
 
 
 async def _as_it_is(service: Service, caller: Subject, listed: Listed) -> proto.MatchSummary | None:
-    """The match as the caller may see it now; nothing if it is over, or lies in a delayed viewer's future."""
+    """The match as the caller may see it now; nothing if it is gone, or lies in a delayed viewer's future."""
     match_id = listed.summary.match_id
     try:
         sight = await service.now(caller, match_id, service.invitation_code(match_id))
@@ -117,27 +146,28 @@ def _matches(request: proto.ListMatchesRequest, player: str, summary: proto.Matc
     return not player or any(seat.taken and seat.name == player for seat in summary.seats)
 
 
-# Page tokens: the place of the last match, vouched for, so that nobody reads anything else from them.
+# Page tokens: the place of the match that was looked at last. It may be one that the caller must not know of, so the
+# token is sealed, and it opens for the same caller and filters alone.
 
 
 def _token(service: Service, caller: Subject, request: proto.ListMatchesRequest, place: Cursor) -> str:
     said = f"{place[0]}.{place[1]}".encode()
-    return base64.urlsafe_b64encode(_tag(service, caller, request, said) + said).decode("ascii")
+    return base64.urlsafe_b64encode(_cipher(service).encrypt(said, [_filters(caller, request)])).decode("ascii")
 
 
 def _read_token(service: Service, caller: Subject, request: proto.ListMatchesRequest) -> Cursor:
     try:
         data = base64.urlsafe_b64decode(request.page_token.encode())
-    except (binascii.Error, ValueError):
-        data = b""
-    tag, said = data[:_TAG_BYTES], data[_TAG_BYTES:]
-    if not hmac.compare_digest(tag, _tag(service, caller, request, said)):
-        raise Refusal("PAGE_TOKEN_BAD", "the page token does not go with this caller and these filters")
-    opened_ms, _, match_id = said.decode().partition(".")
+        said = _cipher(service).decrypt(data, [_filters(caller, request)]).decode()
+    except (InvalidTag, ValueError):
+        raise Refusal("PAGE_TOKEN_BAD", "the page token does not go with this caller and these filters") from None
+    opened_ms, _, match_id = said.partition(".")
     return int(opened_ms), match_id
 
 
-def _tag(service: Service, caller: Subject, request: proto.ListMatchesRequest, said: bytes) -> bytes:
-    filters = json.dumps([caller.key, request.game, request.state, request.mine, request.player])
-    message = b"rollbook/1/page" + len(said).to_bytes(4, "big") + said + filters.encode()
-    return hmac.digest(service.service_key, message, "sha256")[:_TAG_BYTES]
+def _cipher(service: Service) -> AESSIV:
+    return AESSIV(hmac.digest(service.service_key, b"rollbook/1/page", "sha256"))
+
+
+def _filters(caller: Subject, request: proto.ListMatchesRequest) -> bytes:
+    return json.dumps([caller.key, request.game, request.state, request.mine, request.player]).encode()

@@ -1,13 +1,14 @@
-"""What lies beside the logs: the names of players, who opened a match, and the list of matches that are not over.
+"""What lies beside the logs: the names of players, who opened a match, and the list of matches.
 
 None of it is in an event, so that it can be erased: it is kept in the store's lobby, which an append changes along with
-the log, and in memory. A sealed match leaves the lobby. Names are kept by the reference that stands in the log, so
-whoever gets up takes the name along.
+the log, and in memory. A sealed match leaves the lobby when it is in the archive, whose file has the names from then
+on. Names are kept by the reference that stands in the log, so whoever gets up takes the name along.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,13 +17,14 @@ from rollbook.match.ledger import Ledger
 from rollbook.match.log import LobbyEntry, Log
 from rollbook.server.summaries import summary_message
 from rollbook.v1.events_pb2 import Event
-from rollbook.v1.match_pb2 import MatchSummary
+from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
 
 MOST_BESIDES: Final = 10_000
 """Matches whose names are kept in memory."""
 
 _NOBODY: Final = bytes(REFERENCE_BYTES)
 _LENGTH_BYTES: Final = 4
+_OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
 
 @dataclass(slots=True)
@@ -62,6 +64,16 @@ class Listed:
         return cls(summary, opener, tuple(players))
 
     @property
+    def is_over(self) -> bool:
+        """Whether it is sealed: then nothing of it changes any more."""
+        return self.summary.state in _OVER
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Where it stands in lists, which are descending."""
+        return self.summary.opened_ms, self.summary.match_id
+
+    @property
     def beside(self) -> Beside:
         """What lies beside the log of this match."""
         named = zip(self.players, self.summary.seats, strict=True)
@@ -69,12 +81,18 @@ class Listed:
         return Beside(self.summary.opened_ms, self.opener, names)
 
 
+async def _not_archived(_match_id: str) -> Listed | None:
+    """There is no archive."""
+    return None
+
+
 class Lobby:
     """The lobby of a log, and the names in it."""
 
-    def __init__(self, log: Log) -> None:
-        """Serve the lobby of this log."""
+    def __init__(self, log: Log, archived: Callable[[str], Awaitable[Listed | None]] = _not_archived) -> None:
+        """Serve the lobby of this log; `archived` finds what the archive knows of a match."""
         self._log = log
+        self._archived = archived
         self._besides: OrderedDict[str, Beside] = OrderedDict()
         self._listed: dict[str, tuple[bytes, Listed]] = {}
 
@@ -85,12 +103,15 @@ class Lobby:
     def summary(self, ledger: Ledger) -> LobbyEntry | None:
         """What the lobby says of a match from now on; nothing new unless its life has changed."""
         match_id = ledger.opened.match_id
-        if ledger.match.sealed is not None:
-            return LobbyEntry(b"")
         beside = self._besides.get(match_id)
-        if beside is None:
+        if beside is None and match_id in self._listed:
+            beside = self._listed[match_id][1].beside
+        if ledger.match.sealed is not None:
+            # It has to be found for the archive, even if nobody here knows anything of it but its log.
+            beside = beside or Beside(ledger.time_ms)
+        elif beside is None:
             return None
-        if ledger.match.started:
+        elif ledger.match.started:
             forfeited = tuple(ledger.match.forfeited)
             # The same append may be asked for twice, because its outcome is unknown.
             if beside.told is not None and beside.told[0] == forfeited and beside.told[1] != ledger.head.link:
@@ -102,11 +123,15 @@ class Lobby:
     async def beside(self, ledger: Ledger) -> Beside:
         """What lies beside this log; read anew if somebody sits there whose name this process has not heard of."""
         match_id = ledger.opened.match_id
+        if ledger.match.sealed is not None and match_id not in self._listed:
+            archived = await self._archived(match_id)
+            if archived is not None:
+                return archived.beside
         found = self._besides.get(match_id)
         if found is not None and all(player in found.names for player in ledger.players if player):
             self._besides.move_to_end(match_id)
             return found
-        stored = None if ledger.match.sealed is not None else await self._log.summary(match_id)
+        stored = await self._log.summary(match_id)
         read = Beside(await self._opened_ms(match_id)) if stored is None else Listed.read(stored).beside
         # Another call may have read it meanwhile, and what is known here is not older.
         found = self._besides.get(match_id) or self._keep(match_id, read)
@@ -116,6 +141,14 @@ class Lobby:
 
     async def listed(self) -> list[Listed]:
         """All matches that are open or running, those opened last first."""
+        return [listed for listed in await self.everything() if not listed.is_over]
+
+    async def finished(self) -> list[Listed]:
+        """All matches that are over and not yet archived, those opened last first."""
+        return [listed for listed in await self.everything() if listed.is_over]
+
+    async def everything(self) -> list[Listed]:
+        """All matches of the lobby, those opened last first."""
         stored = await self._log.lobby()
         known = self._listed
         self._listed = {
@@ -123,7 +156,7 @@ class Lobby:
             for match_id, data in stored.items()
         }
         matches = [listed for _, listed in self._listed.values()]
-        return sorted(matches, key=lambda listed: (listed.summary.opened_ms, listed.summary.match_id), reverse=True)
+        return sorted(matches, key=lambda listed: listed.place, reverse=True)
 
     async def _opened_ms(self, match_id: str) -> int:
         (first,) = await self._log.read(match_id, 0, 1)

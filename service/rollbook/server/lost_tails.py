@@ -50,13 +50,28 @@ def _not_counted() -> None:
     """Nobody counts."""
 
 
+def _unlisted(_ledger: Ledger) -> LobbyEntry:
+    """It leaves the lobby."""
+    return LobbyEntry(b"")
+
+
 class LostTails:
     """What has been told of every match, and what becomes of those whose log lost some of it."""
 
-    def __init__(self, log: Log, keys: HeadKeys, noticed: Callable[[], None] = _not_counted) -> None:
-        """Watch over this log, whose heads these keys sign; `noticed` is called once for each match that lost some."""
+    def __init__(
+        self,
+        log: Log,
+        keys: HeadKeys,
+        noticed: Callable[[], None] = _not_counted,
+        summary: Callable[[Ledger], LobbyEntry | None] = _unlisted,
+    ) -> None:
+        """Watch over this log, whose heads these keys sign; `noticed` is called once for each match that lost some.
+
+        `summary` is what the lobby says of a match that was sealed for it.
+        """
         self._log = log
         self._keys = keys
+        self._summary = summary
         self._count = noticed
         self._told: OrderedDict[str, Told] = OrderedDict()
         self._noticed: OrderedDict[str, None] = OrderedDict()
@@ -117,7 +132,8 @@ class LostTails:
             decision = decide.abort(ledger, Command(await self._log.now_ms()), LOG_LOST, lost)
             entries = [Entry(logged.data, logged.private) for logged in decision.entries]
             try:
-                result = await self._log.append(match_id, ledger.head.sequence, entries, lobby=LobbyEntry(b""))
+                lobby = self._summary(decision.after)
+                result = await self._log.append(match_id, ledger.head.sequence, entries, lobby=lobby)
             except OutcomeUnknown:
                 continue
             if isinstance(result, Appended):

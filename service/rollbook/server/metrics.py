@@ -79,6 +79,16 @@ class Metrics:
         self._lost_tails = Counter(
             "rollbook_lost_tails", "Matches whose log lost what had been told.", registry=self.registry
         )
+        self._archiving = Gauge(
+            "rollbook_archiving", "1 if finished matches go to the archive, else 0.", registry=self.registry
+        )
+        self._archived = Counter("rollbook_archived", "Matches that went to the archive.", registry=self.registry)
+        self._archive_failures = Counter(
+            "rollbook_archive_failures", "Attempts to archive a match that failed.", registry=self.registry
+        )
+        self._audits = Counter(
+            "rollbook_audits", "Files that were sent and audited, by verdict.", ["verdict"], registry=self.registry
+        )
         self._sweeps = Counter("rollbook_sweeps", "What was due and done, by kind.", ["kind"], registry=self.registry)
 
     def appended(self, result: str, seconds: float) -> None:
@@ -111,6 +121,22 @@ class Metrics:
     def lost_tail(self) -> None:
         """A log has lost what was told."""
         self._lost_tails.inc()
+
+    def archiving(self, *, on: bool) -> None:
+        """Whether finished matches go to the archive."""
+        self._archiving.set(on)
+
+    def archived(self) -> None:
+        """A match is in the archive, whole and verified."""
+        self._archived.inc()
+
+    def archive_failed(self) -> None:
+        """A match could not be archived, and stays in the log."""
+        self._archive_failures.inc()
+
+    def audited(self, verdict: str) -> None:
+        """A file that somebody sent was audited."""
+        self._audits.labels(verdict).inc()
 
     def swept(self, event: Event) -> None:
         """The service has done something of its own accord."""

@@ -19,6 +19,7 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
 from rollbook.identity.refusals import NameRefused, TokenRefused
+from rollbook.log.archive.port import ArchiveUnavailable
 from rollbook.match.decide import Declined, Why
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Position
@@ -113,6 +114,8 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
             return Refusal("LOG_LOST", "the stored log is not what has been told; nothing is built on it", facts)
         case Misplaced() | Hole():
             return Refusal("LOG_LOST", "the stored log does not hold together; nothing is built on it")
+        case ArchiveUnavailable():
+            return Refusal("ARCHIVE_UNAVAILABLE", "the match lies in the archive, which cannot be read now")
         case StoreUnavailable() | OutcomeUnknown():
             why = "the store does not answer, and this may have happened or not: the same request again is safe"
             return Refusal("STORE_UNAVAILABLE", why)

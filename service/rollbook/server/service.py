@@ -23,6 +23,8 @@ from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.catalogue import RULESETS
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.callers import caller_of, judges
+from rollbook.server.finished import Finished
+from rollbook.server.key_files import SigningKey
 from rollbook.server.limits import Held, Limits, Rates
 from rollbook.server.lobby import Beside, Lobby
 from rollbook.server.lost_tails import LostTails
@@ -71,6 +73,8 @@ class Service:
     head_key_id: str
     published_head_keys: Mapping[str, Ed25519PublicKey]
     """By key id, the oldest first."""
+    replay_key: SigningKey
+    """Signs replay files and nothing else."""
     service_key: bytes
     """32 bytes, from which match ids, salts, invitation codes and page tokens follow."""
     verifier: Verifier
@@ -82,6 +86,8 @@ class Service:
     draw_secret: Callable[[], bytes] = draw_secret
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)
+    finished: Finished | None = None
+    """What the archive has; none: there is no archive."""
     lobby: Lobby = field(init=False)
     lost: LostTails = field(init=False)
     matches: Matches = field(init=False)
@@ -91,8 +97,8 @@ class Service:
     def __post_init__(self) -> None:
         """Build what follows from the rest."""
         head_keys = HeadKeys(self.head_key, self.head_key_id, self.published_head_keys)
-        self.lobby = Lobby(self.log)
-        self.lost = LostTails(self.log, head_keys, self.metrics.lost_tail)
+        self.lobby = Lobby(self.log) if self.finished is None else Lobby(self.log, self.finished.find)
+        self.lost = LostTails(self.log, head_keys, self.metrics.lost_tail, self.lobby.summary)
         self.matches = Matches(self.log, self.lobby.summary, self.lost)
         self.rates = Rates(self.limits.requests_per_second, self.limits.requests_at_once)
         self.plays = Held(self.limits.plays_per_subject, self.limits.plays, "too many streams of Play are open")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,13 @@ LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 DEFAULT_LISTEN: Final = "127.0.0.1:50051"
 HIGHEST_PORT: Final = 65_535
 
+_BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?")
+
+ARCHIVE_AFTER_SECONDS: Final = 60
+"""By then whoever watched live has seen the end."""
+
+LONGEST_ARCHIVE_AFTER_SECONDS: Final = 7 * 24 * 3_600
+
 DEMO_SECONDS: Final = 2.0
 LONGEST_DEMO_SECONDS: Final = 30.0
 """Well below the clock of the matches that the demo plays."""
@@ -36,6 +44,8 @@ class SettingReason(StrEnum):
     STORE_MALFORMED = "store_malformed"
     DURABILITY_UNKNOWN = "durability_unknown"
     LOG_LEVEL_UNKNOWN = "log_level_unknown"
+    ARCHIVE_MALFORMED = "archive_malformed"
+    ARCHIVE_AFTER_OUT_OF_RANGE = "archive_after_out_of_range"
     TLS_INCOMPLETE = "tls_incomplete"
     DEMO_SECONDS_OUT_OF_RANGE = "demo_seconds_out_of_range"
 
@@ -120,12 +130,21 @@ class Settings:
     """A key file for signing heads that is kept elsewhere; none: `head.key` in the data directory."""
     guests: bool = True
     log_level: LogLevel = "info"
+    archive: str | None = None
+    """The folder or s3:// URL that finished matches go to; none: `archive` in the data directory."""
+    archive_after_seconds: int = ARCHIVE_AFTER_SECONDS
+    """How long after its end a match goes there."""
     metrics: Listen | None = None
     """Where Prometheus finds /metrics; none: nowhere."""
     trust_issuer: tuple[Path, ...] = ()
     """The files that describe other issuers whose tokens are taken."""
     demo_seconds: float | None = None
     """The pause before every choice of the house bots; none: there are no house bots."""
+
+    @property
+    def archive_place(self) -> str:
+        """Where finished matches go."""
+        return self.archive or str(self.data / "archive")
 
     @classmethod
     def read(  # noqa: PLR0913 - every flag is a parameter
@@ -141,6 +160,8 @@ class Settings:
         head_key: Path | None = None,
         guests: bool = True,
         log_level: str = "info",
+        archive: str | None = None,
+        archive_after: int = ARCHIVE_AFTER_SECONDS,
         metrics: str | None = None,
         trust_issuer: Sequence[Path] = (),
         demo: bool = False,
@@ -167,6 +188,8 @@ class Settings:
             head_key=head_key and head_key.expanduser(),
             guests=guests,
             log_level=_log_level(log_level),
+            archive=None if archive is None else _archive(archive),
+            archive_after_seconds=_archive_after(archive_after),
             metrics=None if metrics is None else _metrics(metrics, insecure=insecure),
             trust_issuer=tuple(path.expanduser() for path in trust_issuer),
             demo_seconds=_demo_seconds(demo_seconds) if demo else None,
@@ -201,6 +224,29 @@ def _metrics(text: str, *, insecure: bool) -> Listen:
             " 127.0.0.1, or say --insecure if something in front of the service keeps others away",
         )
     return address
+
+
+def _archive(text: str) -> str:
+    """The place as it is opened later: an absolute folder, or the URL as it was given."""
+    if _BUCKET.fullmatch(text):
+        return text
+    if "://" in text or not text:
+        raise SettingRefused(
+            "--archive",
+            SettingReason.ARCHIVE_MALFORMED,
+            f"a folder, or s3://bucket/prefix with credentials and endpoint in the environment, not {text!r}",
+        )
+    return str(Path(text).expanduser().absolute())
+
+
+def _archive_after(seconds: int) -> int:
+    if not 0 <= seconds <= LONGEST_ARCHIVE_AFTER_SECONDS:
+        raise SettingRefused(
+            "--archive-after",
+            SettingReason.ARCHIVE_AFTER_OUT_OF_RANGE,
+            f"0 to {LONGEST_ARCHIVE_AFTER_SECONDS}, not {seconds}",
+        )
+    return seconds
 
 
 def _check_store(url: str) -> None:

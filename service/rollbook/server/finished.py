@@ -1,0 +1,97 @@
+"""Finished matches as lists and looks need them: found in the index, and the index kept like the archive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import structlog
+
+from rollbook.log.archive.archived import ArchivedLog, entries_of, whole
+from rollbook.match.fold import Misplaced
+from rollbook.match.ledger import Ledger
+from rollbook.match.log import Entry
+from rollbook.match.vocabulary import Unreadable
+from rollbook.rules.refusals import Refused
+from rollbook.server.archive_index import ArchiveIndex, Wanted
+from rollbook.server.lobby import Listed
+from rollbook.server.summaries import summary_message
+from rollbook.v1.events_pb2 import Event
+from rollbook_replays.container import NotAReplay
+
+UNKNOWN: Final = ""
+"""The version of a file that was not looked up; the next comparison does."""
+
+_log = structlog.get_logger()
+
+
+class Finished:
+    """The archive's matches in a few lines each."""
+
+    def __init__(self, log: ArchivedLog, index: ArchiveIndex) -> None:
+        """List what is in the archive of this log."""
+        self._archived = log
+        self._index = index
+        self._broken: dict[str, str] = {}
+        """Files that could not be read, by the version that could not."""
+
+    async def find(self, match_id: str) -> Listed | None:
+        """What there is to say of an archived match; none if it is not in the archive."""
+        found = await asyncio.to_thread(self._index.find, match_id)
+        return found or await self.take(match_id, UNKNOWN)
+
+    async def page(self, wanted: Wanted, before: tuple[int, str] | None, limit: int) -> list[Listed]:
+        """So many matches behind a place in the order of lists."""
+        return await asyncio.to_thread(self._index.page, wanted, before, limit)
+
+    async def take(self, match_id: str, version: str) -> Listed | None:
+        """Note a match from its file; none if there is no file, or nothing can be read from it."""
+        data = await self._archived.file(match_id)
+        if data is None:
+            return None
+
+        def note() -> Listed:
+            stored = whole(data, match_id)
+            listed = listed_of(match_id, entries_of(stored), stored.replay.names)
+            self._index.put(listed, version)
+            return listed
+
+        try:
+            return await asyncio.to_thread(note)
+        except (NotAReplay, Misplaced, Unreadable, Refused) as broken:
+            self._broken[match_id] = version
+            _log.error("a file of the archive cannot be read", match=match_id, why=str(broken))
+            return None
+
+    async def belong_to(self, mark: str) -> None:
+        """List the archive with this mark and no other."""
+        await asyncio.to_thread(self._index.belong_to, mark)
+
+    async def compare(self) -> int:
+        """Bring the index up to what the archive has; how many files were new, changed or gone."""
+        archive = self._archived.archive
+        if archive is None:
+            return 0
+        there = await archive.versions()
+        noted = await asyncio.to_thread(self._index.versions)
+        for match_id in noted.keys() - there.keys():
+            await asyncio.to_thread(self._index.remove, match_id)
+        changed = [match_id for match_id, version in there.items() if noted.get(match_id) != version]
+        changed = [match_id for match_id in changed if self._broken.get(match_id) != there[match_id]]
+        for match_id in changed:
+            await self.take(match_id, there[match_id])
+        return len(changed) + len(noted.keys() - there.keys())
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._index.close()
+
+
+def listed_of(match_id: str, entries: Sequence[Entry], names: Sequence[str]) -> Listed:
+    """A match that is over in a few lines, from its log and the names beside it; who opened it is forgotten."""
+    ledger = Ledger.fold(match_id, list(entries))
+    players = tuple(ledger.players)
+    by_player = {player: name for player, name in zip(players, names, strict=False) if player}
+    opened_ms = int(Event.FromString(entries[0].event).time_ms)
+    return Listed(summary_message(ledger, by_player, opened_ms), b"", players)

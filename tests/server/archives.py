@@ -1,0 +1,107 @@
+"""A world that archives what is over: everything of a theatre, replays, and an archive in a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from rollbook.log.archive.archived import ArchivedLog
+from rollbook.server.archive_index import ArchiveIndex
+from rollbook.server.archiving import Archivist
+from rollbook.server.feed_service import FeedServicer
+from rollbook.server.finished import Finished
+from rollbook.server.identity_service import IdentityService
+from rollbook.server.match_service import MatchService
+from rollbook.server.refusing import Refusing
+from rollbook.server.replay_service import ReplayServicer
+from rollbook.server.service import Service
+from rollbook.v1 import feed_pb2_grpc, identity_pb2_grpc, match_pb2_grpc, replay_pb2, replay_pb2_grpc
+from tests.server.talking import PATIENCE_SECONDS, Person
+from tests.server.watching import Theatre
+
+
+class Keeper(Theatre):
+    """A world with an archive; nothing is archived before the test says so."""
+
+    def __init__(self, folder: Path, **how: Any) -> None:
+        """Keep everything in this folder."""
+        self.folder = folder
+        super().__init__(**how)
+
+    def process(self, keys: dict[str, Any] | None = None) -> Service:
+        """A process of the service over the same store and archive, with an index of its own."""
+        store = self.log.store if isinstance(self.log, ArchivedLog) else self.log
+        self.log = ArchivedLog(store, None)
+        self.index_path = Path(tempfile.mkdtemp(dir=self.folder)) / "index.sqlite"
+        return self.reopened(keys)
+
+    def reopened(self, keys: dict[str, Any] | None = None) -> Service:
+        """A process with the index that there is."""
+        service = super().process(keys)
+        self.finished = Finished(self.log, ArchiveIndex(self.index_path))
+        service.finished = self.finished
+        service.__post_init__()
+        self.archivist = self.keeping(service)
+        return service
+
+    def keeping(self, service: Service, where: Path | str | None = None) -> Archivist:
+        """What archives this process's matches as soon as they are over."""
+        place = str(where or self.folder / "archive")
+        return Archivist(service, self.log, self.finished, place, after_seconds=0)
+
+    @asynccontextmanager
+    async def serving(self, service: Service | None = None) -> AsyncIterator[Keeper]:
+        """Serve everything on a loopback port."""
+        service = service or self.service
+        server = grpc.aio.server(interceptors=[Refusing(service.metrics.refused)])
+        self.feeds = FeedServicer(service)
+        match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
+        identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
+        feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)
+        replay_pb2_grpc.add_ReplayServiceServicer_to_server(ReplayServicer(service, self.log), server)
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        try:
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as self.channel:
+                yield self
+        finally:
+            await server.stop(None)
+            await self.feeds.close()
+            await self.archivist.close()
+
+    async def over(self, game: str = "cant_stop", **fields: Any) -> tuple[str, list[Person]]:
+        """A match that was begun, and ended when one of two resigned."""
+        match_id, people = await self.started(game, **fields)
+        await people[0].call("Resign", match_id=match_id)
+        return match_id, people
+
+    async def replay(self, person: Person, match_id: str, **fields: Any) -> bytes:
+        """The file of a match, as this person gets it."""
+        stub: Any = replay_pb2_grpc.ReplayServiceStub(self.channel)
+        request = replay_pb2.GetReplayRequest(match_id=match_id, **fields)
+        parts = [answer.part async for answer in stub.GetReplay(request, metadata=person.metadata)]
+        assert all(0 < len(part) <= 65_536 for part in parts)
+        return b"".join(parts)
+
+    async def audit(self, person: Person, data: bytes) -> replay_pb2.AuditReplayResponse:
+        """What the service says of a file."""
+        stub: Any = replay_pb2_grpc.ReplayServiceStub(self.channel)
+        parts = [replay_pb2.AuditReplayRequest(part=data[at : at + 60_000]) for at in range(0, len(data), 60_000)]
+        answer: replay_pb2.AuditReplayResponse = await stub.AuditReplay(iter(parts), metadata=person.metadata)
+        return answer
+
+
+def run(scenario: Callable[[Keeper], Awaitable[None]], folder: Path, **how: Any) -> None:
+    """Serve a world with an archive in this folder, and let the scenario happen in it."""
+
+    async def main() -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), Keeper(folder, **how).serving() as keeper:
+            await scenario(keeper)
+
+    asyncio.run(main())
