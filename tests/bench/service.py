@@ -258,7 +258,7 @@ class Stored:
             for number in range(GROUP):
                 match_id = f"pipelined-{number}"
                 head = self.heads.get(match_id, 0)
-                arguments = (b"%d" % head, b"0", match_id.encode(), b"", self.entry.event, b"")
+                arguments = (b"%d" % head, b"0", match_id.encode(), b"", b"", self.entry.event, b"")
                 pipeline.evalsha(digest, 1, stream_key(match_id), *arguments)
                 self.heads[match_id] = head + 1
             answers = await pipeline.execute()

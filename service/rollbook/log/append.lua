@@ -1,7 +1,8 @@
 -- Append the entries of one command behind the position they were decided for: all of them, or none.
 --
 -- KEYS  the match's stream, and its partition's lobby if the append changes it
--- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, then event and private part of each entry
+-- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, the event of that sequence (empty: any),
+--       then event and private part of each entry
 -- Reply {0, head} appended, {1, head} somebody else was faster, {2, now} too early
 --
 -- Everything that could fail is looked at before the first write, because what a script has written stays written.
@@ -19,6 +20,11 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
             in_place = expected > 0 and facts[i + 1] == string.format('%.0f-0', expected)
         end
     end
+end
+
+if in_place and ARGV[5] ~= '' then
+    local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+    in_place = newest ~= nil and newest[2][1] == 'e' and newest[2][2] == ARGV[5]
 end
 
 if not in_place then
@@ -42,7 +48,7 @@ if KEYS[2] then
 end
 
 local sequence = expected
-for i = 5, #ARGV, 2 do
+for i = 6, #ARGV, 2 do
     sequence = sequence + 1
     local id = string.format('%.0f-0', sequence)
     if ARGV[i + 1] == '' then

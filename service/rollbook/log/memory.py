@@ -41,12 +41,13 @@ class MemoryLog:
         self._closed = False
         self._beat_ms: int | None = None
 
-    async def append(
+    async def append(  # noqa: PLR0913 - everything that is atomic
         self,
         match_id: str,
         expected: int,
         entries: Sequence[Entry],
         *,
+        behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
@@ -55,7 +56,7 @@ class MemoryLog:
         self._check_open()
         stream = self._streams.get(match_id)
         head = 0 if stream is None else stream.head
-        if head != expected:
+        if head != expected or (behind and not self._ends_with(match_id, behind)):
             return Conflict(head)
         if not_before_ms is not None and (now_ms := self._clock_ms()) < not_before_ms:
             return TooEarly(now_ms)
@@ -131,6 +132,10 @@ class MemoryLog:
         if stream is None:
             return []
         return stream.entries[max(after - stream.trimmed, 0) :]
+
+    def _ends_with(self, match_id: str, event: bytes) -> bool:
+        stream = self._streams.get(match_id)
+        return stream is not None and bool(stream.entries) and stream.entries[-1].event == event
 
     def _wake(self) -> None:
         for woken in self._waiting:

@@ -49,6 +49,8 @@ class Ledger:
         self.match = Match(self.game, opened)
         self.clock = Clock.of(opened.terms, len(opened.names))
         self.head = Position(1, first.link)
+        self.newest = first.data
+        """The bytes of the event at the head."""
         self.time_ms = first.time_ms
         self.players: list[bytes] = [b""] * len(opened.names)
         """Per seat: the reference to whoever sits there; empty for nobody."""
@@ -107,6 +109,7 @@ class Ledger:
         self._check_around(logged.event, logged.time_ms)
         self.match.take(logged.event)
         self.head = Position(logged.sequence, logged.link)
+        self.newest = logged.data
         self.time_ms = logged.time_ms
         self._note(logged.event)
         self._remember(logged)

@@ -11,7 +11,7 @@ from rollbook.match.envelope import Logged, read_bytes
 from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.game import Watcher
 from rollbook.server.callers import judges
-from rollbook.server.matches import PAGE, Answer, LogLost
+from rollbook.server.matches import PAGE, Answer, LogLost, MatchUnknown
 from rollbook.server.projection import (
     clocks_message,
     legal_message,
@@ -19,7 +19,6 @@ from rollbook.server.projection import (
     perspective_of,
     projected_event,
     projected_events,
-    signed_head,
     view_message,
 )
 from rollbook.server.refusing import Refusal, refusal_of
@@ -37,22 +36,28 @@ _ABOUT_THE_MATCH: Final = {
 
 
 async def made_message(
-    service: Service, caller: Subject, answer: Answer, before: Ledger | None = None
+    service: Service, caller: Subject, player: bytes, answer: Answer, before: Ledger | None = None
 ) -> proto.EventsMade:
-    """What a command made, as its caller sees it; `before` is the match that it was decided for, if that is known."""
+    """What a command made, as its caller sees it, who is this player.
+
+    `before` is the match that it was decided for, if that is known.
+    """
     first, last = answer.made[0], answer.made[-1]
-    head = Position(last.sequence, last.link)
+    head = answer.ledger.head
+    if head.sequence != last.sequence:
+        head = Position(last.sequence, last.link)
     return proto.EventsMade(
         first=first.sequence,
         last=last.sequence,
-        events=await _projected(service, caller, answer, before),
-        head=signed_head(service.head_key, service.head_key_id, answer.ledger, head),
+        events=await _projected(service, caller, player, answer, before),
+        head=service.heads.of(answer.ledger, head),
     )
 
 
-async def _projected(service: Service, caller: Subject, answer: Answer, before: Ledger | None) -> list[ProjectedEvent]:
+async def _projected(
+    service: Service, caller: Subject, player: bytes, answer: Answer, before: Ledger | None
+) -> list[ProjectedEvent]:
     match_id = answer.ledger.opened.match_id
-    player = service.player(caller, match_id)
     perspective = perspective_of(answer.ledger, player, is_judge=judges(caller, match_id))
     first = answer.made[0]
     if not any(logged.private for logged in answer.made):
@@ -91,19 +96,33 @@ async def match_message(service: Service, sight: Sight) -> proto.GetMatchRespons
         view=view_message(ledger, perspective),
         legal=legal_message(ledger, perspective),
         clocks=clocks_message(ledger, await service.log.now_ms() - delay_ms) if terms.turn_seconds else None,
-        head=signed_head(service.head_key, service.head_key_id, ledger),
+        head=service.heads.of(ledger),
     )
 
 
-async def located(
-    service: Service, caller: Subject, match_id: str, invitation_code: str, error: Exception
+async def located(  # noqa: PLR0913, PLR0917 - who asked for what
+    service: Service,
+    caller: Subject,
+    match_id: str,
+    error: Exception,
+    invitation_code: str = "",
+    request_id: str = "",
 ) -> Exception:
-    """The error with where the match stands, as far as its caller may see; others stay as they are."""
+    """The error with where the match stands, as far as its caller may see; others stay as they are.
+
+    To whoever may not see the match it is unknown, whatever else was refused before that was found out.
+    """
     refusal = refusal_of(error)
     if refusal is None or refusal.reason == "MATCH_NOT_FOUND" or refusal.code not in _ABOUT_THE_MATCH:
         return error
     try:
-        sight = await service.sight(caller, match_id, invitation_code)
+        sight = await service.now(caller, match_id, invitation_code, request_id)
+    except MatchUnknown as unknown:
+        return unknown
+    except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told
+        return refusal
+    try:
+        sight = await service.delayed(sight)
     except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told
         return refusal
     refined = _refined(refusal, sight)

@@ -26,7 +26,6 @@ from rollbook.server.projection import (
     perspective_message,
     perspective_of,
     revealed,
-    signed_head,
     view_message,
 )
 from rollbook.server.refusing import Context, Refusal
@@ -45,7 +44,6 @@ from rollbook.v1.feed_pb2 import (
 )
 from rollbook.v1.match_pb2 import ListMatchesRequest, MatchSummary
 from rollbook.v1.table_pb2 import Position as PositionMessage
-from rollbook.v1.table_pb2 import SignedHead
 
 LOBBY_SECONDS: Final = 1.0
 """How often the lobby is looked at while somebody watches it."""
@@ -75,7 +73,6 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         limits = service.limits
         self._watches = Held(limits.watches_per_subject, limits.watches, "too many feeds are watched")
         self._written: WeakKeyDictionary[feeds.Events, MatchFrame] = WeakKeyDictionary()
-        self._heads: WeakKeyDictionary[Ledger, SignedHead] = WeakKeyDictionary()
 
     async def drain(self) -> None:
         """Let every feed end with its last word."""
@@ -106,7 +103,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     async for frame in frames:
                         yield self._frame(frame)
             except (Declined, Refusal) as error:
-                raise await located(self._service, caller, request.match_id, request.invitation_code, error) from error
+                raise await located(self._service, caller, request.match_id, error, request.invitation_code) from error
 
     async def WatchLobby(  # noqa: N802 - the contract's name
         self, request: WatchLobbyRequest, context: Context
@@ -182,7 +179,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     confirmed=MatchFrame.Confirmed(
                         perspective=perspective_message(perspective),
                         position=_position(position),
-                        head=None if ledger is None else self._head(ledger),
+                        head=None if ledger is None else self._service.heads.of(ledger),
                     )
                 )
             case feeds.Events():
@@ -195,7 +192,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                 return MatchFrame(revealed=revealed(logged))
             case feeds.Beat(ledger, delay_ms):
                 clocks = clocks_message(ledger, self._service.clock_ms() - delay_ms)
-                return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._head(ledger), clocks=clocks))
+                return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._service.heads.of(ledger), clocks=clocks))
             case feeds.Ended(reason, position):
                 return MatchFrame(ended=MatchFrame.Ended(reason=_REASONS[reason], position=_position(position)))
 
@@ -208,17 +205,10 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     events=[event.seen_by(frame.perspective) for event in frame.events],
                     view=view_message(frame.ledger, frame.perspective),
                     legal=legal_message(frame.ledger, frame.perspective),
-                    head=self._head(frame.ledger),
+                    head=self._service.heads.of(frame.ledger),
                 )
             )
         return message
-
-    def _head(self, ledger: Ledger) -> SignedHead:
-        """The signature, made once for every ledger that is handed out."""
-        head = self._heads.get(ledger)
-        if head is None:
-            head = self._heads[ledger] = signed_head(self._service.head_key, self._service.head_key_id, ledger)
-        return head
 
 
 def _asked(request: WatchMatchRequest) -> Position | None:

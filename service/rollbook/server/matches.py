@@ -97,7 +97,7 @@ class Matches:
             ledger = Ledger(first)
             for _ in range(ASKED_AGAIN):
                 try:
-                    result = await self._append(opened.match_id, 0, [first], ledger)
+                    result = await self._append(opened.match_id, None, [first], ledger)
                 except OutcomeUnknown:
                     continue
                 if isinstance(result, Appended):
@@ -137,7 +137,7 @@ class Matches:
         used for something else. `decided_again` is for what means the same in a later state: sitting down, getting up.
         """
         async with self._one_at_a_time(match_id):
-            ledger = await self._known(match_id)
+            ledger = self.known(match_id) or await self._caught_up(match_id, None)
             left = DECIDED_AGAIN if decided_again else 1
             while True:
                 if (answer := await self._made_before(match_id, ledger, command, asked)) is not None:
@@ -160,6 +160,10 @@ class Matches:
                     self._keep(match_id, decision.after)
                     return Answer(tuple(decision.entries), decision.after)
                 ledger = await self._caught_up(match_id, ledger)
+
+    def known(self, match_id: str) -> Ledger | None:
+        """The match as this process has it, if it does; others may have appended since. Read it, do not change it."""
+        return self._ledgers.get(match_id)
 
     async def ledger(self, match_id: str) -> Ledger:
         """The match as it is now; read it, and do not change it."""
@@ -190,11 +194,10 @@ class Matches:
 
     async def _carried_out(self, match_id: str, before: Ledger, decision: Decision, not_before_ms: int | None) -> bool:
         """Whether the decision is in the log; false if somebody else was faster."""
-        expected = before.head.sequence
         for _ in range(ASKED_AGAIN):
             try:
                 result = await self._append(
-                    match_id, expected, decision.entries, decision.after, not_before_ms=not_before_ms
+                    match_id, before, decision.entries, decision.after, not_before_ms=not_before_ms
                 )
             except OutcomeUnknown:
                 continue
@@ -214,7 +217,7 @@ class Matches:
     async def _append(
         self,
         match_id: str,
-        expected: int,
+        before: Ledger | None,
         events: list[Logged],
         after: Ledger,
         *,
@@ -222,16 +225,12 @@ class Matches:
     ) -> AppendResult:
         return await self._log.append(
             match_id,
-            expected,
+            0 if before is None else before.head.sequence,
             [Entry(logged.data, logged.private) for logged in events],
+            behind=None if before is None else before.newest,
             lobby=self._summary(after),
             not_before_ms=not_before_ms,
         )
-
-    async def _known(self, match_id: str) -> Ledger:
-        """The ledger as this process has it; what others have appended since shows at the next append."""
-        kept = self._ledgers.get(match_id)
-        return await self._caught_up(match_id, None) if kept is None else kept
 
     async def _caught_up(self, match_id: str, kept: Ledger | None) -> Ledger:
         """The ledger with everything that other processes have appended since, on top of all that was told.
@@ -241,7 +240,7 @@ class Matches:
         told = self._lost.told(match_id)
         if kept is not None and (told is None or told.position.sequence < kept.head.sequence):
             told = Told(kept.head, kept.match.sealed is not None)
-        ledger = None if kept is None else kept.copy()
+        ledger = kept
         stored = 0 if ledger is None else ledger.head.sequence - 1
         while True:
             entries = await self._log.read(match_id, stored, PAGE)
@@ -249,7 +248,7 @@ class Matches:
             if ledger is None and entries:
                 ledger = Ledger.fold(match_id, entries)
             elif ledger is not None:
-                self._continue(match_id, ledger, entries[ledger.head.sequence - stored :])
+                ledger = self._continued(match_id, ledger, entries[ledger.head.sequence - stored :])
             stored += len(entries)
             if len(entries) < PAGE:
                 break
@@ -268,13 +267,17 @@ class Matches:
         if link(entries[known - after - 1].event) != told.position.link:
             raise LogLost(match_id, known, known - 1)
 
-    def _continue(self, match_id: str, ledger: Ledger, entries: list[Entry]) -> None:
-        known = ledger.head.sequence
+    def _continued(self, match_id: str, before: Ledger, entries: list[Entry]) -> Ledger:
+        """The ledger with these entries behind it; whoever reads the one before goes on seeing that."""
+        if not entries:
+            return before
+        ledger = before.copy()
         try:
             for entry in entries:
                 ledger.take(read_bytes(entry.event, entry.private, ledger.game))
         except Misplaced:
-            raise LogLost(match_id, known, ledger.head.sequence) from None
+            raise LogLost(match_id, before.head.sequence, ledger.head.sequence) from None
+        return ledger
 
     def _keep(self, match_id: str, ledger: Ledger) -> None:
         self._lost.tell(match_id, ledger.head, sealed=ledger.match.sealed is not None)

@@ -125,12 +125,13 @@ class MeasuredLog:
         self._inner = inner
         self._metrics = metrics
 
-    async def append(
+    async def append(  # noqa: PLR0913 - everything that is atomic
         self,
         match_id: str,
         expected: int,
         entries: Sequence[Entry],
         *,
+        behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
@@ -138,7 +139,9 @@ class MeasuredLog:
         began = time.perf_counter()
         told = "unavailable"
         try:
-            result = await self._inner.append(match_id, expected, entries, lobby=lobby, not_before_ms=not_before_ms)
+            result = await self._inner.append(
+                match_id, expected, entries, behind=behind, lobby=lobby, not_before_ms=not_before_ms
+            )
             if isinstance(result, Appended):
                 told = "appended"
             else:

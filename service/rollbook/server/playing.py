@@ -50,7 +50,7 @@ class Stream:
         try:
             made = await self._made(request)
         except Exception as error:  # noqa: BLE001 - what is no refusal is raised again
-            refusal = await self._refusal(error)
+            refusal = await self._refusal(error, request.request_id)
             self._leads_to = None
             self._service.metrics.refused(refusal.reason)
             if refusal.reason != "SKIPPED":
@@ -75,8 +75,8 @@ class Stream:
             raise Refusal("SKIPPED", "a choice before this one was refused, so this one was not looked at")
         check_request_id(request.request_id)
         self._service.rates.take(self._caller.key, self._service.clock_ms())
-        sight = await self._service.now(self._caller, self._match_id)
-        return await commands.choose(self._service, self._caller, sight, request, self._position(request))
+        sight = await self._service.known(self._caller, self._match_id, request.request_id)
+        return await commands.choose(self._service, sight, request, self._position(request))
 
     def _position(self, request: proto.PlayRequest) -> Position | Refusal:
         """The position that is answered; a link may be left out that follows from the choice before."""
@@ -86,8 +86,8 @@ class Stream:
         foreseen = request.position.sequence == leads_to.sequence
         return leads_to if foreseen else Position(request.position.sequence, b"")
 
-    async def _refusal(self, error: Exception) -> Refusal:
-        told = await located(self._service, self._caller, self._match_id, "", error)
+    async def _refusal(self, error: Exception, request_id: str) -> Refusal:
+        told = await located(self._service, self._caller, self._match_id, error, request_id=request_id)
         refusal = refusal_of(told)
         if refusal is None or refusal.code in _ENDS_THE_STREAM:
             raise error

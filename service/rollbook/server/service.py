@@ -24,6 +24,7 @@ from rollbook.rules.catalogue import RULESETS
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import Refused
 from rollbook.server.callers import caller_of, judges
+from rollbook.server.heads import Heads
 from rollbook.server.limits import Held, Limits, Rates
 from rollbook.server.lobby import Beside, Lobby
 from rollbook.server.lost_tails import LostTails
@@ -52,6 +53,7 @@ class Sight:
 
     ledger: Ledger
     """For a delayed viewer as it was; read it, and do not change it."""
+    caller: Subject
     perspective: Perspective
     beside: Beside
     player: bytes
@@ -83,6 +85,7 @@ class Service:
     draw_secret: Callable[[], bytes] = draw_secret
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)
+    heads: Heads = field(init=False)
     lobby: Lobby = field(init=False)
     lost: LostTails = field(init=False)
     matches: Matches = field(init=False)
@@ -91,6 +94,7 @@ class Service:
 
     def __post_init__(self) -> None:
         """Build what follows from the rest."""
+        self.heads = Heads(self.head_key, self.head_key_id)
         self.lobby = Lobby(self.log)
         self.lost = LostTails(self.log, self.metrics.lost_tail)
         self.matches = Matches(self.log, self.lobby.summary, self.lost)
@@ -105,11 +109,10 @@ class Service:
         self.rates.take(caller.key, self.clock_ms())
         return caller
 
-    def command(self, caller: Subject, match_id: str, request_id: str) -> Command:
-        """What the caller asks of a match, as its log will know it."""
+    def command(self, caller: Subject, player: bytes, request_id: str) -> Command:
+        """What the caller, who is this player, asks of a match, as its log will know it."""
         check_request_id(request_id)
-        request = references.request_hash(caller.key, request_id)
-        return Command(self.clock_ms(), self.player(caller, match_id), request)
+        return Command(self.clock_ms(), player, references.request_hash(caller.key, request_id))
 
     def player(self, caller: Subject, match_id: str) -> bytes:
         """The reference that stands for the caller in the log of this match, and in no other."""
@@ -134,14 +137,29 @@ class Service:
         """
         if not _MATCH_ID.fullmatch(match_id):
             raise MatchUnknown(match_id)
-        ledger = await self._read(match_id)
-        player = self.player(caller, match_id)
-        beside = await self.lobby.beside(ledger)
-        sight = Sight(ledger, perspective_of(ledger, player, is_judge=judges(caller, match_id)), beside, player)
-        known = references.request_hash(caller.key, request_id) in ledger.requests
-        if not known and not self._may_see(caller, sight, invitation_code):
+        sight = await self._sight(caller, await self._read(match_id))
+        known = references.request_hash(caller.key, request_id) in sight.ledger.requests
+        if not known and not self._may_see(sight, invitation_code):
             raise MatchUnknown(match_id)
         return sight
+
+    async def known(self, caller: Subject, match_id: str, request_id: str = "") -> Sight:
+        """The match as this process has it, for a command that is decided again, on what is stored, if it is refused.
+
+        Whoever is no stranger to it, but perhaps to what others have appended since, is told no refusal but `now`'s.
+        """
+        ledger = self.matches.known(match_id)
+        if ledger is not None:
+            sight = await self._sight(caller, ledger)
+            if self._may_see(sight, ""):
+                return sight
+        return await self.now(caller, match_id, request_id=request_id)
+
+    async def _sight(self, caller: Subject, ledger: Ledger) -> Sight:
+        match_id = ledger.opened.match_id
+        player = self.player(caller, match_id)
+        perspective = perspective_of(ledger, player, is_judge=judges(caller, match_id))
+        return Sight(ledger, caller, perspective, await self.lobby.beside(ledger), player)
 
     async def _read(self, match_id: str) -> Ledger:
         try:
@@ -190,10 +208,10 @@ class Service:
             raise MatchUnknown(match_id)
         return past
 
-    def _may_see(self, caller: Subject, sight: Sight, invitation_code: str) -> bool:
+    def _may_see(self, sight: Sight, invitation_code: str) -> bool:
         if not sight.ledger.opened.terms.is_private or sight.perspective is not Watcher.PUBLIC:
             return True
-        if caller.role is Role.OPERATOR or sight.player == sight.beside.opener:
+        if sight.caller.role is Role.OPERATOR or sight.player == sight.beside.opener:
             return True
         return self.is_invited(sight.ledger.opened.match_id, invitation_code)
 
