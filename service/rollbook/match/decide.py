@@ -219,6 +219,11 @@ def choose(ledger: Ledger, command: Command, *, position: Position, choice: Any)
     """Choose for one's seat at a position; the rules may refuse the choice with their own reasons."""
     seat = check_turn(ledger, command)
     check_position(ledger, position)
+    return chosen(ledger, command, seat, choice)
+
+
+def chosen(ledger: Ledger, command: Command, seat: int, choice: Any) -> Decision:
+    """What becomes of a choice of the seat whose turn it is, at the head of the log."""
     decision = Decision(ledger, command)
     decision.add(Chosen(seat, choice, charged_ms=ledger.clock.charge(decision.now_ms)))
     return decision.add_what_follows()

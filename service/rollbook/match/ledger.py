@@ -7,7 +7,7 @@ from typing import Any
 
 from rollbook.match.clock import Clock
 from rollbook.match.envelope import Logged, read_bytes, read_secret
-from rollbook.match.events import Chosen, Event, Opened, Ready, Resumed, Sealed, SeatLeft, SeatTaken, TimedOut
+from rollbook.match.events import Chosen, Event, Opened, Ready, Resumed, Sealed, SeatLeft, SeatTaken, Started, TimedOut
 from rollbook.match.fairness import Dice, commitment, entropy_commitment, genesis, match_key
 from rollbook.match.fold import Match, Misplaced
 from rollbook.match.log import Entry
@@ -60,6 +60,8 @@ class Ledger:
         self.closed_ms = 0
         """When that was."""
         self.requests: dict[bytes, Made] = {}
+        self._key = b""
+        """What all dice follow from, once the match has started."""
         self._last_request = b""
         self._remember(first)
 
@@ -85,16 +87,20 @@ class Ledger:
     @property
     def dice(self) -> Dice:
         """The draws of this match; they are fixed from the start on."""
+        return Dice(self._key or self._match_key())
+
+    def _match_key(self) -> bytes:
         entropy = [brought or b"" for brought in self.match.entropy]
-        return Dice(match_key(self.secret, self.opened.match_id, entropy))
+        return match_key(self.secret, self.opened.match_id, entropy)
 
     @property
     def awaited_seat(self) -> int | None:
         """The seat whose choice is awaited."""
-        if not self.match.started or self.match.sealed is not None or self.match.must_be_sealed:
+        match = self.match
+        if not match.started or match.sealed is not None:
             return None
-        awaited = self.match.awaited
-        return awaited.seat if isinstance(awaited, ToChoose) else None
+        awaited = match.awaited
+        return awaited.seat if isinstance(awaited, ToChoose) and not match.must_be_sealed else None
 
     def seat_of(self, player: bytes) -> int | None:
         """Where this player sits."""
@@ -147,6 +153,8 @@ class Ledger:
         elif isinstance(event, SeatLeft):
             self.players[event.seat] = b""
             self.entropy_commitments[event.seat] = b""
+        elif isinstance(event, Started):
+            self._key = self._match_key()
         elif isinstance(event, TimedOut | Chosen):
             self.clock.end_wait(event.charged_ms)
         elif isinstance(event, Resumed):

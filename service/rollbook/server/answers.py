@@ -8,6 +8,7 @@ import grpc
 
 from rollbook.identity.tokens import Subject
 from rollbook.match.envelope import Logged, read_bytes
+from rollbook.match.events import Happened
 from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.game import Watcher
 from rollbook.server.callers import judges
@@ -42,15 +43,25 @@ async def made_message(
 
     `before` is the match that it was decided for, if that is known.
     """
-    first, last = answer.made[0], answer.made[-1]
-    head = answer.ledger.head
-    if head.sequence != last.sequence:
-        head = Position(last.sequence, last.link)
     return proto.EventsMade(
-        first=first.sequence,
-        last=last.sequence,
+        first=answer.made[0].sequence,
+        last=answer.made[-1].sequence,
         events=await _projected(service, caller, player, answer, before),
-        head=service.heads.of(answer.ledger, head),
+        head=service.heads.of(answer.ledger, answer.leads_to),
+    )
+
+
+async def outcomes_message(
+    service: Service, caller: Subject, player: bytes, answer: Answer, before: Ledger | None = None
+) -> proto.EventsMade:
+    """The same for a caller who wants no more than the range and what chance did."""
+    projected = await _projected(service, caller, player, answer, before)
+    return proto.EventsMade(
+        first=answer.made[0].sequence,
+        last=answer.made[-1].sequence,
+        events=[
+            event for event, logged in zip(projected, answer.made, strict=True) if isinstance(logged.event, Happened)
+        ],
     )
 
 

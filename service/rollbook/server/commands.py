@@ -6,9 +6,10 @@ was carried out before is found first and gets its answer again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from rollbook.identity.tokens import Subject
 from rollbook.match import decide
 from rollbook.match.decide import Command, Decision, Declined, Why
 from rollbook.match.envelope import Logged, read_bytes
@@ -27,6 +28,7 @@ from rollbook.v1 import table_pb2
 LINK_BYTES: Final = 32
 Decide = Callable[[Ledger], Decision]
 Asked = Callable[[Logged], bool]
+Tell = Callable[[Service, Subject, bytes, Answer, Ledger | None], Awaitable[proto.EventsMade]]
 
 
 async def take_seat(
@@ -156,20 +158,21 @@ async def choose(
     sight: Sight,
     request: proto.ChooseRequest | proto.PlayRequest,
     position: Position | Refusal,
-) -> proto.EventsMade:
-    """Choose for the own seat in answer to a position, or to none that can be read."""
+    tell: Tell = made_message,
+) -> tuple[proto.EventsMade, Position]:
+    """Choose for the own seat in answer to a position, or to none that can be read: what was made, and where it led."""
     command = service.command(sight.caller, sight.player, request.request_id)
     choice = _choice(sight.ledger, request.choice)
 
     def decided(ledger: Ledger) -> Decision:
         check_seat(ledger, command, request)
-        decide.check_turn(ledger, command)
+        seat = decide.check_turn(ledger, command)
         if isinstance(position, Refusal):
             raise position
         decide.check_position(ledger, position)
         if isinstance(choice, Invalid):
             raise choice
-        return decide.choose(ledger, command, position=position, choice=choice)
+        return decide.chosen(ledger, command, seat, choice)
 
     of_seat = _of_seat(request, Chosen)
 
@@ -178,13 +181,13 @@ async def choose(
         return of_seat(logged) and isinstance(position, Position) and asked_for(Chosen(seat, choice), position)(logged)
 
     try:
-        _, made = await _carried_out(service, sight, command, decided, asked, decided_again=False)
+        answer, made = await _carried_out(service, sight, command, decided, asked, tell, decided_again=False)
     except Declined as declined:
         if declined.reason is Why.POSITION_MOVED_ON and isinstance(position, Position) and position.link:
             ledger = await service.matches.ledger(sight.ledger.opened.match_id)
             _raise(await _misplacement(service, ledger, position))
         raise
-    return made
+    return made, answer.leads_to
 
 
 def _choice(ledger: Ledger, sent: table_pb2.Choice) -> Any:
@@ -268,8 +271,15 @@ def _ahead(head: int, sequence: int) -> Declined:
 # Carrying out
 
 
-async def _carried_out(  # noqa: PLR0913 - what makes a retry safe
-    service: Service, sight: Sight, command: Command, decided: Decide, asked: Asked, *, decided_again: bool = True
+async def _carried_out(  # noqa: PLR0913, PLR0917 - what makes a retry safe
+    service: Service,
+    sight: Sight,
+    command: Command,
+    decided: Decide,
+    asked: Asked,
+    tell: Tell = made_message,
+    *,
+    decided_again: bool = True,
 ) -> tuple[Answer, proto.EventsMade]:
     match_id = sight.ledger.opened.match_id
     before: Ledger | None = None
@@ -288,5 +298,5 @@ async def _carried_out(  # noqa: PLR0913 - what makes a retry safe
             # Whoever was faster has perhaps brought a name, which the next append must not lose.
             await service.lobby.beside(await service.matches.ledger(match_id))
         else:
-            return answer, await made_message(service, sight.caller, sight.player, answer, before)
+            return answer, await tell(service, sight.caller, sight.player, answer, before)
     raise Refusal("CONTENDED", "others were faster, again and again: the same request may be repeated")

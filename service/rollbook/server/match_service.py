@@ -92,7 +92,8 @@ class MatchService(MatchServiceServicer):
         sight = await self._service.known(caller, request.match_id, request.request_id)
         async with self._telling_where(sight, request):
             position = commands.position_of(request)
-            return proto.ChooseResponse(made=await commands.choose(self._service, sight, request, position))
+            made, _ = await commands.choose(self._service, sight, request, position)
+            return proto.ChooseResponse(made=made)
 
     async def Resign(  # noqa: N802 - named by the contract
         self, request: proto.ResignRequest, context: Context

@@ -71,6 +71,12 @@ class Answer:
     ledger: Ledger
     """The match as it is now; read it, and do not change it."""
 
+    @property
+    def leads_to(self) -> Position:
+        """Behind the last of the events."""
+        head, last = self.ledger.head, self.made[-1]
+        return head if head.sequence == last.sequence else Position(last.sequence, last.link)
+
 
 Decide = Callable[[Ledger], Decision]
 Summary = Callable[[Ledger], LobbyEntry | None]

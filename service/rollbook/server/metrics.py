@@ -50,9 +50,8 @@ class Metrics:
     def __init__(self) -> None:
         """Begin at nothing."""
         self.registry = CollectorRegistry()
-        self._appends = Counter("rollbook_appends", "Appends by result.", ["result"], registry=self.registry)
-        for result in _RESULTS:
-            self._appends.labels(result)
+        appends = Counter("rollbook_appends", "Appends by result.", ["result"], registry=self.registry)
+        self._appends = {result: appends.labels(result) for result in _RESULTS}
         self._append_seconds = Histogram(
             "rollbook_append_seconds", "How long an append took.", buckets=_SECONDS, registry=self.registry
         )
@@ -83,7 +82,7 @@ class Metrics:
 
     def appended(self, result: str, seconds: float) -> None:
         """An append came to this result."""
-        self._appends.labels(result).inc()
+        self._appends[result].inc()
         self._append_seconds.observe(seconds)
 
     def called(self, method: str, code: str, seconds: float) -> None:

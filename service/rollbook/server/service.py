@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -40,6 +41,9 @@ _MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
 _REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
 _INVITATION_BYTES: Final = 15
 SECRET_BYTES: Final = 32
+
+MOST_REFERENCES: Final = 20_000
+"""References to players that are not made anew for every call."""
 
 
 def draw_secret() -> bytes:
@@ -91,9 +95,11 @@ class Service:
     matches: Matches = field(init=False)
     rates: Rates = field(init=False)
     plays: Held = field(init=False)
+    _player: Callable[[str, str], bytes] = field(init=False)
 
     def __post_init__(self) -> None:
         """Build what follows from the rest."""
+        self._player = lru_cache(MOST_REFERENCES)(self._reference)
         self.heads = Heads(self.head_key, self.head_key_id)
         self.lobby = Lobby(self.log)
         self.lost = LostTails(self.log, self.metrics.lost_tail)
@@ -116,8 +122,11 @@ class Service:
 
     def player(self, caller: Subject, match_id: str) -> bytes:
         """The reference that stands for the caller in the log of this match, and in no other."""
+        return self._player(caller.key, match_id)
+
+    def _reference(self, subject: str, match_id: str) -> bytes:
         salt = hmac.digest(self.service_key, b"rollbook/1/salt" + match_id.encode(), "sha256")
-        return references.player_reference(salt, caller.key)
+        return references.player_reference(salt, subject)
 
     def invitation_code(self, match_id: str) -> str:
         """What opens a seat of a private match. It is kept nowhere: it follows from the service key."""
