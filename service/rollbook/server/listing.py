@@ -70,7 +70,7 @@ async def matches(service: Service, caller: Subject, request: proto.ListMatchesR
         if len(response.matches) == size and last is not None:
             response.next_page_token = _token(service, caller, request, last)
             break
-        summary = await _as_it_is(service, caller, listed)
+        summary = await as_it_is(service, caller, listed)
         if summary is None or not _matches(request, player, summary):
             continue
         response.matches.append(summary)
@@ -99,7 +99,7 @@ def _may_match(service: Service, caller: Subject, request: proto.ListMatchesRequ
     return bool(request.state in {proto.MATCH_STATE_UNSPECIFIED, summary.state} or summary.spectator_delay_seconds)
 
 
-async def _as_it_is(service: Service, caller: Subject, listed: Listed) -> proto.MatchSummary | None:
+async def as_it_is(service: Service, caller: Subject, listed: Listed) -> proto.MatchSummary | None:
     """The match as the caller may see it now; nothing if it is over, or lies in a delayed viewer's future."""
     match_id = listed.summary.match_id
     try:
