@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from typing import Any, Protocol
 
-import uvloop
-
 from rollbook.server import logs
 from tests.bench.measure import Measure, Row, Run, looked_up, side_by_side
 from tests.bench.service.choices import Choices
@@ -80,9 +78,9 @@ def _measured(scene: Scene, rounds: int) -> list[Row]:
 
 @contextmanager
 def _on(make: Callable[[Run], Any]) -> Iterator[tuple[Any, Run]]:
-    """A scene on a loop of its own, the kind that `rollbook serve` runs on."""
+    """A scene on a loop of its own."""
     logs.configure("info", io.StringIO())
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with asyncio.Runner() as runner:
         scene, stack = make(runner.run), AsyncExitStack()
         try:
             runner.run(scene.begin(stack))
