@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 
-from tests.bench import replays, rules, service
+from tests.bench import replays, rules
 from tests.bench.measure import Row
+from tests.bench.service import suite
 
-BENCHES = {"rules": rules.bench, "service": service.bench, "replays": replays.bench}
-PROFILES = {"rules": rules.profile_check, "service": service.profile, "replays": replays.profile}
+BENCHES = {"rules": rules.bench, "service": suite.bench, "replays": replays.bench}
+PROFILES = {"rules": rules.profile_check, "service": suite.profile, "replays": replays.profile}
 
 
 def main() -> None:
@@ -33,8 +34,12 @@ def main() -> None:
 
 
 def _line(row: Row) -> str:
-    goal = "" if row.goal is None else f"  goal {row.goal:g}  {'reached' if row.ratio >= row.goal else 'MISSED'}"
-    return f"{row.name:<44} {row.median:>12,.0f} {row.unit:<10} ratio {row.ratio:8.3f}{goal}"
+    by_processor = "" if row.by_processor is None else f"  by processor time {row.by_processor:7.3f}"
+    goal = ""
+    if row.goal is not None:
+        goal = f"  goal {'<=' if row.at_most else '>='} {row.goal:g}  {'reached' if row.reached else 'MISSED'}"
+    digits = 0 if row.median >= 1_000 else 1
+    return f"{row.name:<52} {row.median:>12,.{digits}f} {row.unit:<9} ratio {row.ratio:7.3f}{by_processor}{goal}"
 
 
 def _facts(row: Row) -> dict[str, object]:
@@ -43,7 +48,10 @@ def _facts(row: Row) -> dict[str, object]:
         "unit": row.unit,
         "median": round(row.median, 1),
         "ratio": round(row.ratio, 4),
+        "by_processor": None if row.by_processor is None else round(row.by_processor, 4),
         "goal": row.goal,
+        "goal_is_a_ceiling": row.at_most,
+        "reached": row.reached,
         "rounds": [round(value, 1) for value in row.rates],
     }
 

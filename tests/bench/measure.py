@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from statistics import median as median_of
+from typing import Any, TypeAlias
+
+Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]
+"""Runs what is measured on the loop that everything lives on."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +19,7 @@ class Measure:
 
     name: str
     unit: str
-    work: Callable[[], int]
+    work: Callable[[], float]
     goal: float | None = None
 
 
@@ -28,29 +32,60 @@ class Row:
     rates: tuple[float, ...]
     ratio: float
     goal: float | None
+    at_most: bool = False
+    """Whether the goal is a ceiling."""
+    by_processor: float | None = None
+    """The ratio of the work that this process did in a second of its own processor time, whatever else ran."""
 
     @property
     def median(self) -> float:
-        """Units a second, the median of the rounds."""
+        """Units a second, or what was looked up; the median of the rounds."""
         return median_of(self.rates)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the goal was."""
+        if self.goal is None:
+            return True
+        return self.ratio <= self.goal if self.at_most else self.ratio >= self.goal
 
 
 def side_by_side(measures: Sequence[Measure], rounds: int) -> list[Row]:
     """Rates of all, the first being the baseline that the others' ratios are to, round by round."""
     rates: list[list[float]] = [[] for _ in measures]
+    processor: list[list[float]] = [[] for _ in measures]
     for _ in range(rounds):
-        for measure, found in zip(measures, rates, strict=True):
+        for number, measure in enumerate(measures):
             gc.collect()
-            started = time.perf_counter()
+            started, began = time.perf_counter(), time.process_time()
             units = measure.work()
-            found.append(units / (time.perf_counter() - started))
+            processor[number].append(units / (time.process_time() - began))
+            rates[number].append(units / (time.perf_counter() - started))
     return [
         Row(
             measure.name,
             measure.unit,
             tuple(found),
-            median_of(rate / baseline for rate, baseline in zip(found, rates[0], strict=True)),
+            _ratio(found, rates[0]),
             measure.goal,
+            by_processor=_ratio(worked, processor[0]),
         )
-        for measure, found in zip(measures, rates, strict=True)
+        for measure, found, worked in zip(measures, rates, processor, strict=True)
     ]
+
+
+def looked_up(measures: Sequence[Measure], rounds: int) -> list[Row]:
+    """What each work came to, such as a time, whose goal is a ceiling; the ratios are to the first, round by round."""
+    found: list[list[float]] = [[] for _ in measures]
+    for _ in range(rounds):
+        for measure, values in zip(measures, found, strict=True):
+            gc.collect()
+            values.append(measure.work())
+    return [
+        Row(measure.name, measure.unit, tuple(values), _ratio(values, found[0]), measure.goal, at_most=True)
+        for measure, values in zip(measures, found, strict=True)
+    ]
+
+
+def _ratio(found: Sequence[float], baseline: Sequence[float]) -> float:
+    return median_of(value / base for value, base in zip(found, baseline, strict=True))

@@ -21,6 +21,7 @@ from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.tokens import (
     LONGEST_TOKEN,
     MOST_MATCHES,
+    MOST_REMEMBERED,
     Issuer,
     Role,
     Subject,
@@ -302,6 +303,44 @@ def test_expiry_is_noticed_later_by_the_same_clock() -> None:
     assert (False, ANNA) == (by.has_expired(subject), by.verify(GENUINE))
     now = NOW + 12
     assert (True, TokenReason.EXPIRED) == (by.has_expired(subject), refusal(GENUINE, by).reason)
+
+
+def test_a_remembered_token_vouches_for_no_other() -> None:
+    """Whoever has seen somebody's token in use must not be believed with another signature or other claims."""
+    by = verifier()
+    assert ANNA == by.verify(GENUINE)
+    forged = (token(key=STRANGER), b".".join((HEAD, written({**CLAIMS, "role": "operator"}), SIGNATURE)))
+    assert [TokenReason.FORGED] * 2 == [refusal(each, by).reason for each in forged]
+    assert ANNA == by.verify(GENUINE.decode())
+
+
+def test_a_token_is_not_remembered_beyond_its_time_nor_when_it_is_refused() -> None:
+    """Refusals come from strangers, who could fill the memory with them; an expired token is of no use to anybody."""
+    now = float(NOW)
+    by = Verifier(TRUSTED, lambda: now)
+    for _, forged in REFUSED.values():
+        assert refusal(forged, by)
+    assert 0 == by.remembered
+    by.verify(GENUINE)
+    by.verify(GENUINE)
+    assert 1 == by.remembered
+    now = NOW + 10
+    assert TokenReason.EXPIRED == refusal(GENUINE, by).reason
+    assert 0 == by.remembered
+
+
+def test_only_so_many_tokens_are_remembered_and_all_are_taken() -> None:
+    """An issuer may mint more tokens than a process can keep; those that are forgotten are checked anew."""
+    by = verifier()
+    issuer = Issuer(OURS)
+    tokens = [
+        issuer.mint(f"guest-{number}", Role.PLAYER, name="Guest", issued_at=NOW, lifetime_seconds=60)
+        for number in range(MOST_REMEMBERED + 2)
+    ]
+    for number, minted in enumerate(tokens):
+        assert f"guest-{number}" == by.verify(minted).sub
+    assert MOST_REMEMBERED == by.remembered
+    assert "guest-0" == by.verify(tokens[0]).sub
 
 
 def test_a_service_with_another_audience_takes_only_its_own_tokens() -> None:

@@ -51,6 +51,18 @@ async def test_an_append_to_another_position_writes_nothing(log: Log, match_id: 
     assert match_id not in await log.lobby()
 
 
+async def test_an_append_behind_another_event_writes_nothing(log: Log, match_id: str) -> None:
+    """A log that was put back may be as long as before: that its last entry has the right number is not enough."""
+    await log.append(match_id, 0, entries(b"one", b"two"))
+    for other in (b"one", b"tw", b"two "):
+        assert Conflict(2) == await log.append(match_id, 2, entries(b"three"), behind=other, lobby=LobbyEntry(b"x"))
+    assert entries(b"one", b"two") == await log.read(match_id)
+    assert match_id not in await log.lobby()
+    assert Conflict(2) == await log.append(match_id, 1, entries(b"three"), behind=b"two")
+    assert Appended(3) == await log.append(match_id, 2, [Entry(b"three", b"hidden")], behind=b"two")
+    assert Appended(4) == await log.append(match_id, 3, entries(b"four"), behind=b"three")
+
+
 async def test_a_match_is_begun_once(log: Log, match_id: str) -> None:
     """Whoever opens it a second time is told how far it is."""
     assert Appended(1) == await log.append(match_id, 0, entries(b"one"))

@@ -17,6 +17,7 @@ from rollbook.match.fairness import genesis, link
 from rollbook.match.ledger import Ledger, Position
 from rollbook.match.log import Entry
 from rollbook.rules.game import Perspective, Watcher
+from rollbook.server.channels import FELL_BEHIND
 from rollbook.server.feeds import (
     CaughtUp,
     Channel,
@@ -233,6 +234,29 @@ def test_a_slow_watcher_holds_nobody_up_and_gets_the_rest_at_once() -> None:
         assert isinstance(rest[0], FellBehind)
         assert 1 == sum(isinstance(frame, Events) for frame in rest)
         assert_one_chain(stage, 0, told(frames + rest))
+
+    run(scenario)
+
+
+def test_what_happens_while_a_watcher_hears_that_it_fell_behind_comes_once() -> None:
+    """Between that frame and the next a slow reader lets minutes pass."""
+
+    async def scenario() -> None:
+        stage = Stage("raffzahn", 3)
+        await stage.start()
+        slow = stage.watch()
+        frames = await frames_until(slow, CaughtUp)
+        while len(stage.played.log) < len(told(frames)) + FELL_BEHIND:
+            await stage.choose()
+        await frames_until(stage.watch(), CaughtUp)
+        frames.append(await anext(slow))
+        assert isinstance(frames[-1], FellBehind)
+        for _ in range(2):
+            await stage.choose(3)
+            await frames_until(stage.watch(), CaughtUp)
+            frames.append(await anext(slow))
+        frames += await frames_until(slow, CaughtUp)
+        assert_one_chain(stage, 0, told(frames))
 
     run(scenario)
 

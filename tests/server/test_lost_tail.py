@@ -228,6 +228,28 @@ def test_a_log_that_went_on_otherwise_is_noticed_even_if_it_is_as_long_as_before
     run(scenario)
 
 
+def test_nothing_is_appended_to_a_log_that_went_on_otherwise(run: Run) -> None:
+    """A process that remembers another event of the same number finds out when it appends, and not afterwards."""
+
+    async def scenario(store: Store) -> None:
+        table = Table(store.log)
+        ledger = await table.start()
+        before = ledger.head.sequence
+        first, *others = ledger.game.legal(ledger.match.state)
+        answer = await table.through(table.one, first, request="first")
+        told = answer.ledger.head
+        await store.cut(before)
+        seat = ledger.awaited_seat
+        assert seat is not None
+        await Client(matches_of(store.log), f"p{seat}").choose(others[0], ledger.head, "other", seat)
+        assert told.sequence == await store.log.head("m")
+        with pytest.raises(LogLost):
+            await table.players[0].resign(0)
+        await assert_sealed_once(store.log, told.sequence + 1, told)
+
+    run(scenario)
+
+
 def test_several_processes_that_notice_at_once_seal_once(run: Run) -> None:
     """A conflict means that somebody else did it."""
 

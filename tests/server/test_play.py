@@ -9,6 +9,7 @@ import pytest
 
 from rollbook.server.limits import Limits
 from rollbook.v1 import match_pb2, table_pb2
+from rollbook.v1.events_pb2 import Event
 from rollbook.v1.refusals_pb2 import RefusalReason
 from tests.server.talking import Person, World, refused, run, some_choice
 
@@ -73,6 +74,55 @@ def test_a_choice_may_follow_from_one_whose_answer_is_not_there_yet() -> None:
         assert [head.sequence + 1, head.sequence + 2] == [first.made.last, second.made.first]
         await stream.write(request(person, table_pb2.Position(sequence=head.sequence + 1), roll))
         assert reason(await stream.read()) in {"POSITION_BEHIND", "NOT_YOUR_TURN"}
+        stream.cancel()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_who_wants_outcomes_only_gets_those_of_the_whole_answer_and_no_more(game: str) -> None:
+    """Range and outcomes are what a client cannot know by itself; cards that its own choice drew are among them."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.started(game, GAMES[game])
+        streams = [person.play() for person in people]
+        told = 0
+        for number in range(40):
+            seat = (await people[0].look(match_id)).summary.awaited_seat
+            look = await people[seat].look(match_id)
+            sent = request(people[seat], look.summary.position, some_choice(look.legal, number), match_id=match_id)
+            sent.outcomes_only = True
+            await streams[seat].write(sent)
+            brief = (await streams[seat].read()).made
+            sent.outcomes_only = False
+            await streams[seat].write(sent)
+            whole = (await streams[seat].read()).made
+            world.check_made(whole)
+            chance = [one for one in whole.events if Event.FromString(one.event).WhichOneof("body") == "happened"]
+            assert match_pb2.EventsMade(first=whole.first, last=whole.last, events=chance) == brief
+            told += len(chance)
+        assert told
+        for stream in streams:
+            stream.cancel()
+
+    run(scenario)
+
+
+def test_a_choice_may_follow_from_one_whose_answer_had_no_head() -> None:
+    """Whoever wants outcomes only is not told the link that the next choice would name."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.started()
+        person, look = await world.awaited(match_id, people)
+        stream = person.play()
+        begin = request(person, look.summary.position, some_choice(look.legal), match_id=match_id, outcomes_only=True)
+        await stream.write(begin)
+        made = (await stream.read()).made
+        assert not made.HasField("head")
+        roll = table_pb2.Choice()
+        roll.cant_stop.roll.SetInParent()
+        await stream.write(request(person, table_pb2.Position(sequence=made.last), roll, outcomes_only=True))
+        assert made.last + 1 == (await stream.read()).made.first
         stream.cancel()
 
     run(scenario)

@@ -7,8 +7,10 @@ whether its issuer may give that role. Before its signature nothing in it is bel
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -34,6 +36,9 @@ OWN_ISSUER: Final = "rollbook"
 LONGEST_TOKEN: Final = 4096
 LONGEST_TEXT: Final = 200
 MOST_MATCHES: Final = 64
+
+MOST_REMEMBERED: Final = 4_096
+"""Tokens that a verifier remembers to be genuine; the one that was not used for longest goes first."""
 
 _LAST_SECOND = 253_402_300_799
 """The end of the year 9999: later times fit no calendar."""
@@ -121,6 +126,14 @@ class Issuer:
         return token
 
 
+@dataclass(frozen=True, slots=True)
+class _Genuine:
+    """What a token says whose signature has been checked; all of it stays as it is for ever."""
+
+    subject: Subject
+    begins_at: int
+
+
 class Verifier:
     """Takes tokens of the issuers it trusts, at the time that its clock tells in Unix seconds."""
 
@@ -143,20 +156,41 @@ class Verifier:
         self._clock = clock
         self._audience = audience
         self._leeway_seconds = leeway_seconds
+        self._remembered: OrderedDict[bytes, _Genuine] = OrderedDict()
 
     def verify(self, token: str | bytes) -> Subject:
-        """Whose token this is, or TokenRefused; it raises nothing else, whatever the token holds."""
-        signed = _parsed(token)
+        """Whose token this is, or TokenRefused; it raises nothing else, whatever the token holds.
+
+        A token that was taken is remembered by its hash, so that its signature is checked once; whether it holds now is
+        asked every time. One that was refused is not remembered: strangers can make as many as they like.
+        """
+        data = token if isinstance(token, bytes) else token.encode("utf-8", "replace")
+        digest = hashlib.sha256(data).digest()
+        genuine = self._remembered.pop(digest, None) or self._genuine(data)
+        subject = genuine.subject
+        self._check_times(genuine)
+        if subject.role not in self._trusted[subject.issuer].roles:
+            raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "the token's issuer may not give this role")
+        self._remembered[digest] = genuine
+        if len(self._remembered) > MOST_REMEMBERED:
+            self._remembered.popitem(last=False)
+        return subject
+
+    @property
+    def remembered(self) -> int:
+        """How many tokens are remembered."""
+        return len(self._remembered)
+
+    def _genuine(self, data: bytes) -> _Genuine:
+        """What a token says, whether or not it holds now."""
+        signed = _parsed(data)
         claims = _json_object(signed.payload)
         issuer = self._issuer(claims)
         self._check_signature(signed, issuer)
         if not _is_for(self._audience, claims.get("aud")):
             raise TokenRefused(TokenReason.WRONG_AUDIENCE, "the token is meant for another service")
         subject = _subject(claims)
-        self._check_times(claims, subject)
-        if subject.role not in issuer.roles:
-            raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "the token's issuer may not give this role")
-        return subject
+        return _Genuine(subject, max(_seconds(claims, "iat"), _seconds(claims, "nbf") if "nbf" in claims else 0))
 
     def has_expired(self, subject: Subject) -> bool:
         """Whether the subject's token would be refused as expired by now; long streams ask again and again."""
@@ -181,11 +215,10 @@ class Verifier:
         if not genuine:
             raise TokenRefused(TokenReason.FORGED, "the token's signature is not that of the key it names")
 
-    def _check_times(self, claims: dict[str, Any], subject: Subject) -> None:
-        if self.has_expired(subject):
+    def _check_times(self, genuine: _Genuine) -> None:
+        if self.has_expired(genuine.subject):
             raise TokenRefused(TokenReason.EXPIRED, "the token has expired")
-        begins = max(_seconds(claims, "iat"), _seconds(claims, "nbf") if "nbf" in claims else 0)
-        if begins > self._clock() + self._leeway_seconds:
+        if genuine.begins_at > self._clock() + self._leeway_seconds:
             raise TokenRefused(TokenReason.NOT_YET_VALID, "the token is not valid yet")
 
 
@@ -201,9 +234,8 @@ def _invalid(claim: str, must: str) -> TokenRefused:
     return TokenRefused(TokenReason.CLAIM_INVALID, f"the claim {claim} must {must}")
 
 
-def _parsed(token: str | bytes) -> CompactSignature:
+def _parsed(data: bytes) -> CompactSignature:
     """The parts of a token with the right form and algorithm; nothing of it is genuine yet."""
-    data = token if isinstance(token, bytes) else token.encode("utf-8", "replace")
     if len(data) > LONGEST_TOKEN:
         raise _oversized()
     try:

@@ -1,7 +1,8 @@
 -- Append the entries of one command behind the position they were decided for: all of them, or none.
 --
 -- KEYS  the match's stream, and its partition's lobby if the append changes it or begins the match
--- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, then event and private part of each entry
+-- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, the event of that sequence (empty: any),
+--       then event and private part of each entry
 -- Reply {0, head} appended, {1, head} the log is not there, {2, now} too early
 --
 -- Everything that could fail is looked at before the first write, because what a script has written stays written.
@@ -31,6 +32,11 @@ elseif expected == 0 then
     in_place = redis.call('HEXISTS', KEYS[2], ARGV[3]) == 0
 end
 
+if in_place and ARGV[5] ~= '' then
+    local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+    in_place = newest ~= nil and newest[2][1] == 'e' and newest[2][2] == ARGV[5]
+end
+
 if not in_place then
     return {1, last}
 end
@@ -45,7 +51,7 @@ if not_before > 0 then
 end
 
 local sequence = expected
-for i = 5, #ARGV, 2 do
+for i = 6, #ARGV, 2 do
     sequence = sequence + 1
     local id = string.format('%.0f-0', sequence)
     if ARGV[i + 1] == '' then

@@ -46,12 +46,13 @@ class MemoryLog:
         self._lacking_until_ms = 0
         self._lease = ("", 0)
 
-    async def append(
+    async def append(  # noqa: PLR0913 - everything that is atomic
         self,
         match_id: str,
         expected: int,
         entries: Sequence[Entry],
         *,
+        behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
@@ -61,6 +62,8 @@ class MemoryLog:
         stream = self._stream(match_id)
         head = 0 if stream is None else stream.head
         if head != expected or (stream is None and match_id in self._lobby):
+            return Conflict(head)
+        if behind and not self._ends_with(match_id, behind):
             return Conflict(head)
         if not_before_ms is not None and (now_ms := self._clock_ms()) < not_before_ms:
             return TooEarly(now_ms)
@@ -180,6 +183,10 @@ class MemoryLog:
             del self._streams[match_id]
             return None
         return stream
+
+    def _ends_with(self, match_id: str, event: bytes) -> bool:
+        stream = self._stream(match_id)
+        return stream is not None and bool(stream.entries) and stream.entries[-1].event == event
 
     def _wake(self) -> None:
         for woken in self._waiting:

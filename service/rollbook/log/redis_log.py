@@ -95,12 +95,13 @@ class RedisLog:
             raise
         return log
 
-    async def append(
+    async def append(  # noqa: PLR0913 - everything that is atomic
         self,
         match_id: str,
         expected: int,
         entries: Sequence[Entry],
         *,
+        behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
@@ -111,7 +112,7 @@ class RedisLog:
         if lobby is not None or not expected:
             keys.append(lobby_key(self._partition(match_id)))
         summary = b"" if lobby is None else lobby.summary
-        arguments = [b"%d" % expected, b"%d" % (not_before_ms or 0), match_id.encode(), summary]
+        arguments = [b"%d" % expected, b"%d" % (not_before_ms or 0), match_id.encode(), summary, behind or b""]
         for entry in entries:
             arguments += (entry.event, entry.private)
         self._appending += 1

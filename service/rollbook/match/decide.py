@@ -218,13 +218,13 @@ def ready(ledger: Ledger, command: Command, *, closing_link: bytes, entropy: byt
 
 def choose(ledger: Ledger, command: Command, *, position: Position, choice: Any) -> Decision:
     """Choose for one's seat at a position; the rules may refuse the choice with their own reasons."""
-    _running(ledger)
-    seat = _seat(ledger, command)
-    if ledger.match.played_by_caretaker(seat):
-        raise Declined(Why.CARETAKER_PLAYS, f"the caretaker plays for seat {seat}", seat=seat)
-    if ledger.awaited_seat != seat:
-        raise Declined(Why.NOT_YOUR_TURN, f"seat {ledger.awaited_seat} is awaited", seat=ledger.awaited_seat)
+    seat = check_turn(ledger, command)
     check_position(ledger, position)
+    return chosen(ledger, command, seat, choice)
+
+
+def chosen(ledger: Ledger, command: Command, seat: int, choice: Any) -> Decision:
+    """What becomes of a choice of the seat whose turn it is, at the head of the log."""
     decision = Decision(ledger, command)
     decision.add(Chosen(seat, choice, charged_ms=ledger.clock.charge(decision.now_ms)))
     return decision.add_what_follows()
@@ -279,6 +279,17 @@ def abort_unready(ledger: Ledger, command: Command) -> Decision:
     if not seconds or command.now_ms < due_ms:
         raise Declined(Why.TIME_NOT_OUT, "there is time left to get ready")
     return abort(ledger, command, f"not_ready:{ledger.match.entropy.index(None)}")
+
+
+def check_turn(ledger: Ledger, command: Command) -> int:
+    """The player's seat, if it is the one that is to choose now."""
+    _running(ledger)
+    seat = _seat(ledger, command)
+    if ledger.match.played_by_caretaker(seat):
+        raise Declined(Why.CARETAKER_PLAYS, f"the caretaker plays for seat {seat}", seat=seat)
+    if ledger.awaited_seat != seat:
+        raise Declined(Why.NOT_YOUR_TURN, f"seat {ledger.awaited_seat} is awaited", seat=ledger.awaited_seat)
+    return seat
 
 
 def check_position(ledger: Ledger, position: Position) -> None:

@@ -12,7 +12,19 @@ from typing import Any, ClassVar
 
 from rollbook.match.clock import SECOND_MS, Clock
 from rollbook.match.envelope import Logged, read_bytes, read_secret
-from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Ready, Resumed, Sealed, SeatLeft, SeatTaken, TimedOut
+from rollbook.match.events import (
+    LOG_LOST,
+    Chosen,
+    Event,
+    Opened,
+    Ready,
+    Resumed,
+    Sealed,
+    SeatLeft,
+    SeatTaken,
+    Started,
+    TimedOut,
+)
 from rollbook.match.fairness import Dice, commitment, entropy_commitment, genesis, match_key
 from rollbook.match.fold import Breach, Match, Misplaced
 from rollbook.match.log import Entry
@@ -63,10 +75,11 @@ class Record:
     @property
     def awaited_seat(self) -> int | None:
         """The seat whose choice is awaited."""
-        if not self.match.started or self.match.sealed is not None or self.match.must_be_sealed:
+        match = self.match
+        if not match.started or match.sealed is not None:
             return None
-        awaited = self.match.awaited
-        return awaited.seat if isinstance(awaited, ToChoose) else None
+        awaited = match.awaited
+        return awaited.seat if isinstance(awaited, ToChoose) and not match.must_be_sealed else None
 
     @property
     def head(self) -> Position:
@@ -197,6 +210,10 @@ class Ledger(Record):
         if commitment(self.secret) != self.opened.commitment:
             raise Misplaced("the secret does not fit its commitment", Breach.COMMITMENT)
         self.requests: dict[bytes, Made] = {}
+        self.newest = first.data
+        """The bytes of the event at the head."""
+        self._key = b""
+        """What all dice follow from, once the match has started."""
         self._last_request = b""
         self._remember(first)
 
@@ -222,8 +239,11 @@ class Ledger(Record):
     @property
     def dice(self) -> Dice:
         """The draws of this match; they are fixed from the start on."""
+        return Dice(self._key or self._match_key())
+
+    def _match_key(self) -> bytes:
         entropy = [brought or b"" for brought in self.match.entropy]
-        return Dice(match_key(self.secret, self.opened.match_id, entropy))
+        return match_key(self.secret, self.opened.match_id, entropy)
 
     def seat_of(self, player: bytes) -> int | None:
         """Where this player sits."""
@@ -232,6 +252,9 @@ class Ledger(Record):
     def take(self, logged: Logged) -> None:
         """Take the next event, or raise Misplaced or the game's refusal and change nothing."""
         super().take(logged)
+        self.newest = logged.data
+        if isinstance(logged.event, Started):
+            self._key = self._match_key()
         self._remember(logged)
 
     def _remember(self, logged: Logged) -> None:

@@ -78,16 +78,20 @@ class Hole(Exception):
 class Log(Protocol):
     """A store of matches."""
 
-    async def append(
+    async def append(  # noqa: PLR0913 - everything that is atomic
         self,
         match_id: str,
         expected: int,
         entries: Sequence[Entry],
         *,
+        behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably."""
+        """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably.
+
+        `behind` is the event which that entry has to be: a log that was put back may be as long as the one it replaced.
+        """
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """The entries behind `after`, at most so many, in order; none if there are none; Hole if one is missing."""

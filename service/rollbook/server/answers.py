@@ -8,11 +8,11 @@ import grpc
 
 from rollbook.identity.tokens import Subject
 from rollbook.match.envelope import Logged, read_bytes
-from rollbook.match.events import Head
+from rollbook.match.events import Happened, Head
 from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.game import Watcher
 from rollbook.server.callers import judges
-from rollbook.server.matches import PAGE, Answer, LogLost
+from rollbook.server.matches import PAGE, Answer, LogLost, MatchUnknown
 from rollbook.server.projection import (
     clocks_message,
     legal_message,
@@ -20,7 +20,6 @@ from rollbook.server.projection import (
     perspective_of,
     projected_event,
     projected_events,
-    signed_head,
     view_message,
 )
 from rollbook.server.refusing import Refusal, refusal_of
@@ -39,22 +38,38 @@ _ABOUT_THE_MATCH: Final = {
 
 
 async def made_message(
-    service: Service, caller: Subject, answer: Answer, before: Ledger | None = None
+    service: Service, caller: Subject, player: bytes, answer: Answer, before: Ledger | None = None
 ) -> proto.EventsMade:
-    """What a command made, as its caller sees it; `before` is the match that it was decided for, if that is known."""
-    first, last = answer.made[0], answer.made[-1]
-    head = Position(last.sequence, last.link)
+    """What a command made, as its caller sees it, who is this player.
+
+    `before` is the match that it was decided for, if that is known.
+    """
     return proto.EventsMade(
-        first=first.sequence,
-        last=last.sequence,
-        events=await _projected(service, caller, answer, before),
-        head=signed_head(service.head_key, service.head_key_id, answer.ledger, head),
+        first=answer.made[0].sequence,
+        last=answer.made[-1].sequence,
+        events=await _projected(service, caller, player, answer, before),
+        head=service.heads.of(answer.ledger, answer.leads_to),
     )
 
 
-async def _projected(service: Service, caller: Subject, answer: Answer, before: Ledger | None) -> list[ProjectedEvent]:
+async def outcomes_message(
+    service: Service, caller: Subject, player: bytes, answer: Answer, before: Ledger | None = None
+) -> proto.EventsMade:
+    """The same for a caller who wants no more than the range and what chance did."""
+    projected = await _projected(service, caller, player, answer, before)
+    return proto.EventsMade(
+        first=answer.made[0].sequence,
+        last=answer.made[-1].sequence,
+        events=[
+            event for event, logged in zip(projected, answer.made, strict=True) if isinstance(logged.event, Happened)
+        ],
+    )
+
+
+async def _projected(
+    service: Service, caller: Subject, player: bytes, answer: Answer, before: Ledger | None
+) -> list[ProjectedEvent]:
     match_id = answer.ledger.opened.match_id
-    player = service.player(caller, match_id)
     perspective = perspective_of(answer.ledger, player, is_judge=judges(caller, match_id))
     first = answer.made[0]
     if not any(logged.private for logged in answer.made):
@@ -93,7 +108,7 @@ async def match_message(service: Service, sight: Sight) -> proto.GetMatchRespons
         view=view_message(ledger, perspective),
         legal=legal_message(ledger, perspective),
         clocks=clocks_message(ledger, await service.log.now_ms() - delay_ms) if terms.turn_seconds else None,
-        head=signed_head(service.head_key, service.head_key_id, ledger),
+        head=service.heads.of(ledger),
     )
 
 
@@ -101,18 +116,38 @@ async def located(  # noqa: PLR0913, PLR0917 - who asked for what
     service: Service,
     caller: Subject,
     match_id: str,
-    invitation_code: str,
     error: Exception,
     position: table_pb2.Position,
+    invitation_code: str = "",
+    request_id: str = "",
 ) -> Exception:
     """The error with where the match stands, as far as its caller may see; others stay as they are.
 
-    If the position that came with the call is a head that the service signed, and the log does not hold it, that is
-    what is wrong, whatever else is.
+    To whoever may not see the match it is unknown, whatever else was refused before that was found out. If the position
+    that came with the call is a head that the service signed, and the log does not hold it, that is what is wrong,
+    whatever else is.
     """
     refusal = refusal_of(error)
     if refusal is None or refusal.reason == "MATCH_NOT_FOUND" or refusal.code not in _ABOUT_THE_MATCH:
         return error
+    if (lost := await _lost(service, match_id, position)) is not None:
+        return lost
+    try:
+        sight = await service.now(caller, match_id, invitation_code, request_id)
+    except MatchUnknown as unknown:
+        return unknown
+    except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told
+        return refusal
+    try:
+        sight = await service.delayed(sight)
+    except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told
+        return refusal
+    refined = _refined(refusal, sight)
+    return refined.at(sight.ledger.head, legal_message(sight.ledger, sight.perspective))
+
+
+async def _lost(service: Service, match_id: str, position: table_pb2.Position) -> Refusal | None:
+    """That the log lacks the head which was sent; nothing if it does not, or cannot be read."""
     kept = Head(position.sequence, position.link, position.key_id, position.signature)
     try:
         await service.matches.compare(match_id, kept)
@@ -121,13 +156,8 @@ async def located(  # noqa: PLR0913, PLR0917 - who asked for what
         why = "the log does not hold the head that was sent, which this service signed; nothing is built on it"
         return Refusal("LOG_LOST", why, {"known": kept.sequence})
     except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not the log can be read
-        return refusal
-    try:
-        sight = await service.sight(caller, match_id, invitation_code)
-    except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told
-        return refusal
-    refined = _refined(refusal, sight)
-    return refined.at(sight.ledger.head, legal_message(sight.ledger, sight.perspective))
+        return None
+    return None
 
 
 def _refined(refusal: Refusal, sight: Sight) -> Refusal:

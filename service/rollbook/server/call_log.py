@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 import grpc
 import structlog
 
-from rollbook.server.handlers import rewrapped
+from rollbook.server.handlers import Rewrapped
 
 LONGEST_ID: Final = 64
 LONGEST_METHOD: Final = 200
@@ -43,6 +43,7 @@ class CallLog(grpc.aio.ServerInterceptor):
         """Write to the log as it is configured now; `measured` hears the method, the status and the seconds as well."""
         self._log: Any = structlog.get_logger()
         self._measured = measured
+        self._rewrapped = Rewrapped(self._around)
 
     async def intercept_service(
         self,
@@ -57,7 +58,7 @@ class CallLog(grpc.aio.ServerInterceptor):
             # Its name comes from the client, and must not fill anybody's memory.
             self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
             return None
-        return rewrapped(handler, lambda behaviour: self._around(method, behaviour))
+        return self._rewrapped.of(method, handler)
 
     def _around(self, method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
         """The same behaviour in the same shape, because gRPC looks at whether it is a generator."""

@@ -20,6 +20,7 @@ from rollbook.rules.game import Perspective
 from rollbook.rules.refusals import Refused
 from rollbook.server.matches import LogLost
 from rollbook.server.projection import Projected, Projector
+from rollbook.server.waking import Bell
 
 FELL_BEHIND: Final = 50
 """A watcher that had caught up and is so many events behind is told so."""
@@ -100,9 +101,10 @@ Frame: TypeAlias = Confirmed | Events | CaughtUp | FellBehind | Revealed | Beat 
 class Channel:
     """A match that is watched: folded, projected, and known up to where it may be seen."""
 
-    def __init__(self, match_id: str, delay_ms: int = 0) -> None:
-        """Begin before event 1."""
+    def __init__(self, match_id: str, bell: Bell, delay_ms: int = 0) -> None:
+        """Begin before event 1; the bell rings whenever something changes."""
         self.match_id = match_id
+        self.bell = bell
         self.delay_ms = delay_ms
         self.watchers = 0
         self.projector = Projector()
@@ -118,7 +120,6 @@ class Channel:
         self.reads_begun = 0
         self.last_done = 0
         """The number of the last read of the log that came to its end."""
-        self._changed = asyncio.Event()
         self._snapshot: Ledger | None = None
         self._frames: dict[tuple[Perspective, int], Events] = {}
 
@@ -145,7 +146,7 @@ class Channel:
     def _grown(self) -> None:
         self._frames.clear()
         self._snapshot = None
-        self.wake()
+        self.bell.ring()
 
     def read(self, after: int, entries: Sequence[Entry]) -> None:
         """Take entries of the log that stand behind `after`; those that are known already are passed over."""
@@ -172,12 +173,7 @@ class Channel:
     def fail(self, failure: Exception) -> None:
         """Nothing more will come."""
         self.failure = failure
-        self.wake()
-
-    def wake(self) -> None:
-        """Let all watchers look."""
-        self._changed.set()
-        self._changed = asyncio.Event()
+        self.bell.ring()
 
     def snapshot(self) -> Ledger:
         """The match at the head, made once for everybody."""
@@ -196,16 +192,6 @@ class Channel:
             if len(frame.events) < FELL_BEHIND:
                 self._frames[perspective, after] = frame
         return frame
-
-    async def change(self, seconds: float) -> bool:
-        """Whether something changed before so much time had gone by."""
-        changed = self._changed
-        try:
-            async with asyncio.timeout(seconds):
-                await changed.wait()
-        except TimeoutError:
-            return changed.is_set()
-        return True
 
     def holds(self, position: Position) -> bool:
         """Whether the position is on this log."""

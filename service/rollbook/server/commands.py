@@ -6,7 +6,7 @@ was carried out before is found first and gets its answer again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from rollbook.identity.tokens import Subject
@@ -30,13 +30,14 @@ _NOWHERE: Final = Position(0, b"")
 
 Decide = Callable[[Ledger], Decision]
 Asked = Callable[[Logged], bool]
+Tell = Callable[[Service, Subject, bytes, Answer, Ledger | None], Awaitable[proto.EventsMade]]
 
 
 async def take_seat(
-    service: Service, caller: Subject, sight: Sight, request: proto.TakeSeatRequest, name: str
+    service: Service, sight: Sight, request: proto.TakeSeatRequest, name: str
 ) -> tuple[proto.EventsMade, SeatTaken, bool]:
     """Sit down: what was made, where the caller sits, and whether that closed the seats."""
-    command = service.command(caller, request.match_id, request.request_id)
+    command = service.command(sight.caller, sight.player, request.request_id)
     seat = request.seat if request.HasField("seat") else None
     misplaced = await _misplaced(service, sight, request)
     names, player = sight.beside.names, command.player
@@ -57,7 +58,7 @@ async def take_seat(
     if player not in sight.ledger.players:
         names[player] = name
     try:
-        answer, made = await _carried_out(service, caller, request.match_id, command, decided, asked)
+        answer, made = await _carried_out(service, sight, command, decided, asked)
     except Exception:
         if known is None and player not in (await service.matches.ledger(request.match_id)).players:
             names.pop(player, None)
@@ -71,11 +72,9 @@ async def take_seat(
     return made, taken.event, closing is not None and closing.sequence == taken.sequence
 
 
-async def leave_seat(
-    service: Service, caller: Subject, sight: Sight, request: proto.LeaveSeatRequest
-) -> proto.EventsMade:
+async def leave_seat(service: Service, sight: Sight, request: proto.LeaveSeatRequest) -> proto.EventsMade:
     """Get up again."""
-    command = service.command(caller, request.match_id, request.request_id)
+    command = service.command(sight.caller, sight.player, request.request_id)
     misplaced = await _misplaced(service, sight, request)
 
     def decided(ledger: Ledger) -> Decision:
@@ -85,13 +84,13 @@ async def leave_seat(
         return decision
 
     asked = _of_seat(request, SeatLeft)
-    _, made = await _carried_out(service, caller, request.match_id, command, decided, asked)
+    _, made = await _carried_out(service, sight, command, decided, asked)
     return made
 
 
-async def ready(service: Service, caller: Subject, sight: Sight, request: proto.ReadyRequest) -> proto.EventsMade:
+async def ready(service: Service, sight: Sight, request: proto.ReadyRequest) -> proto.EventsMade:
     """Get ready."""
-    command = service.command(caller, request.match_id, request.request_id)
+    command = service.command(sight.caller, sight.player, request.request_id)
     misplaced = await _misplaced(service, sight, request)
 
     def decided(ledger: Ledger) -> Decision:
@@ -107,13 +106,13 @@ async def ready(service: Service, caller: Subject, sight: Sight, request: proto.
         said = isinstance(event, Ready) and (event.entropy, event.closing_link)
         return of_seat(logged) and said == (request.entropy, request.closing_link)
 
-    _, made = await _carried_out(service, caller, request.match_id, command, decided, asked)
+    _, made = await _carried_out(service, sight, command, decided, asked)
     return made
 
 
-async def resign(service: Service, caller: Subject, sight: Sight, request: proto.ResignRequest) -> proto.EventsMade:
+async def resign(service: Service, sight: Sight, request: proto.ResignRequest) -> proto.EventsMade:
     """Give up."""
-    command = service.command(caller, request.match_id, request.request_id)
+    command = service.command(sight.caller, sight.player, request.request_id)
     misplaced = await _misplaced(service, sight, request)
 
     def decided(ledger: Ledger) -> Decision:
@@ -123,15 +122,15 @@ async def resign(service: Service, caller: Subject, sight: Sight, request: proto
         return decision
 
     asked = _of_seat(request, Resigned)
-    _, made = await _carried_out(service, caller, request.match_id, command, decided, asked)
+    _, made = await _carried_out(service, sight, command, decided, asked)
     return made
 
 
-async def abort(service: Service, caller: Subject, sight: Sight, request: proto.AbortMatchRequest) -> proto.EventsMade:
+async def abort(service: Service, sight: Sight, request: proto.AbortMatchRequest) -> proto.EventsMade:
     """End the match without a result."""
-    command = service.command(caller, request.match_id, request.request_id)
+    command = service.command(sight.caller, sight.player, request.request_id)
     if (answer := await _aborted_before(service, sight.ledger, command)) is not None:
-        return await made_message(service, caller, answer)
+        return await made_message(service, sight.caller, sight.player, answer)
     misplaced = await _misplaced(service, sight, request)
 
     def decided(ledger: Ledger) -> Decision:
@@ -139,7 +138,7 @@ async def abort(service: Service, caller: Subject, sight: Sight, request: proto.
         _raise(misplaced)
         return decision
 
-    _, made = await _carried_out(service, caller, request.match_id, command, decided, lambda _: False)
+    _, made = await _carried_out(service, sight, command, decided, lambda _: False)
     return made
 
 
@@ -158,37 +157,39 @@ async def _aborted_before(service: Service, ledger: Ledger, command: Command) ->
 
 async def choose(
     service: Service,
-    caller: Subject,
     sight: Sight,
     request: proto.ChooseRequest | proto.PlayRequest,
     position: Position | Refusal,
-) -> proto.EventsMade:
-    """Choose for the own seat in answer to a position, or to none that can be read."""
-    command = service.command(caller, sight.ledger.opened.match_id, request.request_id)
+    tell: Tell = made_message,
+) -> tuple[proto.EventsMade, Position]:
+    """Choose for the own seat in answer to a position, or to none that can be read: what was made, and where it led."""
+    command = service.command(sight.caller, sight.player, request.request_id)
     choice = _choice(sight.ledger, request.choice)
 
     def decided(ledger: Ledger) -> Decision:
         check_seat(ledger, command, request)
-        _check_turn(ledger, command)
+        seat = decide.check_turn(ledger, command)
         if isinstance(position, Refusal):
             raise position
         decide.check_position(ledger, position)
         if isinstance(choice, Invalid):
             raise choice
-        return decide.choose(ledger, command, position=position, choice=choice)
+        return decide.chosen(ledger, command, seat, choice)
 
-    seat = request.seat if request.HasField("seat") else sight.ledger.seat_of(command.player)
-    readable = isinstance(position, Position) and not isinstance(choice, Invalid) and seat is not None
-    asked = asked_for(Chosen(seat, choice), position) if readable else lambda _: False  # type: ignore[arg-type]
+    of_seat = _of_seat(request, Chosen)
+
+    def asked(logged: Logged) -> bool:
+        seat: Any = getattr(logged.event, "seat", None)
+        return of_seat(logged) and isinstance(position, Position) and asked_for(Chosen(seat, choice), position)(logged)
+
     try:
-        _, made = await _carried_out(
-            service, caller, sight.ledger.opened.match_id, command, decided, asked, decided_again=False
-        )
+        answer, made = await _carried_out(service, sight, command, decided, asked, tell, decided_again=False)
     except Declined as declined:
         if declined.reason is Why.POSITION_MOVED_ON and isinstance(position, Position) and position.link:
-            _raise(await _misplacement(service, sight.ledger, position))
+            ledger = await service.matches.ledger(sight.ledger.opened.match_id)
+            _raise(await _misplacement(service, ledger, position))
         raise
-    return made
+    return made, answer.leads_to
 
 
 def _choice(ledger: Ledger, sent: table_pb2.Choice) -> Any:
@@ -221,15 +222,6 @@ def check_seat(ledger: Ledger, command: Command, request: Any) -> None:
         raise Declined(Why.NOT_SEATED, "the caller has no seat in this match")
     if named != seat:
         raise Refusal("NOT_YOUR_SEAT", f"the caller has seat {seat}", {"seat": seat})
-
-
-def _check_turn(ledger: Ledger, command: Command) -> None:
-    """Everything that is checked of a choice before its position."""
-    try:
-        decide.choose(ledger, command, position=_NOWHERE, choice=None)
-    except Declined as declined:
-        if declined.reason is not Why.POSITION_MOVED_ON:
-            raise
 
 
 def _of_seat(request: Any, kind: type) -> Asked:
@@ -283,14 +275,15 @@ def _ahead(head: int, sequence: int) -> Declined:
 
 async def _carried_out(  # noqa: PLR0913, PLR0917 - what makes a retry safe
     service: Service,
-    caller: Subject,
-    match_id: str,
+    sight: Sight,
     command: Command,
     decided: Decide,
     asked: Asked,
+    tell: Tell = made_message,
     *,
     decided_again: bool = True,
 ) -> tuple[Answer, proto.EventsMade]:
+    match_id = sight.ledger.opened.match_id
     before: Ledger | None = None
 
     def remembering(ledger: Ledger) -> Decision:
@@ -307,5 +300,5 @@ async def _carried_out(  # noqa: PLR0913, PLR0917 - what makes a retry safe
             # Whoever was faster has perhaps brought a name, which the next append must not lose.
             await service.lobby.beside(await service.matches.ledger(match_id))
         else:
-            return answer, await made_message(service, caller, answer, before)
+            return answer, await tell(service, sight.caller, sight.player, answer, before)
     raise Refusal("CONTENDED", "others were faster, again and again: the same request may be repeated")

@@ -155,7 +155,7 @@ class Demo:
             match_id=match_id,
             entropy_commitment=entropy_commitment(self._entropy(match_id, bot)),
         )
-        await commands.take_seat(self._service, bot, sight, request, bot.name)
+        await commands.take_seat(self._service, await self._service.now(bot, match_id), request, bot.name)
         return True
 
     async def _get_ready(self, sight: Sight) -> bool:
@@ -169,7 +169,7 @@ class Demo:
                     closing_link=ledger.closing.link,
                     entropy=self._entropy(match_id, bot),
                 )
-                await commands.ready(self._service, bot, sight, request)
+                await commands.ready(self._service, await self._service.now(bot, match_id), request)
                 return True
         return False
 
@@ -182,7 +182,7 @@ class Demo:
         request = proto.ChooseRequest(request_id=f"house-{match_id}-{head.sequence}", match_id=match_id)
         choice: Any = ledger.game.legal(ledger.match.state).sample(secrets.randbelow)
         write_choice(ledger.game, choice, getattr(request.choice, ledger.game.name))
-        await commands.choose(self._service, bot, sight, request, head)
+        await commands.choose(self._service, await self._service.known(bot, match_id), request, head)
         return True
 
     def _awaited(self, ledger: Ledger) -> Subject | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import grpc
 
-from rollbook.server.handlers import rewrapped
+from rollbook.server.handlers import Rewrapped
 
 
 class Draining(grpc.aio.ServerInterceptor):
@@ -23,6 +23,7 @@ class Draining(grpc.aio.ServerInterceptor):
         """Let them go on for now."""
         self._streams: set[_Requests] = set()
         self.begun = False
+        self._rewrapped = Rewrapped(self._around)
 
     def drain(self) -> None:
         """End every stream of requests, now or when its request under way is answered."""
@@ -39,9 +40,9 @@ class Draining(grpc.aio.ServerInterceptor):
         handler: Any = await continuation(handler_call_details)
         if handler is None or not handler.request_streaming:
             return handler
-        return rewrapped(handler, self._around)
+        return self._rewrapped.of(handler_call_details.method, handler)
 
-    def _around(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+    def _around(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
         async def once(requests: AsyncIterator[Any], context: Any) -> Any:
             stream = _Requests(requests, self)
             self._streams.add(stream)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -15,10 +14,10 @@ from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.game import Perspective
 from rollbook.server import feeds
 from rollbook.server.answers import located
+from rollbook.server.board import Board
 from rollbook.server.callers import judges
 from rollbook.server.feeds import Feeds
 from rollbook.server.limits import Held
-from rollbook.server.listing import LONGEST_PAGE, matches
 from rollbook.server.matches import MatchUnknown
 from rollbook.server.projection import (
     clocks_message,
@@ -26,7 +25,6 @@ from rollbook.server.projection import (
     perspective_message,
     perspective_of,
     revealed,
-    signed_head,
     view_message,
 )
 from rollbook.server.refusing import Context, Refusal
@@ -43,9 +41,8 @@ from rollbook.v1.feed_pb2 import (
     WatchLobbyRequest,
     WatchMatchRequest,
 )
-from rollbook.v1.match_pb2 import ListMatchesRequest, MatchSummary
+from rollbook.v1.match_pb2 import MatchSummary
 from rollbook.v1.table_pb2 import Position as PositionMessage
-from rollbook.v1.table_pb2 import SignedHead
 
 LOBBY_SECONDS: Final = 1.0
 """How often the lobby is looked at while somebody watches it."""
@@ -71,20 +68,22 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         self._service = service
         self._feeds = Feeds(service.log, service.clock_ms, service.lost, service.metrics.framed)
         service.metrics.count_watchers(lambda: self._feeds.watchers)
-        self._draining = asyncio.Event()
+        self._board = Board(service, LOBBY_SECONDS)
+        self._draining = False
         limits = service.limits
         self._watches = Held(limits.watches_per_subject, limits.watches, "too many feeds are watched")
         self._written: WeakKeyDictionary[feeds.Events, MatchFrame] = WeakKeyDictionary()
-        self._heads: WeakKeyDictionary[Ledger, SignedHead] = WeakKeyDictionary()
 
     async def drain(self) -> None:
         """Let every feed end with its last word."""
-        self._draining.set()
+        self._draining = True
         self._feeds.drain()
+        self._board.wake()
 
     async def close(self) -> None:
         """Stop following the log."""
         await self._feeds.close()
+        await self._board.close()
 
     async def WatchMatch(  # noqa: N802 - the contract's name
         self, request: WatchMatchRequest, context: Context
@@ -107,7 +106,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                         yield self._frame(frame)
             except (Declined, Refusal) as error:
                 raise await located(
-                    self._service, caller, request.match_id, request.invitation_code, error, request.position
+                    self._service, caller, request.match_id, error, request.position, request.invitation_code
                 ) from error
 
     async def WatchLobby(  # noqa: N802 - the contract's name
@@ -116,51 +115,34 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         """The public matches that are open or running, as the caller may see them, and what becomes of them."""
         caller = self._service.caller(context)
         with self._held(caller):
-            known = await self._lobby(caller, request.game)
-            for frame in _snapshot(list(known.values())):
-                yield frame
-            quiet = 0
-            while True:
-                if self._draining.is_set() or self._service.verifier.has_expired(caller):
-                    draining = self._draining.is_set()
-                    reason = END_REASON_DRAINING if draining else END_REASON_TOKEN_EXPIRED
-                    yield LobbyFrame(ended=LobbyFrame.Ended(reason=reason))
-                    return
-                await self._pause()
-                now = await self._lobby(caller, request.game)
-                changed = [
-                    summary
-                    for match_id, summary in now.items()
-                    if match_id not in known or _life(known[match_id]) != _life(summary)
-                ]
-                for match_id in known.keys() - now.keys():
-                    gone = await self._gone(caller, known[match_id])
-                    if _life(gone) != _life(known[match_id]):
-                        changed.append(gone)
-                known = now
-                for summary in changed:
-                    yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
-                quiet = 0 if changed else quiet + 1
-                if quiet == BEATS:
-                    quiet = 0
-                    yield LobbyFrame(heartbeat=LobbyFrame.Heartbeat(time_ms=self._service.clock_ms()))
+            async with self._board.watched(), aclosing(self._told(caller, request.game)) as frames:
+                async for frame in frames:
+                    yield frame
 
-    async def _pause(self) -> None:
-        try:
-            await asyncio.wait_for(self._draining.wait(), LOBBY_SECONDS)
-        except TimeoutError:
-            return
-
-    async def _lobby(self, caller: Subject, game: str) -> dict[str, MatchSummary]:
-        """By match id, those opened last first: all pages of what the caller may list."""
-        found: dict[str, MatchSummary] = {}
-        request = ListMatchesRequest(game=game, page_size=LONGEST_PAGE)
+    async def _told(self, caller: Subject, game: str) -> AsyncGenerator[LobbyFrame, None]:
+        known = await self._board.seen_by(caller, game)
+        for frame in _snapshot(list(known.values())):
+            yield frame
+        quiet = 0
         while True:
-            page = await matches(self._service, caller, request, over=False)
-            found |= {summary.match_id: summary for summary in page.matches if not summary.is_private}
-            if not page.next_page_token:
-                return found
-            request.page_token = page.next_page_token
+            if self._draining or self._service.verifier.has_expired(caller):
+                reason = END_REASON_DRAINING if self._draining else END_REASON_TOKEN_EXPIRED
+                yield LobbyFrame(ended=LobbyFrame.Ended(reason=reason))
+                return
+            await self._board.next_look()
+            now = await self._board.seen_by(caller, game)
+            changed = [summary for match_id, summary in now.items() if _has_changed(known.get(match_id), summary)]
+            for match_id in known.keys() - now.keys():
+                gone = await self._gone(caller, known[match_id])
+                if _life(gone) != _life(known[match_id]):
+                    changed.append(gone)
+            known = now
+            for summary in changed:
+                yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
+            quiet = 0 if changed else quiet + 1
+            if quiet == BEATS:
+                quiet = 0
+                yield LobbyFrame(heartbeat=LobbyFrame.Heartbeat(time_ms=self._service.clock_ms()))
 
     async def _gone(self, caller: Subject, last: MatchSummary) -> MatchSummary:
         """What became of a match that has left the lobby."""
@@ -184,7 +166,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     confirmed=MatchFrame.Confirmed(
                         perspective=perspective_message(perspective),
                         position=_position(position),
-                        head=None if ledger is None else self._head(ledger),
+                        head=None if ledger is None else self._service.heads.of(ledger),
                     )
                 )
             case feeds.Events():
@@ -197,7 +179,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                 return MatchFrame(revealed=revealed(logged))
             case feeds.Beat(ledger, delay_ms):
                 clocks = clocks_message(ledger, self._service.clock_ms() - delay_ms)
-                return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._head(ledger), clocks=clocks))
+                return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._service.heads.of(ledger), clocks=clocks))
             case feeds.Ended(reason, position):
                 return MatchFrame(ended=MatchFrame.Ended(reason=_REASONS[reason], position=_position(position)))
 
@@ -210,17 +192,10 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     events=[event.seen_by(frame.perspective) for event in frame.events],
                     view=view_message(frame.ledger, frame.perspective),
                     legal=legal_message(frame.ledger, frame.perspective),
-                    head=self._head(frame.ledger),
+                    head=self._service.heads.of(frame.ledger),
                 )
             )
         return message
-
-    def _head(self, ledger: Ledger) -> SignedHead:
-        """The signature, made once for every ledger that is handed out."""
-        head = self._heads.get(ledger)
-        if head is None:
-            head = self._heads[ledger] = signed_head(self._service.head_key, self._service.head_key_id, ledger)
-        return head
 
 
 def _asked(request: WatchMatchRequest) -> Position | None:
@@ -230,6 +205,10 @@ def _asked(request: WatchMatchRequest) -> Position | None:
     if len(request.position.link) != LINK_BYTES:
         raise Refusal("POSITION_MALFORMED", f"a position has a link of {LINK_BYTES} bytes")
     return Position(request.position.sequence, request.position.link)
+
+
+def _has_changed(known: MatchSummary | None, summary: MatchSummary) -> bool:
+    return known is not summary and (known is None or _life(known) != _life(summary))
 
 
 def _life(summary: MatchSummary) -> tuple[object, ...]:

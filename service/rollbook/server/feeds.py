@@ -37,6 +37,7 @@ from rollbook.server.channels import (
 )
 from rollbook.server.lost_tails import LostTails, Told
 from rollbook.server.matches import LogLost, MatchUnknown
+from rollbook.server.waking import Bell, Waker
 
 __all__ = [
     "Beat",
@@ -88,6 +89,9 @@ class Feeds:
         self._lag = lag
         self._channels: dict[str, Channel] = {}
         self._delayed: dict[str, Channel] = {}
+        self._late: dict[Channel, asyncio.Task[None]] = {}
+        """What follows the live channel for each delayed one."""
+        self._waker = Waker()
         self._joined = asyncio.Event()
         self._tailer: asyncio.Task[None] | None = None
         self._guard: asyncio.Task[None] | None = None
@@ -102,11 +106,11 @@ class Feeds:
         """Let every feed end with its position, so that its watcher goes on elsewhere."""
         self._draining = True
         for channel in (*self._channels.values(), *self._delayed.values()):
-            channel.wake()
+            channel.bell.ring()
 
     async def close(self) -> None:
         """Stop waiting for the log."""
-        tasks = [task for task in (self._tailer, self._guard) if task is not None]
+        tasks = [task for task in (self._tailer, self._guard, *self._late.values()) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -150,19 +154,19 @@ class Feeds:
         at = start
         caught_up = False
         while True:
-            if channel.failure is not None or live.failure is not None:
-                raise channel.failure or live.failure or AssertionError
+            if channel.failure is not None:
+                raise channel.failure
             if (reason := self._reason(live, perspective, eyes, expired)) is not None:
                 yield Ended(reason, at)
                 return
-            head = channel.head
-            if at.sequence < head.sequence:
-                if caught_up and head.sequence - at.sequence >= FELL_BEHIND:
-                    yield FellBehind(at)
-                    caught_up = False
+            behind = channel.head.sequence - at.sequence
+            if behind >= FELL_BEHIND and caught_up:
+                caught_up = False
+                yield FellBehind(at)
+            elif behind:
                 frame = channel.frame(perspective, at.sequence)
                 self._lag(len(frame.events))
-                at = head
+                at = channel.head
                 yield frame
             elif not caught_up:
                 caught_up = True
@@ -171,7 +175,7 @@ class Feeds:
                 yield Revealed(tuple(channel.logged))
                 yield Ended(End.MATCH_OVER, at)
                 return
-            elif not await channel.change(BEAT_SECONDS) and channel.logged:
+            elif not await channel.bell.wait(plays=isinstance(perspective, int)) and channel.logged:
                 yield Beat(channel.snapshot(), channel.delay_ms)
 
     def _reason(
@@ -192,7 +196,7 @@ class Feeds:
         """The channel of a match, up to date; let go of when nobody watches it any more."""
         channel = self._channels.get(match_id)
         if channel is None or channel.failure is not None:
-            channel = self._channels[match_id] = Channel(match_id)
+            channel = self._channels[match_id] = Channel(match_id, self._bell())
         channel.watchers += 1
         try:
             await self._catch_up(channel)
@@ -311,31 +315,40 @@ class Feeds:
     async def _cut(self, live: Channel, delay_ms: int) -> AsyncIterator[Channel]:
         """The channel as it is seen so much later; the delay ends with the match."""
         channel = self._delayed.get(live.match_id)
-        if channel is None or not _is_past_of(channel, live):
-            channel = self._delayed[live.match_id] = Channel(live.match_id, delay_ms)
+        if channel is None or channel.failure is not None or not _is_past_of(channel, live):
+            channel = self._delayed[live.match_id] = Channel(live.match_id, self._bell(), delay_ms)
+            self._advance(live, channel)
+            self._late[channel] = asyncio.create_task(self._follow_late(live, channel))
         channel.watchers += 1
-        following = asyncio.create_task(self._follow_late(live, channel, delay_ms))
         try:
-            self._advance(live, channel, delay_ms)
             yield channel
         finally:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
             channel.watchers -= 1
-            if not channel.watchers and self._delayed.get(live.match_id) is channel:
-                del self._delayed[live.match_id]
+            if not channel.watchers:
+                if self._delayed.get(live.match_id) is channel:
+                    del self._delayed[live.match_id]
+                following = self._late.pop(channel)
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
 
-    def _advance(self, live: Channel, channel: Channel, delay_ms: int) -> None:
-        until_ms = self._clock_ms() - delay_ms
+    def _bell(self) -> Bell:
+        return Bell(self._waker, BEAT_SECONDS)
+
+    def _advance(self, live: Channel, channel: Channel) -> None:
+        until_ms = self._clock_ms() - channel.delay_ms
         known = len(channel.logged)
         channel.extend([logged for logged in live.logged[known:] if live.sealed or logged.time_ms <= until_ms])
 
-    async def _follow_late(self, live: Channel, channel: Channel, delay_ms: int) -> None:
-        while True:
-            self._advance(live, channel, delay_ms)
+    async def _follow_late(self, live: Channel, channel: Channel) -> None:
+        """Let a delayed channel have what has become old enough, for all its watchers."""
+        while live.failure is None:
+            self._advance(live, channel)
             left = live.logged[len(channel.logged) :]
-            due_ms = left[0].time_ms + delay_ms - self._clock_ms() if left else LATE_LOOK_MS
-            await live.change(min(max(due_ms, 1), LATE_LOOK_MS) / 1_000)
+            due_ms = left[0].time_ms + channel.delay_ms - self._clock_ms() if left else LATE_LOOK_MS
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(max(due_ms, 1), LATE_LOOK_MS) / 1_000):
+                    await live.bell.wait(plays=False)
+        channel.fail(live.failure)
 
 
 def _is_past_of(delayed: Channel, live: Channel) -> bool:

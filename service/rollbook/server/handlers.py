@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import grpc
@@ -15,8 +16,27 @@ _KINDS: Final[dict[tuple[bool, bool], tuple[str, Callable[..., Any]]]] = {
 }
 
 
-def rewrapped(handler: Any, around: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Any:
-    """The same handler with something around its behaviour, which has to keep its shape: gRPC looks at that."""
+Around = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+"""What to put around the behaviour of a method, which has to keep its shape: gRPC looks at that."""
+
+
+class Rewrapped:
+    """Handlers with something around their behaviour, made once for each method that the server has."""
+
+    def __init__(self, around: Around) -> None:
+        """Put this around them."""
+        self._around = around
+        self._known: dict[str, tuple[Any, Any]] = {}
+
+    def of(self, method: str, handler: Any) -> Any:
+        """The handler of this method, rewrapped."""
+        known = self._known.get(method)
+        if known is None or known[0] is not handler:
+            known = self._known[method] = handler, _rewrapped(handler, partial(self._around, method))
+        return known[1]
+
+
+def _rewrapped(handler: Any, around: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Any:
     attribute, make = _KINDS[bool(handler.request_streaming), bool(handler.response_streaming)]
     return make(
         around(getattr(handler, attribute)),

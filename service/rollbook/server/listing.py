@@ -58,10 +58,8 @@ def games() -> proto.ListGamesResponse:
     return response
 
 
-async def matches(
-    service: Service, caller: Subject, request: proto.ListMatchesRequest, *, over: bool = True
-) -> proto.ListMatchesResponse:
-    """A page of the matches there are, as far as the caller may see them; those that are `over` can be left out.
+async def matches(service: Service, caller: Subject, request: proto.ListMatchesRequest) -> proto.ListMatchesResponse:
+    """A page of the matches there are, as far as the caller may see them.
 
     A page begins behind the last match of the page before, in an order that never changes: so none comes twice, none is
     left out, and those that are opened meanwhile come before all pages that are yet to be asked for. A page for which
@@ -74,7 +72,7 @@ async def matches(
     player = unicodedata.normalize("NFC", request.player)
     response = proto.ListMatchesResponse()
     looked = 0
-    async for listed in _behind(service, Wanted(request.game, request.state, player), cursor, over=over):
+    async for listed in _behind(service, Wanted(request.game, request.state, player), cursor):
         may_match = _may_match(service, caller, request, listed)
         if cursor is not None and (looked == MOST_LOOKED_AT or (may_match and len(response.matches) == size)):
             response.next_page_token = _token(service, caller, request, cursor)
@@ -83,17 +81,16 @@ async def matches(
         cursor = listed.place
         if not may_match:
             continue
-        summary = listed.summary if listed.is_over else await _as_it_is(service, caller, listed)
+        summary = listed.summary if listed.is_over else await as_it_is(service, caller, listed)
         if summary is not None and _matches(request, player, summary):
             response.matches.append(summary)
     return response
 
 
-async def _behind(service: Service, wanted: Wanted, cursor: Cursor | None, *, over: bool) -> AsyncIterator[Listed]:
+async def _behind(service: Service, wanted: Wanted, cursor: Cursor | None) -> AsyncIterator[Listed]:
     """The matches behind a place, in the order of lists, from lobby and archive; those in both come once."""
-    lobby = await (service.lobby.everything() if over else service.lobby.listed())
-    waiting = [listed for listed in lobby if cursor is None or listed.place < cursor]
-    finished = service.finished if over else None
+    waiting = [listed for listed in await service.lobby.everything() if cursor is None or listed.place < cursor]
+    finished = service.finished
     before = cursor
     while finished is not None and (page := await finished.page(wanted, before, CHUNK)):
         for archived in page:
@@ -128,7 +125,7 @@ def _may_match(service: Service, caller: Subject, request: proto.ListMatchesRequ
     return bool(request.state in {proto.MATCH_STATE_UNSPECIFIED, summary.state} or summary.spectator_delay_seconds)
 
 
-async def _as_it_is(service: Service, caller: Subject, listed: Listed) -> proto.MatchSummary | None:
+async def as_it_is(service: Service, caller: Subject, listed: Listed) -> proto.MatchSummary | None:
     """The match as the caller may see it now; nothing if it is gone, or lies in a delayed viewer's future."""
     match_id = listed.summary.match_id
     try:

@@ -12,6 +12,7 @@ import logging
 import re
 import sys
 from collections.abc import Mapping, MutableMapping
+from functools import lru_cache
 from typing import Any, Final, TextIO
 
 import structlog
@@ -72,6 +73,7 @@ def without_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any])
     return {key: _clean(value) for key, value in event.items() if not _is_secret(key)}
 
 
+@lru_cache(1_000)
 def _is_secret(key: object) -> bool:
     text = str(key).lower()
     return text in SECRETS or text.rpartition("_")[2] in SECRETS

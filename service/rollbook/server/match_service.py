@@ -7,7 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from rollbook.identity.names import player_name
-from rollbook.identity.tokens import Role, Subject
+from rollbook.identity.tokens import Role
 from rollbook.server import commands, listing, opening
 from rollbook.server.answers import located, match_message
 from rollbook.server.callers import require
@@ -44,10 +44,12 @@ class MatchService(MatchServiceServicer):
         """Sit down."""
         caller = self._service.caller(context)
         require(caller, Role.PLAYER)
-        async with self._telling_where(caller, request, request.invitation_code) as sight:
+        code = request.invitation_code
+        sight = await self._service.now(caller, request.match_id, code, request.request_id)
+        async with self._telling_where(sight, request, code):
             name = player_name(request.name) if request.name else caller.name
-            await self._check_invited(caller, sight, request)
-            made, taken, closed = await commands.take_seat(self._service, caller, sight, request, name)
+            await self._check_invited(sight, request)
+            made, taken, closed = await commands.take_seat(self._service, sight, request, name)
             return proto.TakeSeatResponse(made=made, seat=taken.seat, closed_seats=closed)
 
     async def Ready(  # noqa: N802 - named by the contract
@@ -55,16 +57,18 @@ class MatchService(MatchServiceServicer):
     ) -> proto.ReadyResponse:
         """Get ready."""
         caller = self._service.caller(context)
-        async with self._telling_where(caller, request) as sight:
-            return proto.ReadyResponse(made=await commands.ready(self._service, caller, sight, request))
+        sight = await self._service.now(caller, request.match_id, request_id=request.request_id)
+        async with self._telling_where(sight, request):
+            return proto.ReadyResponse(made=await commands.ready(self._service, sight, request))
 
     async def LeaveSeat(  # noqa: N802 - named by the contract
         self, request: proto.LeaveSeatRequest, context: Context
     ) -> proto.LeaveSeatResponse:
         """Get up again."""
         caller = self._service.caller(context)
-        async with self._telling_where(caller, request) as sight:
-            return proto.LeaveSeatResponse(made=await commands.leave_seat(self._service, caller, sight, request))
+        sight = await self._service.now(caller, request.match_id, request_id=request.request_id)
+        async with self._telling_where(sight, request):
+            return proto.LeaveSeatResponse(made=await commands.leave_seat(self._service, sight, request))
 
     async def GetMatch(  # noqa: N802 - named by the contract
         self, request: proto.GetMatchRequest, context: Context
@@ -85,17 +89,20 @@ class MatchService(MatchServiceServicer):
     ) -> proto.ChooseResponse:
         """Choose for the own seat."""
         caller = self._service.caller(context)
-        async with self._telling_where(caller, request) as sight:
+        sight = await self._service.known(caller, request.match_id, request.request_id)
+        async with self._telling_where(sight, request):
             position = commands.position_of(request)
-            return proto.ChooseResponse(made=await commands.choose(self._service, caller, sight, request, position))
+            made, _ = await commands.choose(self._service, sight, request, position)
+            return proto.ChooseResponse(made=made)
 
     async def Resign(  # noqa: N802 - named by the contract
         self, request: proto.ResignRequest, context: Context
     ) -> proto.ResignResponse:
         """Give up."""
         caller = self._service.caller(context)
-        async with self._telling_where(caller, request) as sight:
-            return proto.ResignResponse(made=await commands.resign(self._service, caller, sight, request))
+        sight = await self._service.now(caller, request.match_id, request_id=request.request_id)
+        async with self._telling_where(sight, request):
+            return proto.ResignResponse(made=await commands.resign(self._service, sight, request))
 
     async def AbortMatch(  # noqa: N802 - named by the contract
         self, request: proto.AbortMatchRequest, context: Context
@@ -103,8 +110,9 @@ class MatchService(MatchServiceServicer):
         """End a match without a result."""
         caller = self._service.caller(context)
         require(caller, Role.OPERATOR)
-        async with self._telling_where(caller, request) as sight:
-            return proto.AbortMatchResponse(made=await commands.abort(self._service, caller, sight, request))
+        sight = await self._service.now(caller, request.match_id, request_id=request.request_id)
+        async with self._telling_where(sight, request):
+            return proto.AbortMatchResponse(made=await commands.abort(self._service, sight, request))
 
     async def Play(  # noqa: N802 - named by the contract
         self, request_iterator: AsyncIterator[proto.PlayRequest], context: Context
@@ -120,21 +128,26 @@ class MatchService(MatchServiceServicer):
             self._service.plays.give_back(caller.key)
 
     @asynccontextmanager
-    async def _telling_where(self, caller: Subject, request: Any, invitation_code: str = "") -> AsyncIterator[Sight]:
-        """The match of a command as it is now; a refusal gets to know where the match stands."""
-        sight = await self._service.now(caller, request.match_id, invitation_code, request.request_id)
+    async def _telling_where(self, sight: Sight, request: Any, invitation_code: str = "") -> AsyncIterator[None]:
+        """A refusal gets to know where the match of a command stands."""
         try:
             check_request_id(request.request_id)
-            yield sight
+            yield
         except Exception as error:
             raise await located(
-                self._service, caller, request.match_id, invitation_code, error, request.position
+                self._service,
+                sight.caller,
+                request.match_id,
+                error,
+                request.position,
+                invitation_code,
+                request.request_id,
             ) from error
 
-    async def _check_invited(self, caller: Subject, sight: Sight, request: proto.TakeSeatRequest) -> None:
+    async def _check_invited(self, sight: Sight, request: proto.TakeSeatRequest) -> None:
         """Refuse whoever may see the match without being invited to it, and more seats than one subject may hold."""
-        service, match_id, player = self._service, request.match_id, sight.player
-        repeats = service.command(caller, match_id, request.request_id).request in sight.ledger.requests
+        service, match_id, caller, player = self._service, request.match_id, sight.caller, sight.player
+        repeats = service.command(caller, player, request.request_id).request in sight.ledger.requests
         if repeats or player in sight.ledger.players:
             return
         if sight.ledger.opened.terms.is_private and not service.is_invited(match_id, request.invitation_code):

@@ -73,6 +73,12 @@ class Answer:
     ledger: Ledger
     """The match as it is now; read it, and do not change it."""
 
+    @property
+    def leads_to(self) -> Position:
+        """Behind the last of the events."""
+        head, last = self.ledger.head, self.made[-1]
+        return head if head.sequence == last.sequence else Position(last.sequence, last.link)
+
 
 Decide = Callable[[Ledger], Decision]
 Summary = Callable[[Ledger], LobbyEntry | None]
@@ -99,7 +105,7 @@ class Matches:
             ledger = Ledger(first)
             for _ in range(ASKED_AGAIN):
                 try:
-                    result = await self._append(opened.match_id, 0, [first], ledger)
+                    result = await self._append(opened.match_id, None, [first], ledger)
                 except OutcomeUnknown:
                     continue
                 if isinstance(result, Appended):
@@ -139,7 +145,7 @@ class Matches:
         used for something else. `decided_again` is for what means the same in a later state: sitting down, getting up.
         """
         async with self._one_at_a_time(match_id):
-            ledger = await self._known(match_id)
+            ledger = self.known(match_id) or await self._caught_up(match_id, None)
             left = DECIDED_AGAIN if decided_again else 1
             while True:
                 if (answer := await self._made_before(match_id, ledger, command, asked)) is not None:
@@ -179,6 +185,10 @@ class Matches:
             if not is_there:
                 raise LogLost(match_id, kept.sequence, ledger.head.sequence, kept)
 
+    def known(self, match_id: str) -> Ledger | None:
+        """The match as this process has it, if it does; others may have appended since. Read it, do not change it."""
+        return self._ledgers.get(match_id)
+
     async def ledger(self, match_id: str) -> Ledger:
         """The match as it is now; read it, and do not change it."""
         async with self._one_at_a_time(match_id):
@@ -208,11 +218,10 @@ class Matches:
 
     async def _carried_out(self, match_id: str, before: Ledger, decision: Decision, not_before_ms: int | None) -> bool:
         """Whether the decision is in the log; false if somebody else was faster."""
-        expected = before.head.sequence
         for _ in range(ASKED_AGAIN):
             try:
                 result = await self._append(
-                    match_id, expected, decision.entries, decision.after, not_before_ms=not_before_ms
+                    match_id, before, decision.entries, decision.after, not_before_ms=not_before_ms
                 )
             except OutcomeUnknown:
                 continue
@@ -232,7 +241,7 @@ class Matches:
     async def _append(
         self,
         match_id: str,
-        expected: int,
+        before: Ledger | None,
         events: list[Logged],
         after: Ledger,
         *,
@@ -240,16 +249,12 @@ class Matches:
     ) -> AppendResult:
         return await self._log.append(
             match_id,
-            expected,
+            0 if before is None else before.head.sequence,
             [Entry(logged.data, logged.private) for logged in events],
+            behind=None if before is None else before.newest,
             lobby=self._summary(after),
             not_before_ms=not_before_ms,
         )
-
-    async def _known(self, match_id: str) -> Ledger:
-        """The ledger as this process has it; what others have appended since shows at the next append."""
-        kept = self._ledgers.get(match_id)
-        return await self._caught_up(match_id, None) if kept is None else kept
 
     async def _caught_up(self, match_id: str, kept: Ledger | None) -> Ledger:
         """The ledger with everything that other processes have appended since, on top of all that was told.
@@ -259,7 +264,7 @@ class Matches:
         told = self._lost.told(match_id)
         if kept is not None and (told is None or told.position.sequence < kept.head.sequence):
             told = Told(kept.head, kept.match.sealed is not None)
-        ledger = None if kept is None else kept.copy()
+        ledger = kept
         stored = 0 if ledger is None else ledger.head.sequence - 1
         while True:
             try:
@@ -271,7 +276,7 @@ class Matches:
             if ledger is None and entries:
                 ledger = self._begun(match_id, entries)
             elif ledger is not None:
-                self._continue(match_id, ledger, entries[ledger.head.sequence - stored :])
+                ledger = self._continued(match_id, ledger, entries[ledger.head.sequence - stored :])
             stored += len(entries)
             if len(entries) < PAGE:
                 break
@@ -309,13 +314,17 @@ class Matches:
         except (Misplaced, Refused):
             raise LogLost(match_id, len(entries), 0) from None
 
-    def _continue(self, match_id: str, ledger: Ledger, entries: list[Entry]) -> None:
-        known = ledger.head.sequence
+    def _continued(self, match_id: str, before: Ledger, entries: list[Entry]) -> Ledger:
+        """The ledger with these entries behind it; whoever reads the one before goes on seeing that."""
+        if not entries:
+            return before
+        ledger = before.copy()
         try:
             for entry in entries:
                 ledger.take(read_bytes(entry.event, entry.private, ledger.game))
         except (Misplaced, Refused):
-            raise LogLost(match_id, known, ledger.head.sequence) from None
+            raise LogLost(match_id, before.head.sequence, ledger.head.sequence) from None
+        return ledger
 
     def _keep(self, match_id: str, ledger: Ledger) -> None:
         self._lost.tell(match_id, ledger.head, sealed=ledger.match.sealed is not None)

@@ -50,9 +50,8 @@ class Metrics:
     def __init__(self) -> None:
         """Begin at nothing."""
         self.registry = CollectorRegistry()
-        self._appends = Counter("rollbook_appends", "Appends by result.", ["result"], registry=self.registry)
-        for result in _RESULTS:
-            self._appends.labels(result)
+        appends = Counter("rollbook_appends", "Appends by result.", ["result"], registry=self.registry)
+        self._appends = {result: appends.labels(result) for result in _RESULTS}
         self._append_seconds = Histogram(
             "rollbook_append_seconds", "How long an append took.", buckets=_SECONDS, registry=self.registry
         )
@@ -93,7 +92,7 @@ class Metrics:
 
     def appended(self, result: str, seconds: float) -> None:
         """An append came to this result."""
-        self._appends.labels(result).inc()
+        self._appends[result].inc()
         self._append_seconds.observe(seconds)
 
     def called(self, method: str, code: str, seconds: float) -> None:
@@ -151,12 +150,13 @@ class MeasuredLog:
         self._inner = inner
         self._metrics = metrics
 
-    async def append(
+    async def append(  # noqa: PLR0913 - everything that is atomic
         self,
         match_id: str,
         expected: int,
         entries: Sequence[Entry],
         *,
+        behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
     ) -> AppendResult:
@@ -164,7 +164,9 @@ class MeasuredLog:
         began = time.perf_counter()
         told = "unavailable"
         try:
-            result = await self._inner.append(match_id, expected, entries, lobby=lobby, not_before_ms=not_before_ms)
+            result = await self._inner.append(
+                match_id, expected, entries, behind=behind, lobby=lobby, not_before_ms=not_before_ms
+            )
             if isinstance(result, Appended):
                 told = "appended"
             else:

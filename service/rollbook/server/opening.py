@@ -40,7 +40,7 @@ async def open_match(service: Service, caller: Subject, request: proto.OpenMatch
     if not await service.log.head(match_id):
         await _check_limits(service, caller)
 
-    command: Command = service.command(caller, match_id, request.request_id)
+    command: Command = service.command(caller, service.player(caller, match_id), request.request_id)
     secret = service.draw_secret()
     names = ("",) * request.seats
     opened = Opened(match_id, game.name, game.version, options, names, commitment(secret), terms)
@@ -48,7 +48,7 @@ async def open_match(service: Service, caller: Subject, request: proto.OpenMatch
     answer = await service.matches.open(opened, secret, command)
     beside.opened_ms = answer.made[0].time_ms
     return proto.OpenMatchResponse(
-        made=await made_message(service, caller, answer),
+        made=await made_message(service, caller, command.player, answer),
         match_id=match_id,
         invitation_code=service.invitation_code(match_id) if terms.is_private else "",
     )

@@ -15,7 +15,7 @@ from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.tokens import Subject
 from rollbook.match.ledger import Position
 from rollbook.server import commands
-from rollbook.server.answers import located
+from rollbook.server.answers import located, made_message, outcomes_message
 from rollbook.server.refusing import Refusal, play_refusal, refusal_of
 from rollbook.server.service import Service, check_request_id
 from rollbook.v1 import match_pb2 as proto
@@ -48,7 +48,7 @@ class Stream:
             await self._begin(request.match_id)
         request_id = request.request_id[:LONGEST_REQUEST_ID]
         try:
-            made = await self._made(request)
+            made, self._leads_to = await self._made(request)
         except Exception as error:  # noqa: BLE001 - what is no refusal is raised again
             refusal = await self._refusal(error, request)
             self._leads_to = None
@@ -56,7 +56,6 @@ class Stream:
             if refusal.reason != "SKIPPED":
                 self._refusals += 1
             return proto.PlayResponse(request_id=request_id, refused=play_refusal(refusal))
-        self._leads_to = Position(made.head.sequence, made.head.link)
         return proto.PlayResponse(request_id=request_id, made=made)
 
     async def _begin(self, match_id: str) -> None:
@@ -65,7 +64,7 @@ class Stream:
         await self._service.now(self._caller, match_id)
         self._match_id = match_id
 
-    async def _made(self, request: proto.PlayRequest) -> proto.EventsMade:
+    async def _made(self, request: proto.PlayRequest) -> tuple[proto.EventsMade, Position]:
         if request.match_id not in {"", self._match_id}:
             raise Refusal("OTHER_MATCH_IN_PLAY", "a stream is for one match")
         if request.refusals_seen > self._refusals:
@@ -75,8 +74,9 @@ class Stream:
             raise Refusal("SKIPPED", "a choice before this one was refused, so this one was not looked at")
         check_request_id(request.request_id)
         self._service.rates.take(self._caller.key, self._service.clock_ms())
-        sight = await self._service.now(self._caller, self._match_id)
-        return await commands.choose(self._service, self._caller, sight, request, self._position(request))
+        sight = await self._service.known(self._caller, self._match_id, request.request_id)
+        tell = outcomes_message if request.outcomes_only else made_message
+        return await commands.choose(self._service, sight, request, self._position(request), tell)
 
     def _position(self, request: proto.PlayRequest) -> Position | Refusal:
         """The position that is answered; a link may be left out that follows from the choice before."""
@@ -87,7 +87,9 @@ class Stream:
         return leads_to if foreseen else Position(request.position.sequence, b"")
 
     async def _refusal(self, error: Exception, request: proto.PlayRequest) -> Refusal:
-        told = await located(self._service, self._caller, self._match_id, "", error, request.position)
+        told = await located(
+            self._service, self._caller, self._match_id, error, request.position, request_id=request.request_id
+        )
         refusal = refusal_of(told)
         if refusal is None or refusal.code in _ENDS_THE_STREAM:
             raise told

@@ -26,6 +26,7 @@ from rollbook.match.ledger import Position
 from rollbook.match.log import Hole, OutcomeUnknown, StoreUnavailable
 from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.refusals import Fact, Refused
+from rollbook.server.handlers import Rewrapped
 from rollbook.server.matches import LogLost, MatchUnknown, RequestReused
 from rollbook.v1 import table_pb2
 from rollbook.v1.match_pb2 import PlayResponse
@@ -252,6 +253,7 @@ class Refusing(grpc.aio.ServerInterceptor):
     def __init__(self, count: Count = _not_counted) -> None:
         """Let `count` hear the reason of every call that is refused."""
         self._count = count
+        self._rewrapped = Rewrapped(self._around)
 
     async def intercept_service(
         self,
@@ -262,14 +264,11 @@ class Refusing(grpc.aio.ServerInterceptor):
         handler = await continuation(handler_call_details)
         if handler is None or not handler_call_details.method.startswith("/rollbook.v1."):
             return handler
-        kinds = (
-            (handler.unary_unary, grpc.unary_unary_rpc_method_handler, _answering),
-            (handler.stream_unary, grpc.stream_unary_rpc_method_handler, _answering),
-            (handler.unary_stream, grpc.unary_stream_rpc_method_handler, _streaming),
-            (handler.stream_stream, grpc.stream_stream_rpc_method_handler, _streaming),
-        )
-        behaviour, make, guard = next(kind for kind in kinds if kind[0] is not None)
-        return make(guard(behaviour, self._count), handler.request_deserializer, handler.response_serializer)
+        return self._rewrapped.of(handler_call_details.method, handler)
+
+    def _around(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+        several = inspect.isasyncgenfunction(behaviour)
+        return (_streaming if several else _answering)(behaviour, self._count)
 
 
 def _answering(
@@ -287,9 +286,6 @@ def _answering(
 
 
 def _streaming(behaviour: Callable[[Any, Context], Any], count: Count) -> Callable[[Any, Context], Any]:
-    if not inspect.isasyncgenfunction(behaviour):
-        return _answering(behaviour, count)
-
     async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
         try:
             async with aclosing(behaviour(request, context)) as answers:

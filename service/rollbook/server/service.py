@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -24,6 +25,7 @@ from rollbook.rules.catalogue import RULESETS
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.callers import caller_of, judges
 from rollbook.server.finished import Finished
+from rollbook.server.heads import Heads
 from rollbook.server.key_files import SigningKey
 from rollbook.server.limits import Held, Limits, Rates
 from rollbook.server.lobby import Beside, Lobby
@@ -41,6 +43,9 @@ _REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
 _INVITATION_BYTES: Final = 15
 SECRET_BYTES: Final = 32
 
+MOST_REFERENCES: Final = 20_000
+"""References to players that are not made anew for every call."""
+
 
 def draw_secret() -> bytes:
     """A fresh secret from the operating system's generator."""
@@ -53,6 +58,7 @@ class Sight:
 
     ledger: Ledger
     """For a delayed viewer as it was; read it, and do not change it."""
+    caller: Subject
     perspective: Perspective
     beside: Beside
     player: bytes
@@ -88,14 +94,18 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     finished: Finished | None = None
     """What the archive has; none: there is no archive."""
+    heads: Heads = field(init=False)
     lobby: Lobby = field(init=False)
     lost: LostTails = field(init=False)
     matches: Matches = field(init=False)
     rates: Rates = field(init=False)
     plays: Held = field(init=False)
+    _player: Callable[[str, str], bytes] = field(init=False)
 
     def __post_init__(self) -> None:
         """Build what follows from the rest."""
+        self._player = lru_cache(MOST_REFERENCES)(self._reference)
+        self.heads = Heads(self.head_key, self.head_key_id)
         head_keys = HeadKeys(self.head_key, self.head_key_id, self.published_head_keys)
         self.lobby = Lobby(self.log) if self.finished is None else Lobby(self.log, self.finished.find)
         self.lost = LostTails(self.log, head_keys, self.metrics.lost_tail, self.lobby.summary)
@@ -111,16 +121,18 @@ class Service:
         self.rates.take(caller.key, self.clock_ms())
         return caller
 
-    def command(self, caller: Subject, match_id: str, request_id: str) -> Command:
-        """What the caller asks of a match, as its log will know it."""
+    def command(self, caller: Subject, player: bytes, request_id: str) -> Command:
+        """What the caller, who is this player, asks of a match, as its log will know it."""
         check_request_id(request_id)
-        request = references.request_hash(caller.key, request_id)
-        return Command(self.clock_ms(), self.player(caller, match_id), request)
+        return Command(self.clock_ms(), player, references.request_hash(caller.key, request_id))
 
     def player(self, caller: Subject, match_id: str) -> bytes:
         """The reference that stands for the caller in the log of this match, and in no other."""
+        return self._player(caller.key, match_id)
+
+    def _reference(self, subject: str, match_id: str) -> bytes:
         salt = hmac.digest(self.service_key, b"rollbook/1/salt" + match_id.encode(), "sha256")
-        return references.player_reference(salt, caller.key)
+        return references.player_reference(salt, subject)
 
     def invitation_code(self, match_id: str) -> str:
         """What opens a seat of a private match. It is kept nowhere: it follows from the service key."""
@@ -140,14 +152,29 @@ class Service:
         """
         if not _MATCH_ID.fullmatch(match_id):
             raise MatchUnknown(match_id)
-        ledger = await self._read(match_id)
-        player = self.player(caller, match_id)
-        beside = await self.lobby.beside(ledger)
-        sight = Sight(ledger, perspective_of(ledger, player, is_judge=judges(caller, match_id)), beside, player)
-        known = references.request_hash(caller.key, request_id) in ledger.requests
-        if not known and not self._may_see(caller, sight, invitation_code):
+        sight = await self._sight(caller, await self._read(match_id))
+        known = references.request_hash(caller.key, request_id) in sight.ledger.requests
+        if not known and not self._may_see(sight, invitation_code):
             raise MatchUnknown(match_id)
         return sight
+
+    async def known(self, caller: Subject, match_id: str, request_id: str = "") -> Sight:
+        """The match as this process has it, for a command that is decided again, on what is stored, if it is refused.
+
+        Whoever is no stranger to it, but perhaps to what others have appended since, is told no refusal but `now`'s.
+        """
+        ledger = self.matches.known(match_id)
+        if ledger is not None:
+            sight = await self._sight(caller, ledger)
+            if self._may_see(sight, ""):
+                return sight
+        return await self.now(caller, match_id, request_id=request_id)
+
+    async def _sight(self, caller: Subject, ledger: Ledger) -> Sight:
+        match_id = ledger.opened.match_id
+        player = self.player(caller, match_id)
+        perspective = perspective_of(ledger, player, is_judge=judges(caller, match_id))
+        return Sight(ledger, caller, perspective, await self.lobby.beside(ledger), player)
 
     async def _read(self, match_id: str) -> Ledger:
         try:
@@ -193,10 +220,10 @@ class Service:
             raise MatchUnknown(match_id)
         return past
 
-    def _may_see(self, caller: Subject, sight: Sight, invitation_code: str) -> bool:
+    def _may_see(self, sight: Sight, invitation_code: str) -> bool:
         if not sight.ledger.opened.terms.is_private or sight.perspective is not Watcher.PUBLIC:
             return True
-        if caller.role is Role.OPERATOR or sight.player == sight.beside.opener:
+        if sight.caller.role is Role.OPERATOR or sight.player == sight.beside.opener:
             return True
         return self.is_invited(sight.ledger.opened.match_id, invitation_code)
 

@@ -257,12 +257,14 @@ class EventsMade(_message.Message):
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ProjectedEvent]:
         """All events from first to last, ascending, as the caller's seat sees them; a caller without a seat, as the public,
-        without delay.
+        without delay. If a request of Play asked for outcomes only: those that chance made, if there are any.
         """
 
     @_builtins.property
     def head(self) -> _table_pb2.SignedHead:
-        """The head after the last of them. It names the position that the next choice answers, if nothing happened since."""
+        """The head after the last of them. It names the position that the next choice answers, if nothing happened since. Not
+        set if a request of Play asked for outcomes only.
+        """
 
     def __init__(
         self,
@@ -1092,6 +1094,7 @@ class PlayRequest(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     CHOICE_FIELD_NUMBER: _builtins.int
     REFUSALS_SEEN_FIELD_NUMBER: _builtins.int
+    OUTCOMES_ONLY_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """8 to 64 visible ASCII characters; one space of ids with all other writes."""
     match_id: _builtins.str
@@ -1102,11 +1105,16 @@ class PlayRequest(_message.Message):
     """How many refusals other than SKIPPED the client had received on this stream when it sent this. Fewer than the
     service has sent: the choice was made in ignorance and is refused as SKIPPED. More: refused as malformed.
     """
+    outcomes_only: _builtins.bool
+    """The answer leaves out everything but the range and the outcomes: of the events only those that chance made, and no
+    head. For whoever plays fast and follows the match by a feed, which has all events and their signed heads. The next
+    choice may leave out its link, as this one led there.
+    """
     @_builtins.property
     def position(self) -> _table_pb2.Position:
-        """The position that the choice answers. Needed. If that is where the choice sent before on this stream leads, and its
-        answer is not there yet, the link may be empty: the choice is taken only if that one's last event has this
-        sequence.
+        """The position that the choice answers. Needed. If that is where the choice sent before on this stream leads, the link
+        may be empty, as it is not known before the answer is there: the choice is taken only if that one's last event has
+        this sequence.
         """
 
     @_builtins.property
@@ -1122,10 +1130,11 @@ class PlayRequest(_message.Message):
         seat: _builtins.int | None = ...,
         choice: _table_pb2.Choice | None = ...,
         refusals_seen: _builtins.int = ...,
+        outcomes_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "choice", b"choice", "position", b"position", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "choice", b"choice", "match_id", b"match_id", "position", b"position", "refusals_seen", b"refusals_seen", "request_id", b"request_id", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "choice", b"choice", "match_id", b"match_id", "outcomes_only", b"outcomes_only", "position", b"position", "refusals_seen", b"refusals_seen", "request_id", b"request_id", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015

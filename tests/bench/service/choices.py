@@ -1,0 +1,143 @@
+"""Choices: one by one, and over Play, beside a bare server that answers as many bytes.
+
+What is sent is written beforehand, in a rehearsal: a world with the same clock, keys and calls has the same matches
+byte for byte. So what is measured is a client that sends bytes and reads bytes, here as at the bare server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from itertools import islice
+from typing import Any, TypeAlias
+
+import grpc
+
+from rollbook.v1.match_pb2 import ChooseRequest, PlayRequest, PlayResponse
+from tests.bench.measure import Measure, Run
+from tests.bench.service.bare import CHOICE_BYTES, Bare
+from tests.bench.service.stage import Stage, next_choice, stage
+from tests.server.talking import Person
+
+AT_ONCE, CHOICES_EACH = 8, 40
+PLAYED, PLAYS_EACH = 50, 12
+
+Table: TypeAlias = tuple[str, list[Person]]
+Lines: TypeAlias = Iterator[tuple[int, bytes]]
+"""What the seats of a match send, in order: seat and bytes."""
+
+
+class Choices:
+    """A service with matches under way, a bare server, and the calls that are made to both."""
+
+    def __init__(self, run: Run, rounds: int) -> None:
+        """Rehearse so many rounds; one more warms everything up."""
+        self._run = run
+        self._rounds = rounds + 1
+        self._answers: list[bytes] = []
+
+    async def begin(self, stack: AsyncExitStack) -> None:
+        """Rehearse, and raise the curtain."""
+        one_by_one, played = await rehearsal(self._rounds)
+        world = await stack.enter_async_context(stage().serving())
+        tables = [await world.started() for _ in range(AT_ONCE + PLAYED)]
+        choose: Any = world.channel.unary_unary("/rollbook.v1.MatchService/Choose")
+        self._one_by_one = [
+            (choose, [person.metadata for person in people], lines)
+            for (_, people), lines in zip(tables, one_by_one, strict=False)
+        ]
+        play: Any = world.channel.stream_stream("/rollbook.v1.MatchService/Play")
+        self._played = [
+            ([play(metadata=person.metadata) for person in people], lines)
+            for (_, people), lines in zip(tables[AT_ONCE:], played, strict=True)
+        ]
+        channel = await stack.enter_async_context(grpc.aio.insecure_channel(await Bare().serve(stack)))
+        self._answer: Any = channel.unary_unary("/Bare/Answer")
+        chat: Any = channel.stream_stream("/Bare/Chat")
+        self._chats = [chat() for _ in range(PLAYED)]
+        for stream in (*self._chats, *[stream for streams, _ in self._played for stream in streams]):
+            stack.callback(stream.cancel)
+
+    def measures(self) -> list[list[Measure]]:
+        """What is measured side by side."""
+        run = self._run
+        return [
+            [
+                Measure("bare unary calls", "calls/s", lambda: run(self.bare_calls())),
+                Measure(f"Choose, {AT_ONCE} matches at once", "choices/s", lambda: run(self.one_by_one()), 0.6),
+            ],
+            [
+                Measure("bare bidirectional streams", "answers/s", lambda: run(self.bare_chats())),
+                Measure(f"Play, {PLAYED} matches at once", "choices/s", lambda: run(self.played()), 0.3),
+            ],
+        ]
+
+    async def one_by_one(self) -> int:
+        """Choose, again and again in each match."""
+
+        async def table(choose: Any, metadata: list[Any], lines: Lines) -> None:
+            for seat, request in islice(lines, CHOICES_EACH):
+                await choose(request, metadata=metadata[seat])
+
+        await asyncio.gather(*[table(*each) for each in self._one_by_one])
+        return AT_ONCE * CHOICES_EACH
+
+    async def bare_calls(self) -> int:
+        """As many calls."""
+
+        async def caller() -> None:
+            for _ in range(CHOICES_EACH):
+                await self._answer(CHOICE_BYTES)
+
+        await asyncio.gather(*[caller() for _ in range(AT_ONCE)])
+        return AT_ONCE * CHOICES_EACH
+
+    async def played(self) -> int:
+        """Choices over Play, a stream for each seat."""
+
+        async def table(streams: list[Any], lines: Lines) -> None:
+            for seat, request in islice(lines, PLAYS_EACH):
+                await streams[seat].write(request)
+                self._answers.append(await streams[seat].read())
+
+        await asyncio.gather(*[table(*each) for each in self._played])
+        return PLAYED * PLAYS_EACH
+
+    async def bare_chats(self) -> int:
+        """As many answers."""
+
+        async def chat(stream: Any) -> None:
+            for _ in range(PLAYS_EACH):
+                await stream.write(CHOICE_BYTES)
+                await stream.read()
+
+        await asyncio.gather(*[chat(stream) for stream in self._chats])
+        return PLAYED * PLAYS_EACH
+
+    def check(self) -> None:
+        """Every choice over Play was taken."""
+        assert {"made"} == {PlayResponse.FromString(answer).WhichOneof("answer") for answer in self._answers}
+
+
+async def rehearsal(rounds: int) -> tuple[list[Lines], list[Lines]]:
+    """The lines of all matches, those that are chosen one by one, and those that are played."""
+    async with stage().serving() as world:
+        tables = [await world.started() for _ in range(AT_ONCE + PLAYED)]
+        one_by_one = [await _lines(world, table, ChooseRequest, rounds * CHOICES_EACH) for table in tables[:AT_ONCE]]
+        played = [await _lines(world, table, PlayRequest, rounds * PLAYS_EACH) for table in tables[AT_ONCE:]]
+        return one_by_one, played
+
+
+async def _lines(world: Stage, table: Table, kind: type[ChooseRequest | PlayRequest], times: int) -> Lines:
+    match_id, people = table
+    lines = []
+    for number in range(times):
+        ledger = world.service.matches.known(match_id)
+        assert ledger is not None
+        seat, choice, position = next_choice(ledger)
+        said = {"request_id": f"choice-{number}", "choice": choice, "position": position}
+        briefly = {"outcomes_only": True} if kind is PlayRequest else {}
+        lines.append((seat, kind(match_id=match_id, **said, **briefly).SerializeToString()))  # type: ignore[arg-type]
+        await people[seat].call("Choose", match_id=match_id, **said)
+    return iter(lines)

@@ -1,0 +1,135 @@
+"""Fan-out: one match and its crowd, beside a bare server that writes as many bytes to as large a crowd.
+
+What happens in the match comes from another process of the service, so to speak: it is in the log, all at once, before
+anybody here has heard of it. Watchers are spectators.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import AsyncExitStack
+from itertools import count
+from statistics import median
+
+from rollbook.match import decide
+from rollbook.match.decide import Command, Decision
+from rollbook.match.ledger import Ledger
+from rollbook.server.matches import Answer, Matches
+from rollbook.v1.feed_pb2 import MatchFrame, WatchMatchRequest
+from tests.bench.measure import Measure, Run
+from tests.bench.service.bare import Bare
+from tests.bench.service.crowd import Crowd
+from tests.bench.service.stage import next_move, stage
+from tests.server.keeping import lost_tails
+
+WATCH = "/rollbook.v1.FeedService/WatchMatch"
+TELL = "/Bare/Tell"
+TIMES = 10
+BURST = 20
+"""Choices that are appended at once."""
+
+
+class FanOut:
+    """A match and its crowd, and the same without a service."""
+
+    def __init__(self, run: Run, watchers: int) -> None:
+        """So many watchers on each side."""
+        self._run = run
+        self._watchers = watchers
+
+    async def begin(self, stack: AsyncExitStack) -> None:
+        """Seat the players and let the crowds in."""
+        world = await stack.enter_async_context(stage().serving())
+        self._match_id, _ = await world.started()
+        self._elsewhere = Matches(world.log, lambda _: None, lost_tails(world.log))
+        self._numbers = count(1)
+        self._now_ms = world.clock()
+        request = WatchMatchRequest(match_id=self._match_id).SerializeToString()
+        spectator = world.person("spectator")
+        address = f"127.0.0.1:{world.port}"
+        self._crowd = await stack.enter_async_context(
+            Crowd.watching(address, WATCH, request, spectator.metadata, self._watchers)
+        )
+        ledger = await self._elsewhere.ledger(self._match_id)
+        await self._crowd.told(ledger.head.sequence + await self._append())
+        self._frame = await self._crowd.frame()
+        self._bare = Bare()
+        bare_address = await self._bare.serve(stack)
+        self._bare_crowd = await stack.enter_async_context(
+            Crowd.watching(bare_address, TELL, b"", None, self._watchers)
+        )
+
+    def measures(self) -> list[list[Measure]]:
+        """What is measured side by side."""
+        run, watchers = self._run, self._watchers
+        one_by_one = Measure(f"events to {watchers} watchers, one by one", "events/s", lambda: run(self.events(1)))
+        return [
+            [
+                Measure(f"bare writes to {watchers} streams", "frames/s", lambda: run(self.bare_frames())),
+                Measure(f"frames to {watchers} watchers", "frames/s", lambda: run(self.frames()), 0.8),
+            ],
+            [
+                one_by_one,
+                Measure(f"the same in bursts of {BURST} choices", "events/s", lambda: run(self.events(BURST)), 4.0),
+            ],
+        ]
+
+    async def frames(self) -> int:
+        """A choice, and everybody has its frame; again and again."""
+        for _ in range(TIMES):
+            await self._crowd.told(await self._append())
+        return TIMES * self._watchers
+
+    async def bare_frames(self) -> int:
+        """As many frames of as many bytes."""
+        for _ in range(TIMES):
+            self._bare.publish(self._frame)
+            await self._bare_crowd.told(_events(self._frame))
+        return TIMES * self._watchers
+
+    async def events(self, choices: int) -> int:
+        """So many choices at once, and everybody has their events; again and again."""
+        events = 0
+        for _ in range(TIMES):
+            made = await self._append(choices)
+            await self._crowd.told(made)
+            events += made
+        return events * self._watchers
+
+    async def milliseconds_to_a_frame(self) -> float:
+        """From an append to the frame, for the watcher in the middle; the median of some."""
+        found = []
+        for _ in range(TIMES):
+            made = await self._append()
+            began = time.monotonic()
+            found.append(median(await self._crowd.told(made)) - began)
+        return 1_000 * median(found)
+
+    async def bare_milliseconds(self) -> float:
+        """From the first write to the frame."""
+        found = []
+        for _ in range(TIMES):
+            began = time.monotonic()
+            self._bare.publish(self._frame)
+            found.append(median(await self._bare_crowd.told(_events(self._frame))) - began)
+        return 1_000 * median(found)
+
+    async def _append(self, times: int = 1) -> int:
+        """Some choices, and how many events they made."""
+        made = 0
+        for _ in range(times):
+            answer = await self._choose()
+            made += len(answer.made)
+        return made
+
+    async def _choose(self) -> Answer:
+        command = Command(self._now_ms, b"", b"%016d" % next(self._numbers))
+
+        def decided(ledger: Ledger) -> Decision:
+            return decide.chosen(ledger, command, *next_move(ledger))
+
+        return await self._elsewhere.command(self._match_id, command, decided, lambda _: True)
+
+
+def _events(frame: bytes) -> int:
+    return len(MatchFrame.FromString(frame).events.events)

@@ -1,0 +1,86 @@
+"""The service as it is measured: everything around a call that `rollbook serve` has, on a log in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+
+from rollbook.match.ledger import Ledger
+from rollbook.match.messages import write_choice
+from rollbook.rules.cant_stop import Stop
+from rollbook.server.call_log import CallLog
+from rollbook.server.draining import Draining
+from rollbook.server.feed_service import FeedServicer
+from rollbook.server.identity_service import IdentityService
+from rollbook.server.limits import Limits
+from rollbook.server.match_service import MatchService
+from rollbook.server.refusing import Refusing
+from rollbook.server.service import Service
+from rollbook.v1 import feed_pb2_grpc, identity_pb2_grpc, match_pb2_grpc
+from rollbook.v1.table_pb2 import Choice, Position
+from tests.server.talking import Person
+from tests.server.watching import Theatre
+
+UNLIMITED = Limits(
+    matches_per_subject=10**6,
+    seats_per_subject=10**6,
+    requests_at_once=10**9,
+    plays_per_subject=10**6,
+    watches_per_subject=10**6,
+)
+
+
+class Stage(Theatre):
+    """A world whose calls are logged, measured and drained as those of a service are."""
+
+    @asynccontextmanager
+    async def serving(self, service: Service | None = None) -> AsyncIterator[Stage]:
+        """Serve everything on a loopback port."""
+        service = service or self.service
+        server = grpc.aio.server(
+            interceptors=[CallLog(service.metrics.called), Draining(), Refusing(service.metrics.refused)]
+        )
+        self.feeds = FeedServicer(service)
+        match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
+        identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
+        feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)
+        self.port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        try:
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{self.port}") as self.channel:
+                yield self
+        finally:
+            await server.stop(None)
+            await self.feeds.close()
+
+
+def stage(log: Any = None) -> Stage:
+    """A world without limits; two of them with the same calls have the same matches, byte for byte."""
+    return Stage(limits=UNLIMITED, log=log)
+
+
+def next_move(ledger: Ledger) -> tuple[int, Any]:
+    """Who is to choose, and a choice that goes on rolling."""
+    seat = ledger.awaited_seat
+    assert seat is not None
+    return seat, next(choice for choice in ledger.game.legal(ledger.match.state) if not isinstance(choice, Stop))
+
+
+def next_choice(ledger: Ledger) -> tuple[int, Choice, Position]:
+    """The same as messages, and the position that is answered."""
+    seat, chosen = next_move(ledger)
+    choice = Choice()
+    write_choice(ledger.game, chosen, choice.cant_stop)
+    return seat, choice, Position(sequence=ledger.head.sequence, link=ledger.head.link)
+
+
+async def played_on(world: Theatre, match_id: str, people: list[Person], times: int) -> None:
+    """So many choices, one after the other."""
+    for _ in range(times):
+        ledger = world.service.matches.known(match_id)
+        assert ledger is not None
+        seat, choice, position = next_choice(ledger)
+        await people[seat].choose(match_id, choice, position)

@@ -1,0 +1,119 @@
+"""Group commit at fsync beside a bare pipeline of the same script, and what an event takes of Redis' memory."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from redis.asyncio import Redis
+
+from rollbook.log.embedded import find_server
+from rollbook.log.keys import lobby_key, stream_key
+from rollbook.log.redis_log import RedisLog
+from rollbook.log.servers import _SCRIPT
+from rollbook.match.log import Appended, Entry
+from tests.bench.measure import Measure, Row, Run
+from tests.bench.service.stage import played_on, stage
+from tests.log.servers import running
+
+GROUP, APPENDS_EACH, ALONE = 64, 40, 150
+MATCHES, CHOICES = 20, 250
+MOST_BYTES_AN_EVENT = 160
+
+
+class Stored:
+    """A durable server, our log on it, and the same script over a bare pipeline."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._heads: dict[str, int] = {}
+        self._entry = Entry(b"e" * 120)
+
+    async def begin(self, stack: AsyncExitStack) -> None:
+        """Start a server of our own."""
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        server = stack.enter_context(running(find_server(), Path(folder)))
+        self._log = await RedisLog.connect(server.url)
+        stack.push_async_callback(self._log.close)
+        self._redis: Any = Redis(port=server.port, protocol=2)
+        stack.push_async_callback(self._redis.aclose)
+
+    def measures(self) -> list[list[Measure]]:
+        """What is measured side by side."""
+        run = self._run
+        name = f"group commit of {GROUP} matches"
+        return [
+            [
+                Measure("bare pipeline of the script, fsync", "appends/s", lambda: run(self.pipelined())),
+                Measure(name, "appends/s", lambda: run(self.together()), 0.6),
+            ],
+            [
+                Measure("one append at a time, fsync", "appends/s", lambda: run(self.alone())),
+                Measure(name, "appends/s", lambda: run(self.together()), 5.0),
+            ],
+        ]
+
+    async def _append(self, match_id: str, times: int) -> None:
+        for _ in range(times):
+            head = self._heads.get(match_id, 0)
+            behind = self._entry.event if head else None
+            result = await self._log.append(match_id, head, [self._entry], behind=behind)
+            assert isinstance(result, Appended)
+            self._heads[match_id] = result.head
+
+    async def together(self) -> int:
+        """Many matches at once, each append answered before the next of its match."""
+        await asyncio.gather(*[self._append(f"together-{number}", APPENDS_EACH) for number in range(GROUP)])
+        return GROUP * APPENDS_EACH
+
+    async def alone(self) -> int:
+        """One match."""
+        await self._append("alone", ALONE)
+        return ALONE
+
+    async def pipelined(self) -> int:
+        """The script for as many matches in one pipeline, each answered before the next."""
+        digest = hashlib.sha1(_SCRIPT, usedforsecurity=False).hexdigest()
+        await self._redis.script_load(_SCRIPT)
+        for _ in range(APPENDS_EACH):
+            pipeline = self._redis.pipeline(transaction=False)
+            for number in range(GROUP):
+                match_id = f"pipelined-{number}"
+                head = self._heads.get(match_id, 0)
+                behind = self._entry.event if head else b""
+                arguments = (b"%d" % head, b"0", match_id.encode(), b"", behind, self._entry.event, b"")
+                pipeline.evalsha(digest, 1, stream_key(match_id), *arguments)
+                self._heads[match_id] = head + 1
+            answers = await pipeline.execute()
+            assert all(outcome == 0 for outcome, _ in answers)
+        return GROUP * APPENDS_EACH
+
+    async def weighed(self) -> list[Row]:
+        """Bytes for each event of matches of Can't Stop: of all their keys, and by which the server has grown."""
+        before = (await self._redis.info("memory"))["used_memory"]
+        match_ids = []
+        async with stage(self._log).serving() as world:
+            for _ in range(MATCHES):
+                match_id, people = await world.started()
+                match_ids.append(match_id)
+                await played_on(world, match_id, people, CHOICES)
+        grown = (await self._redis.info("memory"))["used_memory"] - before
+        keys = [stream_key(match_id) for match_id in match_ids]
+        events = sum([await self._redis.xlen(key) for key in keys])
+        keys += [key for partition in range(256) if await self._redis.exists(key := lobby_key(partition))]
+        used = sum([await self._redis.memory_usage(key, samples=0) for key in keys])
+        return [
+            Row(
+                f"Redis memory an event, {how}; ratio to {MOST_BYTES_AN_EVENT}",
+                "bytes",
+                (bytes_each,),
+                bytes_each / MOST_BYTES_AN_EVENT,
+                1.0,
+                at_most=True,
+            )
+            for how, bytes_each in (("all keys", used / events), ("used_memory", grown / events))
+        ]

@@ -1,0 +1,99 @@
+"""Speed of the service: beside bare gRPC and bare Redis that move as many bytes, in one run.
+
+Choices come through the whole service: token, rate, decision, append, projection, signature, and the interceptors that
+log and count every call. There clients and server share one process and one loop, in the baselines as well. Watchers
+live in processes of their own. All but group commit and memory is over a log in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import cProfile
+import gc
+import io
+import pstats
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from typing import Any, Protocol
+
+from rollbook.server import logs
+from tests.bench.measure import Measure, Row, Run, looked_up, side_by_side
+from tests.bench.service.choices import Choices
+from tests.bench.service.fan_out import FanOut
+from tests.bench.service.stored import Stored
+
+WATCHERS = 1_000
+WATCHERS_TIMED = 500
+LATENCY = 1.7
+"""The ceiling of the time to a frame, as a multiple of that of a bare server."""
+
+PROFILED_LINES = 30
+
+
+class Scene(Protocol):
+    """Things that are measured side by side on what they share."""
+
+    async def begin(self, stack: AsyncExitStack) -> None:
+        """Set everything up."""
+
+    def measures(self) -> list[list[Measure]]:
+        """What is measured side by side, each after its baseline."""
+
+
+def bench(rounds: int) -> list[Row]:
+    """All of it."""
+    rows: list[Row] = []
+    with _on(lambda run: Choices(run, rounds)) as (choices, _):
+        rows += _measured(choices, rounds)
+        choices.check()
+    with _on(lambda run: FanOut(run, WATCHERS)) as (crowd, _):
+        rows += _measured(crowd, rounds)
+    with _on(lambda run: FanOut(run, WATCHERS_TIMED)) as (crowd, run):
+        bare = Measure(f"bare write to {WATCHERS_TIMED} streams, median", "ms", lambda: run(crowd.bare_milliseconds()))
+        ours = Measure("append to frame, median", "ms", lambda: run(crowd.milliseconds_to_a_frame()), LATENCY)
+        rows += looked_up([bare, ours], rounds)
+    with _on(Stored) as (stored, run):
+        rows += _measured(stored, rounds)
+        rows += run(stored.weighed())
+    return rows
+
+
+def profile() -> None:
+    """Where the time goes: of choices one by one, of choices over Play, and of frames."""
+    with _on(lambda run: Choices(run, 2)) as (choices, run):
+        _profiled(run, choices.one_by_one)
+        _profiled(run, choices.played)
+    with _on(lambda run: FanOut(run, WATCHERS)) as (crowd, run):
+        _profiled(run, crowd.frames)
+
+
+def _measured(scene: Scene, rounds: int) -> list[Row]:
+    rows: list[Row] = []
+    for measures in scene.measures():
+        for measure in measures:
+            measure.work()
+        rows += side_by_side(measures, rounds)
+    return rows
+
+
+@contextmanager
+def _on(make: Callable[[Run], Any]) -> Iterator[tuple[Any, Run]]:
+    """A scene on a loop of its own."""
+    logs.configure("info", io.StringIO())
+    with asyncio.Runner() as runner:
+        scene, stack = make(runner.run), AsyncExitStack()
+        try:
+            runner.run(scene.begin(stack))
+            gc.collect()
+            yield scene, runner.run
+        finally:
+            runner.run(stack.aclose())
+
+
+def _profiled(run: Run, work: Callable[[], Any]) -> None:
+    run(work())
+    taken = cProfile.Profile()
+    taken.enable()
+    run(work())
+    taken.disable()
+    pstats.Stats(taken).sort_stats("tottime").print_stats(PROFILED_LINES)
