@@ -124,7 +124,7 @@ class Feeds:
     ) -> AsyncGenerator[Frame, None]:
         """Frames from behind a position (none: from the start) to the end of the match.
 
-        `eyes` says what the watcher sees of the match as it is, and is asked again whenever something happens;
+        `eyes` says what the watcher sees of the match as it is, and is asked again until the seats are closed;
         `expired` whether it still may. Raises MatchUnknown, Declined for a position that is not there, LogLost and
         StoreUnavailable.
         """
@@ -152,13 +152,16 @@ class Feeds:
         perspective = eyes(live.projector.ledger)
         yield Confirmed(perspective, start, channel.snapshot() if channel.logged else None)
         at = start
-        caught_up = False
+        caught_up = seats_closed = False
         while True:
             if channel.failure is not None:
                 raise channel.failure
-            if (reason := self._reason(live, perspective, eyes, expired)) is not None:
+            # As long as somebody can sit down or get up, the watcher may see with other eyes by now.
+            changed = not seats_closed and eyes(live.projector.ledger) != perspective
+            if (reason := self._reason(expired=expired(), changed=changed)) is not None:
                 yield Ended(reason, at)
                 return
+            seats_closed = live.projector.ledger.match.closed
             behind = channel.head.sequence - at.sequence
             if behind >= FELL_BEHIND and caught_up:
                 caught_up = False
@@ -178,18 +181,12 @@ class Feeds:
             elif not await channel.bell.wait(plays=isinstance(perspective, int)) and channel.logged:
                 yield Beat(channel.snapshot(), channel.delay_ms)
 
-    def _reason(
-        self,
-        live: Channel,
-        perspective: Perspective,
-        eyes: Callable[[Ledger], Perspective],
-        expired: Callable[[], bool],
-    ) -> End | None:
+    def _reason(self, *, expired: bool, changed: bool) -> End | None:
         if self._draining:
             return End.DRAINING
-        if expired():
+        if expired:
             return End.TOKEN_EXPIRED
-        return End.PERSPECTIVE_CHANGED if eyes(live.projector.ledger) != perspective else None
+        return End.PERSPECTIVE_CHANGED if changed else None
 
     @asynccontextmanager
     async def _channel(self, match_id: str) -> AsyncIterator[Channel]:
