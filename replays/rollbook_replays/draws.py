@@ -63,10 +63,11 @@ class Draws:
             self._dice = Dice(match_key(self._secret, self._replay.match_id, entropy))
         values = self._dice.values(match.chance_events + 1, awaited)
         outcome = self._game.outcome(match.state, values)
-        if seen.outcome != outcome:
+        if seen.outcome == outcome:
+            if number in self._replay.beside:
+                raise Diverged(number, Check.HIDDEN, "nothing beside an event that hides nothing", "something")
+        else:
             seen = self._compared(number, seen, Happened(outcome))
-        elif number in self._replay.beside:
-            raise Diverged(number, Check.HIDDEN, "nothing beside an event that hides nothing", "something")
         if type(awaited) is Throw:
             # The dice are mostly the same tuple again and again, which is faster to recognise than to compare.
             dice = awaited.dice
