@@ -128,7 +128,7 @@ def test_many_files_are_audited_by_several_processes_in_their_order(
 ) -> None:
     """The verdicts are those that one process gives."""
     monkeypatch.setattr(many, "FEW", 1)
-    monkeypatch.setattr(many, "BATCH", 1)
+    monkeypatch.setattr(many, "BATCH", 2)
     keys = read_keys((corpus / "KEY.pub").read_text())
     found = list(sources(corpus))
     assert [(source, audit(source.read(), keys)) for source in found] == list(many.audit_all(found, keys, (), 2))

@@ -39,6 +39,7 @@ def test_what_is_remembered_is_read_like_what_is_seen_for_the_first_time() -> No
         spoilt = [data[:at] + data[at + 1 :] for at in range(len(data))]
         spoilt += [data[:at] + bytes([rng.randrange(256)]) + data[at:] for at in range(len(data) + 1)]
         spoilt += [data[:at] + b"\x2a\x10" + bytes(16) + data[at:] for at in range(len(data) + 1)]
+        spoilt += [data[:at] + b"\0" + data[at + 1 :] for at in range(len(data))]
         for bit in range(8 * len(data)):
             flipped = bytearray(data)
             flipped[bit // 8] ^= 1 << bit % 8
