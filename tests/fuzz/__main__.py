@@ -1,7 +1,7 @@
 """The coverage-guided fuzzer: `python -m tests.fuzz TARGET --seconds 600`, with `pip install -e '.[fuzz]'`.
 
-It begins with the corpus; what else it finds worth keeping goes into --found, and with --merge that is made small and
-added to the corpus. A finding ends it, and leaves its bytes in a file `crash-…` in --found.
+It begins with the corpus; what else it finds worth keeping goes into --found, and the small ones of that may be copied
+into the corpus. A finding ends it, and leaves its bytes in a file `crash-…` in --found.
 """
 
 from __future__ import annotations
@@ -28,24 +28,20 @@ def main() -> None:
     words.add_argument("--seconds", type=int, default=600)
     words.add_argument("--seed", type=int, default=0, help="0: drawn, and told in the first lines")
     words.add_argument("--found", type=Path, help="a folder for what is found. Default: a new one")
-    words.add_argument("--merge", action="store_true", help="add to the corpus what --found covers beyond it")
     asked = words.parse_args()
     found = Path(tempfile.mkdtemp(prefix="rollbook-fuzz-")) if asked.found is None else asked.found
     found.mkdir(parents=True, exist_ok=True)
-    corpus = CORPUS / asked.target
     options = [
         f"-max_len={LARGEST_INPUT}",
         f"-timeout={MOST_SECONDS_AN_INPUT}",
         f"-rss_limit_mb={MOST_MEMORY_MB}",
         f"-seed={asked.seed}",
         f"-artifact_prefix={found}/",
+        f"-max_total_time={asked.seconds}",
+        "-print_final_stats=1",
     ]
-    if asked.merge:
-        folders = ["-merge=1", str(corpus), str(found)]
-    else:
-        folders = [f"-max_total_time={asked.seconds}", "-print_final_stats=1", str(found), str(corpus)]
     print(f"what is found goes into {found}", file=sys.stderr)
-    atheris.Setup([sys.argv[0], *options, *folders], TARGETS[asked.target])
+    atheris.Setup([sys.argv[0], *options, str(found), str(CORPUS / asked.target)], TARGETS[asked.target])
     atheris.Fuzz()
 
 

@@ -200,6 +200,9 @@ END: Final = b"PK\x05\x06"
         (lambda: patched(good_bundle(), END, 8, b"\xff\xff\xff\xff"), "at most 20000 matches"),
         (lambda: patched(good_bundle(), END, 12, b"\xff\xff\xff\xff"), "at most 20000 matches"),
         (lambda: patched(good_bundle(), CENTRAL, 8, b"\x01\x00"), "compressed or encrypted"),
+        (lambda: patched(good_bundle(), CENTRAL, 10, b"\x08\x00"), "compressed or encrypted"),
+        (lambda: good_bundle().replace(b"manifest.toml", b"manifest.lmot", 1), "another name"),
+        (lambda: patched(good_bundle(), END, -20, b"PK\x06\x07" + bytes(16)), "no zip64 archive"),
     ],
 )
 def test_hostile_bundles_are_refused(make: Callable[[], bytes], why: str, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from rollbook.match.notation import write as write_plain
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Watcher
-from rollbook_replays.container import SUFFIX, Replay, without_names, write
+from rollbook_replays.container import SUFFIX, Replay, read, without_names, write
 from rollbook_replays.drawing import WIDTH
 from rollbook_replays.looking import look
 from rollbook_replays.telling import tell
@@ -28,6 +28,7 @@ from tests.replays.replaying import KEYS, SEED, cut, recorded
 from tests.replays.snapshots import FOLDER, snapshot
 
 GAMES = list(CURRENT)
+GOLDEN = sorted((Path(__file__).parents[2] / "replays" / "golden").glob(f"*{SUFFIX}"))
 ESCAPE = "\x1b["
 
 
@@ -96,6 +97,20 @@ def test_the_plain_form_of_a_file_is_that_of_the_match(game: str) -> None:
     played = Simulation(find(game), find(game).settle({}, seats), seats, SEED, 0)
     expected = "".join(write_plain(played.header, played.events()))
     assert expected == "".join(write_plain(seen.header, seen.events))
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.stem)
+def test_every_golden_replay_is_told_and_written_as_the_golden_match(golden: Path) -> None:
+    """Whatever happens in a match: time-outs, caretakers, forfeits and absences of the service have their words."""
+    seen = look(read(golden.read_bytes()).replay)
+    told = "".join(tell(seen.header, seen.events))
+    assert seen.count - 2 == len(re.findall(r"^ +\d+  ", told, re.MULTILINE))
+    assert "\n1. " in told
+    lines = list(write_plain(seen.header, seen.events))
+    plain = golden.with_suffix(".jsonl")
+    if plain.exists():
+        assert plain.read_text(encoding="utf-8") == "".join(lines)
+    assert check([line.removesuffix("\n") for line in lines]).dice_proved
 
 
 def test_show_tells_who_did_what_and_ends_with_the_board(tmp_path: Path) -> None:
