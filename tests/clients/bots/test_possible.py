@@ -47,14 +47,17 @@ def test_hidden_cards_are_drawn_anew_each_time_and_all_of_them_lie_somewhere() -
     view = case.game.view(state, seat)
     rng = random.Random(5)
     held: Counter[int] = Counter()
+    starters: Counter[int] = Counter()
     for _ in range(2_000):
         imagined = STATES["allie_gator"](case.options, view, rng.randrange)
         places = (imagined.targets, imagined.laid, imagined.hands, imagined.penalties, [imagined.stock])
         assert sorted(DECK) == sorted(card for piles in places for pile in piles for card in pile)
         held.update(imagined.hands[1 - seat])
+        starters[imagined.starter] += 1
     unseen = Counter(state.hands[1 - seat]) + Counter(state.stock)
     expected = 2_000 * len(state.hands[1 - seat]) / unseen.total()
     assert set(unseen) == set(held)
+    assert all(900 < starters[starter] < 1_100 for starter in (0, 1))
     assert all(abs(held[card] / copies - expected) < 5 * expected**0.5 for card, copies in unseen.items())
 
 
