@@ -65,10 +65,10 @@ class Keeper(Theatre):
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
         feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)
         replay_pb2_grpc.add_ReplayServiceServicer_to_server(ReplayServicer(service, self.log), server)
-        port = server.add_insecure_port("127.0.0.1:0")
+        self.port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
         try:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as self.channel:
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{self.port}") as self.channel:
                 yield self
         finally:
             await server.stop(None)

@@ -17,10 +17,10 @@ from tests.clients.sdk.tables import SEED, events, impatient, play, run, running
 from tests.server.test_whole_service import Serving
 from tests.server.watching import Theatre
 
-HURRIED = impatient(answer=0.5, silence=0.3)
-"""In a network like this one, a third of a second is long."""
+HURRIED = impatient(answer=1.0, silence=0.5)
+"""In a network like this one, half a second of silence is long."""
 
-MATCHES = 8
+MATCHES = 6
 
 
 def chosen(seen: list[Event], seat: int) -> list[int]:

@@ -20,6 +20,7 @@ from rollbook_clients.sdk import (
     NotNow,
     Refused,
 )
+from rollbook_replays.verdicts import Verdict
 from tests.clients.sdk.tables import (
     GAMES,
     SEED,
@@ -48,6 +49,8 @@ def test_whole_matches_of_every_game_are_played_through_the_sdk_alone(game: str,
             played = await asyncio.gather(*(play(match, random) for match in matches))
             seen = await watching
             state = await matches[0].state()
+            audited = await matches[0].verify()
+        assert Verdict.EXACT == audited.verdict
         assert MATCH_STATE_FINISHED == state.summary.state
         assert ["Anna", "Ben", "Cora"] == [seat.name for seat in state.summary.seats]
         assert all(seat.brings_entropy for seat in state.summary.seats)

@@ -112,8 +112,9 @@ def test_a_guest_is_renewed_before_the_token_expires() -> None:
             await match.join()
             token = anna.token
             state = await match.state()
+            # By the service's clock the token holds for ever, so nothing but foresight renews it.
+            theatre.clock.ms += 1_000
             while token == anna.token:
-                theatre.clock.ms = int(time.time() * 1_000)
                 state = await match.state()
             assert state.perspective.HasField("seat")
 
@@ -188,17 +189,17 @@ def test_a_rate_limit_is_waited_out() -> None:
 
     async def scenario(theatre: Theatre) -> None:
         theatre.service.rates._at_once = 5
-        theatre.service.rates._per_second = 100.0
+        theatre.service.rates._per_second = 10.0
 
         async def tick() -> None:
             while True:
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.05)
                 theatre.clock.ms += 10
 
         ticking = asyncio.create_task(tick())
         async with tables(theatre, "Anna") as (anna,):
-            matches = [await anna.open("cant_stop", 2) for _ in range(20)]
-            assert 20 == len({match.id for match in matches})
+            matches = [await anna.open("cant_stop", 2) for _ in range(8)]
+            assert 8 == len({match.id for match in matches})
         ticking.cancel()
         await asyncio.gather(ticking, return_exceptions=True)
 

@@ -230,6 +230,8 @@ def test_the_lobby_is_always_the_whole_picture(monkeypatch: pytest.MonkeyPatch) 
                     if len(now.matches) == 1:
                         break
                 assert ([second.id], False) == ([each.match_id for each in now.matches], now.is_away)
+                await theatre.abort(second.id)
+                assert () == (await anext(lobby)).matches
 
     run(scenario)
 

@@ -222,6 +222,20 @@ def test_a_rewritten_match_is_caught_with_a_head_from_an_earlier_run(sequence: i
     run(scenario)
 
 
+def test_heads_never_go_back(tmp_path: Path) -> None:
+    """An answer that is told late, or another program at the same file, must not put an older head over a newer one."""
+    file = tmp_path / "heads.jsonl"
+    older, newer = (Head("m" * 24, sequence, bytes(32), "f" * 16, bytes(64)) for sequence in (6, 7))
+    mine, others = Heads(file), Heads(file)
+    others.keep(newer)
+    others.save()
+    mine.keep(older)
+    mine.save()
+    assert [newer] == list(mine) == list(Heads(file))
+    mine.keep(older)
+    assert newer == mine.last("m" * 24)
+
+
 def test_a_file_that_holds_no_heads_is_refused_by_line(tmp_path: Path) -> None:
     """Overwriting what somebody took for evidence would be worse than not starting."""
     file = tmp_path / "heads.jsonl"
