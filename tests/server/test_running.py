@@ -20,6 +20,7 @@ from rollbook.log.embedded import find_server
 from tests.log.servers import running
 from tests.log.terminating import certificate
 from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, begin, call, health, service, until
+from tests.server.talking import refused as told_by
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -144,6 +145,28 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
         one.process.terminate()
         assert 130 == one.ended(5)
         assert not store.is_running()
+
+
+def test_whoever_calls_during_a_drain_is_refused_by_name_and_health_answers_to_the_end(tmp_path: Path) -> None:
+    """On an old connection and on a new one: a command, and a stream; the client knows that it may repeat elsewhere."""
+    with service(tmp_path) as one, one.channel() as channel:
+        stay = begin(channel, "Stay")
+        assert 1 == next(stay).value
+        one.process.terminate()
+        until(lambda: one.status() == NOT_SERVING, one)
+        with one.channel() as another:
+            for line in (channel, another):
+                for late in (lambda line=line: call(line, "Write"), lambda line=line: next(begin(line, "Follow"))):  # type: ignore[misc]
+                    with pytest.raises(grpc.RpcError) as failure:
+                        late()
+                    told = told_by(failure.value)  # type: ignore[arg-type]  # it has the same methods
+                    assert (grpc.StatusCode.UNAVAILABLE, "DRAINING") == (told.code, told.reason)
+            assert NOT_SERVING == one.status()
+        assert one.process.poll() is None
+        one.process.terminate()
+        assert 130 == one.ended()
+    with service(tmp_path) as one, one.channel() as channel:
+        assert 0 == call(channel, "Read")
 
 
 def test_a_drain_is_bounded(tmp_path: Path) -> None:
