@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import signal
 import subprocess
@@ -17,9 +18,11 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from rollbook.log.embedded import find_server
+from rollbook.server.running import MOST_STREAMS_A_CONNECTION
 from tests.log.servers import running
 from tests.log.terminating import certificate
 from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, begin, call, health, service, until
+from tests.server.talking import refused as told_by
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 KEY_FILES = ("head.key", "replay.key", "token.key", "service.key")
@@ -145,6 +148,62 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
         one.process.terminate()
         assert 130 == one.ended(5)
         assert not store.is_running()
+
+
+def test_whoever_calls_during_a_drain_is_refused_by_name_and_health_answers_to_the_end(tmp_path: Path) -> None:
+    """On an old connection and on a new one: a command, and a stream; the client knows that it may repeat elsewhere."""
+    with service(tmp_path) as one, one.channel() as channel:
+        stay = begin(channel, "Stay")
+        assert 1 == next(stay).value
+        one.process.terminate()
+        until(lambda: one.status() == NOT_SERVING, one)
+        with one.channel() as another:
+            for line in (channel, another):
+                for late in (lambda line=line: call(line, "Write"), lambda line=line: next(begin(line, "Follow"))):
+                    with pytest.raises(grpc.RpcError) as failure:
+                        late()
+                    told = told_by(failure.value)  # type: ignore[arg-type]  # it has the same methods
+                    assert (grpc.StatusCode.UNAVAILABLE, "DRAINING") == (told.code, told.reason)
+            assert NOT_SERVING == one.status()
+        assert one.process.poll() is None
+        one.process.terminate()
+        assert 130 == one.ended()
+    with service(tmp_path) as one, one.channel() as channel:
+        assert 0 == call(channel, "Read")
+
+
+def test_a_connection_carries_so_many_streams_and_the_next_one_waits(tmp_path: Path) -> None:
+    """Until another one has ended; whoever comes over a connection of their own does not notice."""
+
+    async def crowd(address: str) -> None:
+        async with grpc.aio.insecure_channel(address) as channel, grpc.aio.insecure_channel(address, ALONE) as other:
+            streams = [follow(channel) for _ in range(MOST_STREAMS_A_CONNECTION)]
+            assert {1} == {(await stream.read()).value for stream in streams}
+            late = follow(channel)
+            waiting = asyncio.ensure_future(late.read())
+            for _ in range(20):
+                assert 1 == (await follow(other).read()).value
+            assert not waiting.done()
+            streams[0].cancel()
+            assert 1 == (await waiting).value
+            for stream in (*streams, late):
+                stream.cancel()
+
+    with service(tmp_path) as one:
+        asyncio.run(crowd(one.address))
+
+
+ALONE = [("grpc.use_local_subchannel_pool", 1)]
+
+
+def follow(channel: grpc.aio.Channel) -> Any:
+    """A stream of the diary that lasts until the drain."""
+    ask: Any = channel.unary_stream(
+        f"/{DIARY}/Follow",
+        request_serializer=wrappers_pb2.StringValue.SerializeToString,
+        response_deserializer=wrappers_pb2.Int64Value.FromString,
+    )
+    return ask(wrappers_pb2.StringValue(), timeout=READY_SECONDS)
 
 
 def test_a_drain_is_bounded(tmp_path: Path) -> None:

@@ -1,48 +1,97 @@
-"""Streams of requests that end when the service is being drained, as if the client had no more to say.
+"""Calls while the service is being drained: those under way finish, new ones are refused by name.
 
-A client may hold such a stream open for as long as it likes, and only the client could end it. The request under way is
-answered first: what is broken off is the wait for the next one.
+A client may hold a stream of requests open for as long as it likes, and only the client could end it: it ends as if the
+client had no more to say. The request under way is answered first: what is broken off is the wait for the next one.
+Health and reflection answer to the end.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
 import grpc
 
 from rollbook.server.handlers import Rewrapped
+from rollbook.server.refusing import Count, Refusal, refuse
+
+_ANSWERED_TO_THE_END: Final = "/grpc."
+"""Where the methods begin of what gRPC itself defines: health and reflection."""
 
 
 class Draining(grpc.aio.ServerInterceptor):
-    """Knows all streams of requests."""
+    """Knows all calls that are under way, and all streams of requests."""
 
-    def __init__(self) -> None:
-        """Let them go on for now."""
+    def __init__(self, refused: Count) -> None:
+        """Let them go on for now; `refused` hears of every call that comes too late."""
+        self._refused = refused
         self._streams: set[_Requests] = set()
+        self._under_way = 0
+        self._finished = asyncio.Event()
+        self._finished.set()
         self.begun = False
-        self._rewrapped = Rewrapped(self._around)
+        self._ending = Rewrapped(self._ending_streams)
+        self._counting = Rewrapped(self._counted)
 
     def drain(self) -> None:
-        """End every stream of requests, now or when its request under way is answered."""
+        """Take no more calls, and end every stream of requests, now or when its request under way is answered."""
         self.begun = True
         for stream in tuple(self._streams):
             stream.end()
+
+    async def finished(self) -> None:
+        """Wait until no call is under way any more."""
+        await self._finished.wait()
 
     async def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Any:
-        """Put the handler of a stream of requests behind one that can end."""
+        """Count the call, or refuse it; and put the handler of a stream of requests behind one that can end."""
         handler: Any = await continuation(handler_call_details)
-        if handler is None or not handler.request_streaming:
+        if handler is None:
+            return None
+        if handler.request_streaming:
+            handler = self._ending.of(handler_call_details.method, handler)
+        if handler_call_details.method.startswith(_ANSWERED_TO_THE_END):
             return handler
-        return self._rewrapped.of(handler_call_details.method, handler)
+        return self._counting.of(handler_call_details.method, handler)
 
-    def _around(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+    def _counted(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+        async def once(request: Any, context: Any) -> Any:
+            await self._check(context)
+            with self._call():
+                return await behaviour(request, context)
+
+        async def several(request: Any, context: Any) -> AsyncIterator[Any]:
+            await self._check(context)
+            with self._call():
+                async for response in behaviour(request, context):
+                    yield response
+
+        return several if inspect.isasyncgenfunction(behaviour) else once
+
+    async def _check(self, context: Any) -> None:
+        if self.begun:
+            why = "this server stops: connect anew, and repeat the call with the same request id"
+            await refuse(context, Refusal("DRAINING", why), self._refused)
+
+    @contextmanager
+    def _call(self) -> Iterator[None]:
+        self._under_way += 1
+        self._finished.clear()
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._finished.set()
+
+    def _ending_streams(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
         async def once(requests: AsyncIterator[Any], context: Any) -> Any:
             stream = _Requests(requests, self)
             self._streams.add(stream)

@@ -39,7 +39,6 @@ class Limits:
     guests_per_address_per_hour: int = 100
     guests_per_hour: int = 10_000
     guest_token_seconds: int = 7 * 24 * 3_600
-    message_bytes: int = 64 * 1_024
 
 
 class Rates:

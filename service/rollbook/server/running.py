@@ -38,6 +38,9 @@ MOST_CALLS: Final = 20_000
 DRAIN_SECONDS: Final = 10.0
 """How long commands in flight and watchers may take to finish."""
 
+LAST_ANSWERS_SECONDS: Final = 1.0
+"""How long answers may take to leave that are written already."""
+
 CLOSE_SECONDS: Final = 5.0
 """How long appends may take that nobody waits for any more."""
 
@@ -164,21 +167,19 @@ class _Running:
         return Ended.FORCED
 
     async def _let_finish(self) -> None:
-        deadline = asyncio.get_running_loop().time() + DRAIN_SECONDS
-        # The server takes no further calls from the moment that it is asked to stop.
-        stopping = asyncio.create_task(self.server.stop(DRAIN_SECONDS))
         self.draining.drain()
         try:
-            async with asyncio.timeout_at(deadline):
+            async with asyncio.timeout(DRAIN_SECONDS):
                 endings = await asyncio.gather(*(each.drain() for each in self.servicers), return_exceptions=True)
-            for failure in endings:
-                if isinstance(failure, Exception):
-                    structlog.get_logger().error("a drain has failed", exc_info=failure)
+                for failure in endings:
+                    if isinstance(failure, Exception):
+                        structlog.get_logger().error("a drain has failed", exc_info=failure)
+                # Only now does the server hang up: until then whoever calls is told why there is no answer.
+                await self.draining.finished()
         except TimeoutError:
-            structlog.get_logger().warning("watchers did not end in time")
-        done, _ = await asyncio.wait({stopping}, timeout=DRAIN_SECONDS + CLOSE_SECONDS)
-        if not done:
             structlog.get_logger().warning("calls did not end in time")
+        # What gRPC has not sent yet of the last answers goes out.
+        await _stop(self.server, LAST_ANSWERS_SECONDS)
 
 
 async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) -> _Running:
@@ -197,7 +198,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
         stack.push_async_callback(servicer.close)
     names = [servicer.name for servicer in servicers]
     health = Health(names)
-    draining = Draining()
+    draining = Draining(metrics.refused)
     server = grpc.aio.server(
         interceptors=[CallLog(metrics.called), draining, *assembly.interceptors],
         options=_OPTIONS,
@@ -215,10 +216,10 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     return _Running(Listening(bound, settings, keys.head.key_id), store, log, server, health, draining, servicers)
 
 
-async def _stop(server: grpc.aio.Server) -> None:
+async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:
     """End whatever is left of it, and do not wait for ever for that."""
-    stopping = asyncio.ensure_future(server.stop(None))
-    done, _ = await asyncio.wait({stopping}, timeout=CLOSE_SECONDS)
+    stopping = asyncio.ensure_future(server.stop(grace_seconds))
+    done, _ = await asyncio.wait({stopping}, timeout=grace_seconds + CLOSE_SECONDS)
     if not done:
         structlog.get_logger().warning("the server does not stop")
 

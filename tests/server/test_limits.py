@@ -1,0 +1,130 @@
+"""Every limit that a service has, reached over the wire: the list of them is `Limits`, and none is left out here."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import fields, replace
+from typing import TypeAlias
+
+import grpc
+import pytest
+
+from rollbook.server.limits import Limits
+from rollbook.v1.identity_pb2 import SignInRequest
+from rollbook.v1.match_pb2 import PlayRequest
+from tests.server.talking import Refused, refusal
+from tests.server.watching import Theatre, run
+
+Reach: TypeAlias = Callable[[Theatre], Awaitable[Refused]]
+
+
+async def one_match_more_of_all(world: Theatre) -> Refused:
+    """Everybody has opened one."""
+    for name in ("one", "two"):
+        await world.person(name).open()
+    return await refusal(world.person("three").open())
+
+
+async def one_match_more_of_one(world: Theatre) -> Refused:
+    """Others still may."""
+    one = world.person("one")
+    for _ in range(2):
+        await one.open()
+    await world.person("two").open()
+    return await refusal(one.open())
+
+
+async def one_seat_more(world: Theatre) -> Refused:
+    """In a third match."""
+    one = world.person("one")
+    matches = [(await world.person("opener").open()).match_id for _ in range(3)]
+    for match_id in matches[:2]:
+        await one.call("TakeSeat", match_id=match_id)
+    return await refusal(one.call("TakeSeat", match_id=matches[2]))
+
+
+async def one_call_more_at_once(world: Theatre) -> Refused:
+    """Without a rest."""
+    one = world.person("one")
+    for _ in range(2):
+        await one.call("ListMatches")
+    return await refusal(one.call("ListMatches"))
+
+
+async def one_call_more_in_a_second(world: Theatre) -> Refused:
+    """What is used up comes back by so many a second, and no faster."""
+    one = world.person("one")
+    for _ in range(Limits().requests_at_once):
+        await one.call("ListMatches")
+    world.clock.ms += 1_000
+    for _ in range(2):
+        await one.call("ListMatches")
+    return await refusal(one.call("ListMatches"))
+
+
+async def one_play_more(world: Theatre, *names: str) -> Refused:
+    """Of these people, the last of whom is refused; the others have had an answer on their streams."""
+    match_id, _ = await world.started()
+    for name in names[:-1]:
+        play = world.person(name).play()
+        await play.write(PlayRequest(match_id=match_id))
+        assert (await play.read()).HasField("refused")
+    return await refusal(world.person(names[-1]).play().read())
+
+
+async def one_watch_more(world: Theatre, *names: str) -> Refused:
+    """Of these people, the last of whom is refused."""
+    for name in names[:-1]:
+        await world.lobby(world.person(name)).until("snapshot")
+    return await refusal(world.lobby(world.person(names[-1])).next())
+
+
+async def one_guest_more(world: Theatre) -> Refused:
+    """From the one address that a test has."""
+    for _ in range(2):
+        await world.nobody().identity.SignIn(SignInRequest())
+    return await refusal(world.nobody().identity.SignIn(SignInRequest()))
+
+
+async def a_guest_stays_too_long(world: Theatre) -> Refused:
+    """With the token of the first day."""
+    token = (await world.nobody().identity.SignIn(SignInRequest())).token
+    guest = world.nobody(token)
+    await guest.call("ListMatches")
+    world.clock.ms += 2_000
+    return await refusal(guest.call("ListMatches"))
+
+
+EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
+    "matches": (one_match_more_of_all, "TOO_MANY_MATCHES", {"limit": "2"}),
+    "matches_per_subject": (one_match_more_of_one, "TOO_MANY_MATCHES", {"limit": "2"}),
+    "seats_per_subject": (one_seat_more, "TOO_MANY_SEATS", {"limit": "2"}),
+    "requests_per_second": (one_call_more_in_a_second, "RATE_LIMITED", {"retry_after_ms": "500"}),
+    "requests_at_once": (one_call_more_at_once, "RATE_LIMITED", {"retry_after_ms": "5"}),
+    "plays_per_subject": (lambda world: one_play_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "plays": (lambda world: one_play_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "watches_per_subject": (lambda world: one_watch_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "watches": (lambda world: one_watch_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "guests_per_address_per_hour": (one_guest_more, "TOO_MANY_GUESTS", {"retry_after_ms": "1800000"}),
+    "guests_per_hour": (one_guest_more, "TOO_MANY_GUESTS", {"retry_after_ms": "1800000"}),
+    "guest_token_seconds": (a_guest_stays_too_long, "TOKEN_EXPIRED", {}),
+}
+
+
+def test_no_limit_is_without_a_test() -> None:
+    """Whoever adds a limit adds the way to reach it. Those of the connection itself are tried where a service runs."""
+    assert {field.name for field in fields(Limits)} == set(REACHED)
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_a_limit_of_two_refuses_the_third(name: str) -> None:
+    """By its reason, with how many there may be or when to come again; everything below it is served."""
+    reach, reason, facts = REACHED[name]
+
+    async def scenario(world: Theatre) -> None:
+        told = await reach(world)
+        code = grpc.StatusCode.UNAUTHENTICATED if reason == "TOKEN_EXPIRED" else EXHAUSTED
+        assert (code, reason, facts) == (told.code, told.reason, told.facts)
+
+    run(scenario, limits=replace(Limits(), **{name: 2}))
