@@ -1,7 +1,7 @@
 """A list of the matches in the archive, in a file of the data directory: for lists, and for names.
 
-All of it is derived: it is made from the archive's files, and made anew if it is missing, broken, or of another
-archive. Each replica has its own, also beside an archive in S3, which can list names of files and no more.
+All of it is derived: it is made from the archive's files, compared with them now and then, and made anew if it is
+missing or broken. Each replica has its own, also beside an archive in S3, which can list names of files and no more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from rollbook.server.lobby import Listed
 FORMAT: Final = 1
 _SCHEMA: Final = f"""
     PRAGMA user_version = {FORMAT};
-    CREATE TABLE about (mark TEXT NOT NULL);
     CREATE TABLE matches (
         match_id TEXT PRIMARY KEY, version TEXT NOT NULL, opened_ms INTEGER NOT NULL,
         game TEXT NOT NULL, state INTEGER NOT NULL, listed BLOB NOT NULL
@@ -57,17 +56,6 @@ class ArchiveIndex:
         """Let go of the file."""
         with self._one_at_a_time:
             self._database.close()
-
-    def belong_to(self, mark: str) -> None:
-        """Begin anew unless this is the index of the archive with this mark."""
-
-        def settle(database: sqlite3.Connection) -> None:
-            if database.execute("SELECT mark FROM about").fetchall() != [(mark,)]:
-                for table in ("about", "matches", "seats"):
-                    database.execute(f"DELETE FROM {table}")  # noqa: S608 - names of ours
-                database.execute("INSERT INTO about VALUES (?)", (mark,))
-
-        self._do(settle)
 
     def put(self, listed: Listed, version: str) -> None:
         """Note a match, in place of what was noted of it."""

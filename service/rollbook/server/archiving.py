@@ -165,12 +165,11 @@ class Archivist:
         """Whether this is the archive of the store's matches, and can be used."""
         try:
             archive = await asyncio.to_thread(open_archive, self._where, self._step)
-            mark = await settle(archive, self._archived.store)
+            await settle(archive, self._archived.store)
         except (OtherArchive, ArchiveUnavailable) as why:
             await self._archived.store.lack_archive(LACKING_SECONDS)
             self._turn_off(why)
             return False
-        await self._finished.belong_to(mark)
         self._archived.archive = archive
         self._turn_on()
         return True
