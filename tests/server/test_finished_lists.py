@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rollbook.log.archive.port import ArchiveUnavailable
 from rollbook.server import listing
 from rollbook.v1 import match_pb2
 from tests.server.archives import Keeper, run
@@ -173,6 +174,27 @@ def test_an_index_that_breaks_under_way_mends_itself(tmp_path: Path) -> None:
         assert [] == await listed(people[0])
         await keeper.finished.compare()
         assert [match_id] == await listed(people[0])
+
+    run(scenario, tmp_path)
+
+
+def test_an_index_that_is_held_by_another_is_not_thrown_away(tmp_path: Path) -> None:
+    """Two services may share a data directory; whoever has to wait too long tries again later."""
+
+    async def scenario(keeper: Keeper) -> None:
+        match_id, people = await keeper.over()
+        await archived(keeper)
+        keeper.finished._index._database.execute("PRAGMA busy_timeout = 10")
+        other = sqlite3.connect(keeper.index_path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(ArchiveUnavailable, match="locked"):
+            await keeper.finished.take(match_id, "other")
+        other.execute("ROLLBACK")
+        other.close()
+        assert [match_id] == await listed(people[0])
+        keeper.finished.close()
+        with pytest.raises(ArchiveUnavailable, match="closed"):
+            await keeper.finished.find(match_id)
 
     run(scenario, tmp_path)
 

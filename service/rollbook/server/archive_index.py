@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 import structlog
 
+from rollbook.log.archive.port import ArchiveUnavailable
 from rollbook.server.lobby import Listed
 
 FORMAT: Final = 1
@@ -117,10 +118,16 @@ class ArchiveIndex:
                 with self._database:
                     return work(self._database)
             except sqlite3.DatabaseError as broken:
+                if isinstance(broken, sqlite3.ProgrammingError) or broken.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                    # It was closed, or another service of this data directory is slow: nothing is wrong with it.
+                    raise ArchiveUnavailable(f"the index of the archive cannot be used: {broken}") from broken
                 _log.warning("the index of the archive is broken and made anew", why=str(broken))
+            try:
                 self._begin_anew()
                 with self._database:
                     return work(self._database)
+            except (sqlite3.Error, OSError) as failure:
+                raise ArchiveUnavailable(f"the index of the archive cannot be made: {failure}") from failure
 
     def _opened(self) -> sqlite3.Connection:
         database = self._connected()

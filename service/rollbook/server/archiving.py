@@ -15,7 +15,7 @@ import structlog
 from rollbook.log.archive.archived import ArchivedLog, entries_of, whole, whole_log
 from rollbook.log.archive.port import Archive, ArchiveUnavailable, Step, no_step
 from rollbook.log.archive.settling import OtherArchive, open_archive, settle
-from rollbook.match.log import Entry, StoreUnavailable
+from rollbook.match.log import Entry, Hole, StoreUnavailable
 from rollbook.server.finished import UNKNOWN, Finished
 from rollbook.server.lobby import Listed
 from rollbook.server.replay_files import sealed_replay
@@ -111,7 +111,7 @@ class Archivist:
         match_id = listed.summary.match_id
         try:
             await self.take(listed)
-        except (NotTheSame, NotAReplay, ArchiveUnavailable) as failure:
+        except (NotTheSame, NotAReplay, Hole, ArchiveUnavailable) as failure:
             self._service.metrics.archive_failed()
             if self._failed.get(match_id) is not type(failure):
                 self._failed[match_id] = type(failure)
