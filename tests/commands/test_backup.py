@@ -155,11 +155,12 @@ def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
             out.write_bytes(whole[:length])
             with pytest.raises(BackupUnreadable):
                 put_back(out, restored)
-        with zstd.open(out, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
-            for name in ("../outside", "whole"):
-                tar.addfile(tarfile.TarInfo(name))
-        code, _, said = await rollbook("restore", str(out), "--data", str(restored))
-        assert (3, True) == (code, "is no whole backup" in said)
+        for names in (("../outside", "whole"), ("head.key",)):
+            with zstd.open(out, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+                for name in names:
+                    tar.addfile(tarfile.TarInfo(name))
+            code, _, said = await rollbook("restore", str(out), "--data", str(restored))
+            assert (3, True) == (code, "is no whole backup" in said)
         assert {"data", "backup.tar.zst"} == {path.name for path in tmp_path.iterdir()}
         assert 3 == (await rollbook("restore", str(tmp_path / "none"), "--data", str(restored)))[0]
         assert 3 == (await rollbook("backup", "--data", str(restored), "--out", str(out), "--force"))[0]

@@ -20,10 +20,11 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 
 from rollbook.identity.keys import key_id, load, load_or_create
 from rollbook.server.settings import Listen, SettingReason, SettingRefused, Settings, data_home
-from rollbook.v1 import feed_pb2, identity_pb2, match_pb2
+from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.feed_pb2_grpc import FeedServiceStub
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.match_pb2_grpc import MatchServiceStub
+from rollbook.v1.replay_pb2_grpc import ReplayServiceStub
 from tests.server.serving import READY_SECONDS, started
 
 SERVE = [sys.executable, "-m", "rollbook", "serve"]
@@ -44,7 +45,7 @@ def done(*flags: str, env: Mapping[str, str] | None = None) -> subprocess.Comple
 
 
 def test_serve_offers_the_whole_contract(tmp_path: Path) -> None:
-    """Matches, feeds, identity and replays, and a call that needs no token."""
+    """Matches, feeds, identity and replays, and a call to each of them; parts of files as large as they may be."""
     with started([*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT]) as one, one.channel() as channel:
         assert health_pb2.HealthCheckResponse.SERVING == one.status()
         services = {name for name in ProtoReflectionDescriptorDatabase(channel).get_services() if "rollbook" in name}
@@ -52,6 +53,11 @@ def test_serve_offers_the_whole_contract(tmp_path: Path) -> None:
         keys = IdentityServiceStub(channel).GetKeys(identity_pb2.GetKeysRequest(), timeout=20).keys
         assert [one.line("listening")["head_key_id"]] == [key.key_id for key in keys]
         assert MatchServiceStub(channel).ListGames(match_pb2.ListGamesRequest(), timeout=20).ByteSize()
+        token = IdentityServiceStub(channel).SignIn(identity_pb2.SignInRequest(), timeout=20).token
+        largest = [replay_pb2.AuditReplayRequest(part=bytes(65_536))] * 2
+        metadata = (("authorization", f"Bearer {token}"),)
+        audited = ReplayServiceStub(channel).AuditReplay(iter(largest), timeout=60, metadata=metadata)
+        assert replay_pb2.VERDICT_UNREADABLE == audited.verdict
         one.process.terminate()
         assert 0 == one.ended()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rollbook.log.archive.port import ArchiveUnavailable
 from rollbook.server import listing
 from rollbook.v1 import match_pb2
 from tests.server.archives import Keeper, run
@@ -33,7 +34,10 @@ async def archived(keeper: Keeper) -> None:
 
 
 def test_open_running_finished_and_archived_matches_are_one_list(tmp_path: Path) -> None:
-    """In the order in which they were opened, page by page, each once, while matches move into the archive."""
+    """In the order in which they were opened, page by page, while matches move into the archive.
+
+    Each comes once, also one that is in lobby and archive at this moment.
+    """
 
     async def scenario(keeper: Keeper) -> None:
         one = keeper.person("p0")
@@ -51,6 +55,9 @@ def test_open_running_finished_and_archived_matches_are_one_list(tmp_path: Path)
         seen = [match.match_id for page in (first, second, third) for match in page.matches]
         assert sorted(opened) == sorted(seen)
         assert "" == third.next_page_token
+        twice = await keeper.finished.find(opened[1])
+        assert twice is not None
+        keeper.log.store._lobby[opened[1]] = twice.write()
         assert seen == await listed(one)
 
     run(scenario, tmp_path)
@@ -118,7 +125,7 @@ def test_a_page_that_would_take_too_long_ends_early(tmp_path: Path, monkeypatch:
     run(scenario, tmp_path)
 
 
-@pytest.mark.parametrize("damage", ["missing", "broken", "of another archive", "a row too much", "a row changed"])
+@pytest.mark.parametrize("damage", ["missing", "broken", "empty", "a row too much", "a row changed"])
 def test_the_index_is_made_anew_from_the_files(damage: str, tmp_path: Path) -> None:
     """It holds nothing that the archive does not: lists come out the same."""
 
@@ -137,8 +144,7 @@ def test_the_index_is_made_anew_from_the_files(damage: str, tmp_path: Path) -> N
             path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 64)
         else:
             with sqlite3.connect(path) as database:
-                if damage == "of another archive":
-                    database.execute("UPDATE about SET mark = 'another'")
+                if damage == "empty":
                     database.execute("DELETE FROM matches")
                 elif damage == "a row too much":
                     database.execute(
@@ -168,6 +174,27 @@ def test_an_index_that_breaks_under_way_mends_itself(tmp_path: Path) -> None:
         assert [] == await listed(people[0])
         await keeper.finished.compare()
         assert [match_id] == await listed(people[0])
+
+    run(scenario, tmp_path)
+
+
+def test_an_index_that_is_held_by_another_is_not_thrown_away(tmp_path: Path) -> None:
+    """Two services may share a data directory; whoever has to wait too long tries again later."""
+
+    async def scenario(keeper: Keeper) -> None:
+        match_id, people = await keeper.over()
+        await archived(keeper)
+        keeper.finished._index._database.execute("PRAGMA busy_timeout = 10")
+        other = sqlite3.connect(keeper.index_path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(ArchiveUnavailable, match="locked"):
+            await keeper.finished.take(match_id, "other")
+        other.execute("ROLLBACK")
+        other.close()
+        assert [match_id] == await listed(people[0])
+        keeper.finished.close()
+        with pytest.raises(ArchiveUnavailable, match="closed"):
+            await keeper.finished.find(match_id)
 
     run(scenario, tmp_path)
 

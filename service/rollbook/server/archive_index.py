@@ -1,7 +1,7 @@
 """A list of the matches in the archive, in a file of the data directory: for lists, and for names.
 
-All of it is derived: it is made from the archive's files, and made anew if it is missing, broken, or of another
-archive. Each replica has its own, also beside an archive in S3, which can list names of files and no more.
+All of it is derived: it is made from the archive's files, compared with them now and then, and made anew if it is
+missing or broken. Each replica has its own, also beside an archive in S3, which can list names of files and no more.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Final, TypeVar
 
 import structlog
 
+from rollbook.log.archive.port import ArchiveUnavailable
 from rollbook.server.lobby import Listed
 
 FORMAT: Final = 1
 _SCHEMA: Final = f"""
     PRAGMA user_version = {FORMAT};
-    CREATE TABLE about (mark TEXT NOT NULL);
     CREATE TABLE matches (
         match_id TEXT PRIMARY KEY, version TEXT NOT NULL, opened_ms INTEGER NOT NULL,
         game TEXT NOT NULL, state INTEGER NOT NULL, listed BLOB NOT NULL
@@ -57,17 +57,6 @@ class ArchiveIndex:
         """Let go of the file."""
         with self._one_at_a_time:
             self._database.close()
-
-    def belong_to(self, mark: str) -> None:
-        """Begin anew unless this is the index of the archive with this mark."""
-
-        def settle(database: sqlite3.Connection) -> None:
-            if database.execute("SELECT mark FROM about").fetchall() != [(mark,)]:
-                for table in ("about", "matches", "seats"):
-                    database.execute(f"DELETE FROM {table}")  # noqa: S608 - names of ours
-                database.execute("INSERT INTO about VALUES (?)", (mark,))
-
-        self._do(settle)
 
     def put(self, listed: Listed, version: str) -> None:
         """Note a match, in place of what was noted of it."""
@@ -129,10 +118,16 @@ class ArchiveIndex:
                 with self._database:
                     return work(self._database)
             except sqlite3.DatabaseError as broken:
+                if isinstance(broken, sqlite3.ProgrammingError) or broken.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                    # It was closed, or another service of this data directory is slow: nothing is wrong with it.
+                    raise ArchiveUnavailable(f"the index of the archive cannot be used: {broken}") from broken
                 _log.warning("the index of the archive is broken and made anew", why=str(broken))
+            try:
                 self._begin_anew()
                 with self._database:
                     return work(self._database)
+            except (sqlite3.Error, OSError) as failure:
+                raise ArchiveUnavailable(f"the index of the archive cannot be made: {failure}") from failure
 
     def _opened(self) -> sqlite3.Connection:
         database = self._connected()

@@ -15,7 +15,7 @@ import structlog
 from rollbook.log.archive.archived import ArchivedLog, entries_of, whole, whole_log
 from rollbook.log.archive.port import Archive, ArchiveUnavailable, Step, no_step
 from rollbook.log.archive.settling import OtherArchive, open_archive, settle
-from rollbook.match.log import Entry, StoreUnavailable
+from rollbook.match.log import Entry, Hole, StoreUnavailable
 from rollbook.server.finished import UNKNOWN, Finished
 from rollbook.server.lobby import Listed
 from rollbook.server.replay_files import sealed_replay
@@ -111,7 +111,7 @@ class Archivist:
         match_id = listed.summary.match_id
         try:
             await self.take(listed)
-        except (NotTheSame, NotAReplay, ArchiveUnavailable) as failure:
+        except (NotTheSame, NotAReplay, Hole, ArchiveUnavailable) as failure:
             self._service.metrics.archive_failed()
             if self._failed.get(match_id) is not type(failure):
                 self._failed[match_id] = type(failure)
@@ -165,12 +165,11 @@ class Archivist:
         """Whether this is the archive of the store's matches, and can be used."""
         try:
             archive = await asyncio.to_thread(open_archive, self._where, self._step)
-            mark = await settle(archive, self._archived.store)
+            await settle(archive, self._archived.store)
         except (OtherArchive, ArchiveUnavailable) as why:
             await self._archived.store.lack_archive(LACKING_SECONDS)
             self._turn_off(why)
             return False
-        await self._finished.belong_to(mark)
         self._archived.archive = archive
         self._turn_on()
         return True

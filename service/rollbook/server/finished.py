@@ -64,10 +64,6 @@ class Finished:
             _log.error("a file of the archive cannot be read", match=match_id, why=str(broken))
             return None
 
-    async def belong_to(self, mark: str) -> None:
-        """List the archive with this mark and no other."""
-        await asyncio.to_thread(self._index.belong_to, mark)
-
     async def compare(self) -> int:
         """Bring the index up to what the archive has; how many files were new, changed or gone."""
         archive = self._archived.archive

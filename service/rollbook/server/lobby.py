@@ -123,10 +123,8 @@ class Lobby:
     async def beside(self, ledger: Ledger) -> Beside:
         """What lies beside this log; read anew if somebody sits there whose name this process has not heard of."""
         match_id = ledger.opened.match_id
-        if ledger.match.sealed is not None and match_id not in self._listed:
-            archived = await self._archived(match_id)
-            if archived is not None:
-                return archived.beside
+        if ledger.match.sealed is not None and (over := await self._over(match_id)) is not None:
+            return over.beside
         found = self._besides.get(match_id)
         if found is not None and all(player in found.names for player in ledger.players if player):
             self._besides.move_to_end(match_id)
@@ -138,6 +136,11 @@ class Lobby:
         found.opener = found.opener or read.opener
         found.names = dict.fromkeys(filter(None, ledger.players), "") | read.names | found.names
         return found
+
+    async def _over(self, match_id: str) -> Listed | None:
+        """What is known of a match that is over: from the lobby, as long as it waits there for the archive."""
+        known = self._listed.get(match_id)
+        return known[1] if known is not None and known[1].is_over else await self._archived(match_id)
 
     async def listed(self) -> list[Listed]:
         """All matches that are open or running, those opened last first."""

@@ -30,7 +30,9 @@ from rollbook.server.metrics import Metrics, exposed
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.store import Store, start_store
 
-MOST_REQUEST_BYTES: Final = 64 * 1024
+MOST_REQUEST_BYTES: Final = 64 * 1024 + 64
+"""A part of a replay file that is as large as it may be, and the message around it."""
+
 MOST_METADATA_BYTES: Final = 16 * 1024
 MOST_STREAMS_A_CONNECTION: Final = 1_000
 MOST_CALLS: Final = 20_000
