@@ -130,13 +130,16 @@ async def located(  # noqa: PLR0913, PLR0917 - who asked for what
     refusal = refusal_of(error)
     if refusal is None or refusal.reason == "MATCH_NOT_FOUND" or refusal.code not in _ABOUT_THE_MATCH:
         return error
-    if (lost := await _lost(service, match_id, position)) is not None:
-        return lost
+    sight = None
     try:
         sight = await service.now(caller, match_id, invitation_code, request_id)
     except MatchUnknown as unknown:
         return unknown
-    except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told
+    except Exception:  # noqa: BLE001, S110 - a log that cannot be read may be one that was lost
+        pass
+    if (lost := await _lost(service, match_id, position)) is not None:
+        return lost
+    if sight is None:
         return refusal
     try:
         sight = await service.delayed(sight)
