@@ -41,7 +41,11 @@ class Stage(Theatre):
         """Serve everything on a loopback port."""
         service = service or self.service
         server = grpc.aio.server(
-            interceptors=[CallLog(service.metrics.called), Draining(service.metrics.refused), Refusing(service.metrics.refused)]
+            interceptors=[
+                CallLog(service.metrics.called),
+                Draining(service.metrics.refused),
+                Refusing(service.metrics.refused),
+            ]
         )
         self.feeds = FeedServicer(service)
         match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)

@@ -11,7 +11,18 @@ from typing import Any
 import pytest
 
 from rollbook.server import feeds
-from rollbook_clients.sdk import Away, Back, CaughtUp, Event, MovedOn, OutcomeUnknown, RollbookError, Unreachable
+from rollbook_clients.sdk import (
+    Away,
+    Back,
+    CaughtUp,
+    Event,
+    Events,
+    Match,
+    MovedOn,
+    OutcomeUnknown,
+    RollbookError,
+    Unreachable,
+)
 from tests.clients.sdk.proxy import FAULTS, Pair, Proxy, harass
 from tests.clients.sdk.tables import SEED, events, impatient, play, run, running, table, tables, told, turn, until
 from tests.server.test_whole_service import Serving
@@ -26,6 +37,16 @@ MATCHES = 6
 def chosen(seen: list[Event], seat: int) -> list[int]:
     """The sequences of a seat's choices."""
     return [event.sequence for event in seen if (event.kind, event.seat) == ("chosen", seat)]
+
+
+async def choice_of_two(matches: list[Match]) -> tuple[Match, Events]:
+    """Play on to a moment with two choices at least, and return whose it is."""
+    while True:
+        match, moment = await turn(matches)
+        assert moment.legal
+        if len(moment.legal) > 1:
+            return match, moment
+        await match.choose(next(iter(moment.legal)))
 
 
 def test_nothing_is_lost_doubled_or_chosen_twice_while_connections_fail_at_random(
@@ -73,8 +94,7 @@ def test_a_choice_whose_outcome_is_unknown_is_settled_before_the_next() -> None:
             how: dict[str, Any] = {"through": proxy.address, "patience": impatient(answer=0.3, call=0.8)}
             async with tables(theatre, "Anna", "Ben", **how) as players:
                 for again in (True, False):
-                    matches = await running(players)
-                    match, moment = await turn(matches)
+                    match, moment = await choice_of_two(await running(players))
                     assert moment.legal
                     before = len(await theatre.stored(match.id))
                     proxy.is_mute = True

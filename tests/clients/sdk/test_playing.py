@@ -71,9 +71,9 @@ def test_a_refusal_says_why_and_where_and_what_would_be_legal() -> None:
             matches = await running(players)
             match, moment = await turn(matches)
             with pytest.raises(NotNow) as caught:
-                await match.choose(CantStopChoice(advance=CantStopChoice.Advance(columns=[2, 12])))
+                await match.choose(CantStopChoice(roll=CantStopChoice.Roll()))
             refused = caught.value
-            assert ("COLUMNS_NOT_OFFERED", moment.position) == (refused.reason, refused.position)
+            assert ("OTHER_CHOICE_AWAITED", moment.position) == (refused.reason, refused.position)
             assert moment.legal is not None
             assert moment.legal == refused.legal
             assert refused.why
