@@ -1,4 +1,4 @@
-"""Choices and outcomes as protobuf messages, and back, derived from the fields of their dataclasses.
+"""Choices, outcomes and views as protobuf messages, moves also back, derived from the fields of their dataclasses.
 
 A choice message is what a stranger sends: whatever it holds is read into a choice or refused as `Invalid`, and whether
 the choice is legal is for the rules to say. What an outcome hides is not in its message but given out beside it.
@@ -6,7 +6,7 @@ the choice is legal is for the rules to say. What an outcome hides is not in its
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -133,3 +133,35 @@ def _word(field: Any, item: int) -> Any:
     if face is None:
         raise Unreadable(f"{item} is no face that is known here")
     return face
+
+
+def fill(message: Message, value: Any) -> None:
+    """Put every field of a dataclass into the field of its name; there has to be one."""
+    for field in fields(value):
+        _put(message, field.name, getattr(value, field.name))
+
+
+def _put(message: Message, name: str, value: Any) -> None:
+    described = message.DESCRIPTOR.fields_by_name[name]
+    if value is None:
+        return
+    if described.enum_type is not None:
+        words = face_numbers(described.enum_type)
+        value = tuple(words[word] for word in value) if described.is_repeated else words[value]
+    if described.message_type is not None:
+        _add_messages(getattr(message, name), value)
+    elif described.is_repeated:
+        getattr(message, name).extend(value)
+    else:
+        setattr(message, name, value)
+
+
+def _add_messages(repeated: Any, values: Iterable[Any]) -> None:
+    for value in values:
+        added = repeated.add()
+        if isinstance(value, tuple):
+            # Protobuf has no lists of lists but lists of messages that hold one.
+            (inner,) = added.DESCRIPTOR.fields
+            _put(added, inner.name, value)
+        else:
+            fill(added, value)

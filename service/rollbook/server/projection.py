@@ -9,17 +9,16 @@ lies beside event 1, which is never looked at here, and is in the bytes of the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from google.protobuf.message import Message
 
 from rollbook.match.envelope import Logged
 from rollbook.match.events import Happened, Sealed
 from rollbook.match.heads import sign_head
 from rollbook.match.ledger import Ledger, Position
-from rollbook.match.messages import face_numbers, read_choice, write_choice
+from rollbook.match.messages import fill, read_choice, write_choice
 from rollbook.match.perspective import as_seen
 from rollbook.rules.game import Game, Perspective, Watcher
 from rollbook.rules.refusals import Invalid, Reason
@@ -155,40 +154,8 @@ def revealed(log: Sequence[Logged]) -> MatchFrame.Revealed:
 def view_message(ledger: Ledger, perspective: Perspective) -> proto.View:
     """The table as this pair of eyes sees it."""
     message = proto.View()
-    _fill(getattr(message, ledger.game.name), ledger.game.view(ledger.match.state, perspective))
+    fill(getattr(message, ledger.game.name), ledger.game.view(ledger.match.state, perspective))
     return message
-
-
-def _fill(message: Message, value: Any) -> None:
-    """Put every field of a dataclass into the field of its name; there has to be one."""
-    for field in fields(value):
-        _put(message, field.name, getattr(value, field.name))
-
-
-def _put(message: Message, name: str, value: Any) -> None:
-    described = message.DESCRIPTOR.fields_by_name[name]
-    if value is None:
-        return
-    if described.enum_type is not None:
-        words = face_numbers(described.enum_type)
-        value = tuple(words[word] for word in value) if described.is_repeated else words[value]
-    if described.message_type is not None:
-        _add_messages(getattr(message, name), value)
-    elif described.is_repeated:
-        getattr(message, name).extend(value)
-    else:
-        setattr(message, name, value)
-
-
-def _add_messages(repeated: Any, values: Iterable[Any]) -> None:
-    for value in values:
-        added = repeated.add()
-        if isinstance(value, tuple):
-            # Protobuf has no lists of lists but lists of messages that hold one.
-            (inner,) = added.DESCRIPTOR.fields
-            _put(added, inner.name, value)
-        else:
-            _fill(added, value)
 
 
 # Choices
@@ -203,7 +170,7 @@ def legal_message(ledger: Ledger, perspective: Perspective) -> proto.LegalChoice
     message = proto.LegalChoices()
     choices = ledger.game.legal(match.state)
     if isinstance(choices, TurnChoices):
-        _fill(message.wuerfelzoo_turn, choices)
+        fill(message.wuerfelzoo_turn, choices)
         return message
     listed = getattr(message, ledger.game.name).choices
     for choice in choices:
