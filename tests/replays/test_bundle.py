@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -158,10 +156,12 @@ def test_a_writer_that_is_killed_leaves_what_stood_there(tmp_path: Path) -> None
         "    file.write(b'new'); file.flush(); print('written', flush=True); time.sleep(600)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as writer:
-        assert writer.stdout is not None
-        assert b"written\n" == writer.stdout.readline()
-        assert b"old" == target.read_bytes()
-        os.kill(writer.pid, signal.SIGKILL)
+        try:
+            assert writer.stdout is not None
+            assert b"written\n" == writer.stdout.readline()
+            assert b"old" == target.read_bytes()
+        finally:
+            writer.kill()
     assert b"old" == target.read_bytes()
     with appearing(target) as file:
         file.write(b"new")
