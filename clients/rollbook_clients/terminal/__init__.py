@@ -1,0 +1,1 @@
+"""A terminal to play, watch and replay matches in."""

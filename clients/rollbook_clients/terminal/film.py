@@ -1,0 +1,139 @@
+"""A match from a file, that can be looked at after every event, forwards and backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rollbook.match.envelope import Logged, read_bytes
+from rollbook.match.events import Happened, Opened
+from rollbook.match.fold import Match, Misplaced
+from rollbook.match.messages import fill
+from rollbook.match.vocabulary import Unreadable, is_hidden
+from rollbook.rules.catalogue import find
+from rollbook.rules.game import Perspective, ToChoose, Watcher
+from rollbook.rules.refusals import Refused
+from rollbook.v1.events_pb2 import Event, HiddenOutcome, Private
+from rollbook.v1.table_pb2 import View
+from rollbook_replays.container import Replay
+
+BETWEEN_COPIES: Final = 32
+"""Every so many events a state is kept, so that a step back folds no more than these."""
+
+
+class NotShown(Exception):
+    """This file cannot be played through; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One event of the film."""
+
+    event: Event
+    hidden: HiddenOutcome | None
+    """What lies beside it, as far as the file has it."""
+    time_ms: int
+    begins_turn: bool
+    """A seat is awaited after it that was not awaited before."""
+
+
+class Film:
+    """A replay that has been folded once, and so is known to follow the rules."""
+
+    def __init__(self, replay: Replay) -> None:
+        """Fold it, or raise NotShown."""
+        self.replay = replay
+        try:
+            self._logged = _read(replay)
+            opened = self._logged[0].event
+            assert isinstance(opened, Opened)  # noqa: S101 - `read_bytes` takes nothing else for event 1
+            self.opened = opened
+            self._game: Any = find(opened.game, opened.ruleset)
+            self._kept = [Match(self._game, opened)]
+            self.frames = self._fold()
+        except (Unreadable, Misplaced, Refused, LookupError) as wrong:
+            raise NotShown(str(wrong)) from None
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    @property
+    def perspectives(self) -> Sequence[Perspective]:
+        """Whose eyes can look at the file: all, if it holds everything; else those that saw it, and the public."""
+        seats = range(len(self.opened.names))
+        seen = self.replay.perspective
+        if seen is None or seen is Watcher.JUDGE:
+            return (Watcher.JUDGE, Watcher.PUBLIC, *seats)
+        return (Watcher.PUBLIC,) if seen is Watcher.PUBLIC else (seen, Watcher.PUBLIC)
+
+    @property
+    def dice_fixed(self) -> bool:
+        """No seat brought entropy of its own, as far as this file goes."""
+        return not any(frame.event.ready.entropy for frame in self.frames)
+
+    @property
+    def turns(self) -> list[int]:
+        """The positions at which a turn begins."""
+        return [position for position, frame in enumerate(self.frames, 1) if frame.begins_turn]
+
+    def turn_at(self, position: int) -> int:
+        """The number of the turn that is played there, 0 before the first."""
+        return sum(turn <= position for turn in self.turns)
+
+    def view(self, position: int, perspective: Perspective) -> View:
+        """The table after so many events, as this pair of eyes saw it."""
+        message = View()
+        state = self._match(position).state
+        fill(getattr(message, self._game.name), self._game.view(state, perspective))
+        return message
+
+    def hidden_from(self, position: int, perspective: Perspective) -> HiddenOutcome | None:
+        """What the event at this position hid, if this pair of eyes may know."""
+        frame = self.frames[position - 1]
+        if frame.hidden is None:
+            return None
+        before = self._match(position - 1)
+        outcome = self._logged[position - 1].event.outcome  # type: ignore[union-attr]  # only a happening hides anything
+        return frame.hidden if self._game.seen(before.state, outcome, perspective) == outcome else None
+
+    def _fold(self) -> list[Frame]:
+        match = self._kept[0].copy()
+        frames = [_frame(self._logged[0], begins_turn=False)]
+        on_turn: int | None = None
+        for logged in self._logged[1:]:
+            if isinstance(logged.event, Happened) and is_hidden(logged.event.outcome):
+                raise NotShown(
+                    f"event {logged.sequence} is hidden in this file; it can be shown when the match is over"
+                )
+            match.take(logged.event)
+            if logged.sequence % BETWEEN_COPIES == 0:
+                self._kept.append(match.copy())
+            awaited = match.awaited if match.started and match.sealed is None else None
+            begins = isinstance(awaited, ToChoose) and awaited.seat != on_turn
+            if isinstance(awaited, ToChoose):
+                on_turn = awaited.seat
+            frames.append(_frame(logged, begins_turn=begins))
+        return frames
+
+    def _match(self, position: int) -> Match:
+        kept = self._kept[position // BETWEEN_COPIES].copy()
+        for logged in self._logged[kept.sequence : position]:
+            kept.take(logged.event)
+        return kept
+
+
+def _read(replay: Replay) -> list[Logged]:
+    first = read_bytes(replay.events[0], match_id=replay.match_id)
+    opened = first.event
+    game = find(opened.game, opened.ruleset) if isinstance(opened, Opened) else None
+    beside = replay.beside
+    return [first] + [
+        read_bytes(data, beside.get(sequence, b""), game) for sequence, data in enumerate(replay.events[1:], 2)
+    ]
+
+
+def _frame(logged: Logged, *, begins_turn: bool) -> Frame:
+    private = Private.FromString(logged.private) if logged.private else Private()
+    hidden = private.hidden if private.HasField("hidden") else None
+    return Frame(Event.FromString(logged.data), hidden, logged.time_ms, begins_turn)

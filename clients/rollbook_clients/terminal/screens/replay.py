@@ -1,0 +1,211 @@
+"""A match from a file, forwards and backwards, from any perspective that the file allows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Static
+
+from rollbook.rules.game import Perspective, Watcher
+from rollbook_clients.terminal.film import Film
+from rollbook_clients.terminal.language import Words
+from rollbook_clients.terminal.screens.asking import AskLine
+from rollbook_clients.terminal.screens.match import MatchScreen, hint, options_in_words
+from rollbook_clients.terminal.seating import Seating
+from rollbook_clients.terminal.telling.narrator import Narrator
+
+SPEEDS: Final = (0.5, 1, 2, 4, 8, 16, 32)
+"""Events a second."""
+
+
+class ReplayScreen(MatchScreen):
+    """Shows the match as it stood after one of its events."""
+
+    BINDINGS: ClassVar = [
+        ("right,l", "forward", ""),
+        ("left,h", "back", ""),
+        ("down,n,pagedown", "next_turn", ""),
+        ("up,p,pageup", "last_turn", ""),
+        ("home", "first", ""),
+        ("end", "last", ""),
+        ("g", "go_to", ""),
+        ("space", "play", ""),
+        ("plus,equals_sign", "faster", ""),
+        ("minus", "slower", ""),
+        ("v", "look", ""),
+        ("q", "leave", ""),
+    ]
+
+    def __init__(self, film: Film, words: Words) -> None:
+        """Begin at the first turn, with the widest view that the file allows."""
+        super().__init__(words, "replay")
+        self._film = film
+        self.game = film.opened.game
+        self.position = film.turns[0] if film.turns else len(film)
+        self.perspective: Perspective = film.perspectives[0]
+        self._speed = 1
+        self._timer: Timer | None = None
+        self._controls = Static(id="control", markup=False)
+
+    def control(self) -> Widget:
+        """Buttons."""
+        return self._controls
+
+    def on_mount(self) -> None:
+        """Show where it begins."""
+        self._show()
+
+    # Moving
+
+    def action_forward(self) -> None:
+        """One event on."""
+        self._go(self.position + 1)
+
+    def action_back(self) -> None:
+        """One event back."""
+        self._go(self.position - 1)
+
+    def action_next_turn(self) -> None:
+        """To the next turn, or the end."""
+        self._go(next((turn for turn in self._film.turns if turn > self.position), len(self._film)))
+
+    def action_last_turn(self) -> None:
+        """To the beginning of this turn, or of the one before."""
+        self._go(next((turn for turn in reversed(self._film.turns) if turn < self.position), 1))
+
+    def action_first(self) -> None:
+        """To event 1."""
+        self._go(1)
+
+    def action_last(self) -> None:
+        """To the end."""
+        self._go(len(self._film))
+
+    def action_go_to(self) -> None:
+        """Ask for the number of a turn."""
+        question = self.words("replay.go_to", most=len(self._film.turns))
+        self.app.push_screen(AskLine(question), self._go_to)
+
+    def _go_to(self, answer: str | None) -> None:
+        turns = self._film.turns
+        if answer and answer.strip().isdecimal() and turns:
+            self._go(turns[min(max(int(answer), 1), len(turns)) - 1])
+
+    def _go(self, position: int) -> None:
+        self.position = min(max(position, 1), len(self._film))
+        if self.position == len(self._film):
+            self._stop()
+        self._show()
+
+    # Playing
+
+    def action_play(self) -> None:
+        """Begin to play, or stop."""
+        if self._timer is not None:
+            self._stop()
+        else:
+            if self.position == len(self._film):
+                self.position = 1
+            self._start()
+        self._show()
+
+    def action_faster(self) -> None:
+        """More events a second."""
+        self._change_speed(1)
+
+    def action_slower(self) -> None:
+        """Fewer events a second."""
+        self._change_speed(-1)
+
+    def _change_speed(self, by: int) -> None:
+        self._speed = min(max(self._speed + by, 0), len(SPEEDS) - 1)
+        if self._timer is not None:
+            self._stop()
+            self._start()
+        self._show()
+
+    def _start(self) -> None:
+        self._timer = self.set_interval(1 / SPEEDS[self._speed], self.action_forward)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    # Looking
+
+    def action_look(self) -> None:
+        """Through the next pair of eyes."""
+        eyes = list(self._film.perspectives)
+        self.perspective = eyes[(eyes.index(self.perspective) + 1) % len(eyes)]
+        self._show()
+
+    @property
+    def seating(self) -> Seating:
+        """Who sat there, for this pair of eyes."""
+        own = None if isinstance(self.perspective, Watcher) else self.perspective
+        options = getattr(self._film.frames[0].event.opened, self.game)
+        return Seating(self._film.replay.names, own, options, self.words)
+
+    def _show(self) -> None:
+        seating = self.seating
+        self.board.show(self._film.view(self.position, self.perspective), seating)
+        self.story.tell(self._told(seating))
+        self.title_bar.update(self._title(seating))
+        self.status_bar.update(self._status(seating))
+        self._controls.update(self._buttons())
+        keys = ("?", "help"), ("esc", "leave")
+        self.hints.update(hint(self.words, ("←→", "forward"), ("↑↓", "next_turn"), ("v", "look"), *keys))
+
+    def _told(self, seating: Seating) -> list[Text]:
+        narrator = Narrator()
+        lines: list[Text] = []
+        for position, frame in enumerate(self._film.frames[: self.position], 1):
+            lines += narrator.tell(frame.event, self._film.hidden_from(position, self.perspective), seating)
+        return lines
+
+    def _title(self, seating: Seating) -> Text:
+        words = self.words
+        line = Text(f"{words(f'game.{self.game}')} · {self._film.replay.match_id}", no_wrap=True, overflow="ellipsis")
+        if said := options_in_words(self.game, seating.options, words):
+            line.append(f" · {said}")
+        if self._film.dice_fixed:
+            line.append(f" · {words('dice.fixed')}", "bold #ffdf5d")
+        return line
+
+    def _status(self, seating: Seating) -> Text:
+        words, film = self.words, self._film
+        time = datetime.fromtimestamp(film.frames[self.position - 1].time_ms / 1_000, UTC)
+        turn = words("replay.turn", number=film.turn_at(self.position), most=len(film.turns))
+        event = words("replay.event", number=self.position, most=len(film))
+        eyes = self._eyes(seating)
+        return Text(f"{turn} · {event} · {time:%Y-%m-%d %H:%M:%S} UTC · {eyes}", no_wrap=True, overflow="ellipsis")
+
+    def _eyes(self, seating: Seating) -> str:
+        if isinstance(self.perspective, Watcher):
+            return self.words(f"eyes.{self.perspective.value}")
+        return self.words("eyes.seat", name=seating.name(self.perspective))
+
+    def _buttons(self) -> Text:
+        """Everything that keys do, for the mouse."""
+        words = self.words
+        playing = words("replay.playing" if self._timer is not None else "replay.paused", speed=SPEEDS[self._speed])
+        rows = (
+            (("space", "play"), ("+", "faster"), ("-", "slower")),
+            (("←", "back"), ("→", "forward"), ("g", "go_to")),
+            (("↑", "last_turn"), ("↓", "next_turn"), ("v", "look")),
+            (("home", "first"), ("end", "last")),
+        )
+        text = Text(f" {playing}\n\n", "bold")
+        for row in rows:
+            for key, action in row:
+                button = Text.assemble((f" {key} ", "bold reverse"), f" {words(f'hint.{action}')}  ")
+                button.apply_meta({"@click": f"screen.{action}"})
+                text.append(" ")
+                text.append_text(button)
+            text.append("\n")
+        return text

@@ -1,0 +1,307 @@
+"""A match as it happens: played from a seat, or watched."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Any, ClassVar, Final
+
+from rich.text import Text
+from textual.events import Key
+from textual.widget import Widget
+
+from rollbook.v1.events_pb2 import AbortReason
+from rollbook.v1.match_pb2 import (
+    MATCH_STATE_ABORTED,
+    MATCH_STATE_FINISHED,
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
+    MatchSummary,
+)
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Choice, Perspective, View
+from rollbook_clients.sdk import (
+    Away,
+    Back,
+    Beat,
+    CaughtUp,
+    Confirmed,
+    Ended,
+    Events,
+    FellBehind,
+    Frame,
+    Match,
+    MovedOn,
+    OutcomeUnknown,
+    Position,
+    Refused,
+    Revealed,
+    RollbookError,
+    State,
+)
+from rollbook_clients.terminal.clocks import TickingClocks
+from rollbook_clients.terminal.language import Words
+from rollbook_clients.terminal.screens.asking import AskWhether
+from rollbook_clients.terminal.screens.match import MatchScreen, hint, options_in_words
+from rollbook_clients.terminal.seating import Seating
+from rollbook_clients.terminal.telling.narrator import Narrator
+from rollbook_clients.terminal.widgets.control import Control
+from rollbook_clients.terminal.widgets.menu import Menu
+
+TICK_SECONDS: Final = 1.0
+OF_SEATS: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
+"""Events after which the summary of a match says something else."""
+OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
+
+
+class TableScreen(MatchScreen):
+    """Follows a match; offers its own seat what it may choose."""
+
+    BINDINGS: ClassVar = [("ctrl+x", "give_up", "")]
+
+    def __init__(self, match: Match, words: Words, *, public_only: bool = False) -> None:
+        """Follow this match, as a spectator if that is asked for."""
+        super().__init__(words, "watch" if public_only else "table")
+        self._match = match
+        self._public_only = public_only
+        self._control = Control(words)
+        self._narrator = Narrator()
+        self._clocks = TickingClocks()
+        self._summary = MatchSummary()
+        self._own: int | None = None
+        self._newest: Events | None = None
+        self._view: View | None = None
+        self._is_current = False
+        self._is_away = False
+        self._offered: Position | None = None
+        """The position whose choices are, or were, on offer."""
+
+    def control(self) -> Widget:
+        """Menu, dice to pick, or whom one waits for."""
+        return self._control
+
+    def on_mount(self) -> None:
+        """Begin to follow."""
+        self._control.say("")
+        self.set_interval(TICK_SECONDS, self._show_bars)
+        self.run_worker(self._follow(), exit_on_error=False)
+
+    # Following
+
+    async def _follow(self) -> None:
+        try:
+            await self._look()
+            if self._own is not None and self._summary.state in {MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY}:
+                self.run_worker(self._get_ready())
+            async with aclosing(self._match.watch(public_only=self._public_only)) as frames:
+                async for frame in frames:
+                    await self._take(frame)
+        except RollbookError as error:
+            self._control.wait("")
+            self._control.say(str(error))
+
+    async def _look(self) -> None:
+        """Ask for what the feed does not say: names, and what was agreed."""
+        state = await self._match.state()
+        self._summary = state.summary
+        self.game = state.summary.game
+        self._clocks.agree(state.summary)
+        self._clocks.take(state.clocks)
+        if self._view is None:
+            self._see_as(state.perspective)
+            self._view = state.view
+            self._show(state)
+
+    def _see_as(self, perspective: Perspective) -> None:
+        is_seat = perspective.kind == PERSPECTIVE_KIND_SEAT and not self._public_only
+        self._own = perspective.seat if is_seat else None
+
+    async def _get_ready(self) -> None:
+        """Wait for the others, check what they agreed to, and reveal the own entropy."""
+        if self._own is not None and self._summary.seats[self._own].ready:
+            return
+        try:
+            await self._match.ready()
+        except RollbookError as error:
+            self._control.say(str(error))
+
+    async def _take(self, frame: Frame) -> None:
+        match frame:
+            case Confirmed():
+                self._see_as(frame.perspective)
+            case Events():
+                await self._happened(frame)
+            case CaughtUp():
+                self._is_current = True
+            case FellBehind():
+                self._is_current = False
+            case Beat():
+                self._clocks.take(frame.clocks)
+            case Away():
+                self._is_away = True
+                self._is_current = False
+            case Back():
+                self._is_away = False
+                self._control.say(self.words("connection.back"))
+            case Revealed() | Ended():
+                pass
+        self._show()
+
+    async def _happened(self, frame: Events) -> None:
+        if OF_SEATS & {event.kind for event in frame.events}:
+            await self._look()
+        self._newest = frame
+        self._view = frame.view
+        self._control.say("")
+        seating = self.seating
+        for event in frame.events:
+            self.story.add(self._narrator.tell(event.message, event.hidden, seating))
+        self._clocks.pass_to(self._on_turn())
+
+    # Choosing
+
+    def on_key(self, event: Key) -> None:
+        """Keys are for the control, wherever the mouse has clicked last."""
+        if self.focused is None:
+            self._control.hear(event)
+
+    def on_menu_chosen(self, event: Menu.Chosen) -> None:
+        """Send what was chosen."""
+        event.stop()
+        self._control.wait(self.words("table.sending"))
+        self.run_worker(self._choose(event.choice))
+
+    async def _choose(self, choice: Choice) -> None:
+        if self._newest is None:
+            return
+        try:
+            await self._match.choose(choice, at=self._newest.position)
+        except MovedOn:
+            self._control.say(self.words("table.moved_on"))
+        except OutcomeUnknown:
+            self._offer_again(self.words("table.unknown"))
+        except Refused as refused:
+            self._offer_again(refused.why)
+        except RollbookError as error:
+            self._offer_again(str(error))
+
+    def _offer_again(self, why: str) -> None:
+        self._control.say(why)
+        self._offered = None
+        self._show()
+
+    def action_give_up(self) -> None:
+        """Leave the seat while that is possible, else give up, if that is meant."""
+        if self._own is None or self._summary.state in OVER:
+            return
+        is_open = self._summary.state == MATCH_STATE_OPEN
+        question = self.words("table.leave_seat" if is_open else "table.give_up")
+        self.app.push_screen(AskWhether(question, self.words), self._give_up)
+
+    def _give_up(self, meant: bool | None) -> None:  # noqa: FBT001 - the answer of a dialogue
+        if meant:
+            self.run_worker(self._leave_or_resign())
+
+    async def _leave_or_resign(self) -> None:
+        try:
+            if self._summary.state == MATCH_STATE_OPEN:
+                await self._match.leave()
+                self.action_leave()
+            else:
+                await self._match.resign()
+        except RollbookError as error:
+            self._control.say(str(error))
+
+    # Showing
+
+    @property
+    def seating(self) -> Seating:
+        """Who sits there."""
+        names = tuple(seat.name for seat in self._summary.seats)
+        options: Any = getattr(self._summary, self.game) if self.game else None
+        return Seating(names, self._own, options, self.words)
+
+    def _on_turn(self) -> int | None:
+        kind = self._view.WhichOneof("view") if self._view is not None else None
+        if self._view is None or kind is None or self._summary.state != MATCH_STATE_RUNNING:
+            return None
+        view = getattr(self._view, kind)
+        return view.seat if view.HasField("seat") else None
+
+    def _show(self, state: State | None = None) -> None:
+        if self._view is not None:
+            self.board.show(self._view, self.seating)
+        self._show_bars()
+        newest = self._newest
+        if newest is None or newest.legal is None or self._own is None:
+            if state is None or state.legal is None:
+                self._control.wait(self._waiting_for())
+        elif self._offered != newest.position and self._is_current:
+            # While the connection is lost, what is on offer stays there: the choice is sent when it is back.
+            self._offered = newest.position
+            self._control.offer(newest.view, newest.legal.message, self.seating)
+
+    def _waiting_for(self) -> str:
+        words, summary = self.words, self._summary
+        if summary.state == MATCH_STATE_OPEN:
+            said = words(
+                "table.waits_for_seats", seats=words.count("seat", sum(not seat.taken for seat in summary.seats))
+            )
+            said += f"\n\n{words('table.invite', match=summary.match_id)}"
+            code = self._match.invitation_code
+            return f"{said}\n{words('table.invite.code', code=code)}" if code else said
+        if summary.state == MATCH_STATE_GETTING_READY:
+            late = [self.seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
+            return words("table.waits_for_ready", names=words.both(late))
+        if summary.state in OVER:
+            return self._result()
+        seat = self._on_turn()
+        return "" if seat is None or seat == self._own else words("table.waits_for", name=self.seating.name(seat))
+
+    def _result(self) -> str:
+        words, summary = self.words, self._summary
+        if summary.state == MATCH_STATE_ABORTED:
+            reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
+            name = self.seating.name(summary.aborted.seat) if summary.aborted.HasField("seat") else ""
+            return words(f"told.aborted.{reason}", name=name)
+        places = sorted((place, seat) for seat, place in enumerate(summary.places.places))
+        lines = [f"{place}. {self.seating.name(seat)}" for place, seat in places]
+        return "\n".join([words("told.over"), *lines])
+
+    def _show_bars(self) -> None:
+        self.title_bar.update(self._title())
+        self.status_bar.update(self._status())
+        keys = [("?", "help"), ("esc", "leave")]
+        if self._own is not None and self._summary.state not in OVER:
+            keys.append(("ctrl+x", "give_up"))
+        self.hints.update(hint(self.words, *keys))
+
+    def _title(self) -> Text:
+        words, summary = self.words, self._summary
+        line = Text(no_wrap=True, overflow="ellipsis")
+        if not self.game:
+            return line.append(words("table.looking"))
+        line.append(f"{words(f'game.{self.game}')} · {summary.match_id[:8]}…")
+        if said := options_in_words(self.game, self.seating.options, words):
+            line.append(f" · {said}")
+        if summary.spectator_delay_seconds and self._own is None and summary.state not in OVER:
+            line.append(f" · {words('table.delayed', seconds=summary.spectator_delay_seconds)}", "bold #ffdf5d")
+        if summary.dice_fixed:
+            line.append(f" · {words('dice.fixed')}", "bold #ffdf5d")
+        return line
+
+    def _status(self) -> Text:
+        words = self.words
+        line = Text(no_wrap=True, overflow="ellipsis")
+        if self._is_away:
+            line.append(f"{words('connection.lost')} ", "bold #ff7b72")
+        state = self._summary.state
+        seat = self._on_turn()
+        if seat is not None:
+            line.append_text(self.seating.mark(seat))
+            said = words("turn.own") if seat == self._own else words("turn.of", name=self.seating.name(seat))
+            line.append(f" {said}", "bold")
+        elif state:
+            line.append(words(f"state.{state}"))
+        if (clock := self._clocks.shown()) is not None and state == MATCH_STATE_RUNNING:
+            line.append(f" · {clock[1]}", "bold #e3b341")
+        return line

@@ -1,0 +1,145 @@
+"""How the commands of the terminal begin and end: who one is, which service, what to say if there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.screen import Screen
+
+from rollbook.commands.outcome import Exit, usage
+from rollbook_clients.sdk import NotFound, RollbookError, Table, Unreachable, connect
+from rollbook_clients.sdk.guests import GuestsUnreadable
+from rollbook_clients.sdk.heads import HeadsUnreadable
+from rollbook_clients.terminal.app import Terminal
+from rollbook_clients.terminal.film import Film, NotShown
+from rollbook_clients.terminal.language import Words, language_of_this_person
+from rollbook_clients.terminal.profile import Profile
+from rollbook_clients.terminal.screens.lobby import LobbyScreen
+from rollbook_clients.terminal.screens.replay import ReplayScreen
+from rollbook_clients.terminal.screens.table import TableScreen
+from rollbook_replays.container import NotAReplay, read
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the words of a command say about service and person."""
+
+    service: str
+    token: str
+    tls_ca: Path | None
+    language: str | None
+    name: str = ""
+    heads: Path | None = None
+
+    @property
+    def words(self) -> Words:
+        """The texts in the language asked for, or in that of the environment."""
+        return Words(self.language or language_of_this_person())
+
+
+def play(asked: Asked) -> int:
+    """The lobby, from which one plays."""
+    return _at_a_service(asked, lambda table, profile: LobbyScreen(table, asked.words, profile))
+
+
+def watch(asked: Asked, match_id: str | None) -> int:
+    """A match, or the lobby to choose one from."""
+
+    def first(table: Table, profile: Profile) -> Screen[None]:
+        if match_id is None:
+            return LobbyScreen(table, asked.words, profile, watch_only=True)
+        return TableScreen(table.match(match_id), asked.words, public_only=True)
+
+    return _at_a_service(asked, first)
+
+
+def replay(asked: Asked, source: str) -> int:
+    """A replay file, or a match of a service as a file."""
+    if not _on_a_terminal():
+        return Exit.USAGE
+    path = Path(source).expanduser()
+    try:
+        data = path.read_bytes() if path.exists() else asyncio.run(_taken_home(asked, source))
+        film = Film(read(data).replay)
+    except OSError as wrong:
+        _say(f"{source}: {wrong.strerror or wrong}")
+        return Exit.UNREADABLE
+    except (NotAReplay, NotShown) as wrong:
+        _say(f"{source}: {wrong}")
+        return Exit.UNREADABLE
+    except NotFound as refused:
+        _say(f"{source}: there is no such file, and at {asked.service} {refused.why}")
+        return Exit.UNREADABLE
+    except RollbookError as error:
+        return _told(asked, error)
+    return _ended(Terminal(ReplayScreen(film, asked.words), asked.words).run())
+
+
+async def _taken_home(asked: Asked, match_id: str) -> bytes:
+    profile = Profile(name=asked.name)
+    with tempfile.TemporaryDirectory() as folder:
+        async with _table(asked, profile) as table:
+            path = await table.match(match_id).export(Path(folder) / "match.rollbook")
+        return path.read_bytes()
+
+
+def _at_a_service(asked: Asked, first: Callable[[Table, Profile], Screen[None]]) -> int:
+    if not _on_a_terminal():
+        return Exit.USAGE
+    try:
+        return asyncio.run(_running(asked, first))
+    except (GuestsUnreadable, HeadsUnreadable) as wrong:
+        _say(wrong)
+        return Exit.UNREADABLE
+    except OSError as wrong:
+        _say(f"{wrong.filename or asked.tls_ca}: {wrong.strerror}")
+        return Exit.UNREADABLE
+    except RollbookError as error:
+        return _told(asked, error)
+
+
+async def _running(asked: Asked, first: Callable[[Table, Profile], Screen[None]]) -> int:
+    profile = Profile(name=asked.name)
+    async with _table(asked, profile) as table:
+        return _ended(await Terminal(first(table, profile), asked.words).run_async())
+
+
+def _table(asked: Asked, profile: Profile) -> Table:
+    authorities = None if asked.tls_ca is None else asked.tls_ca.expanduser().read_bytes()
+    return connect(
+        asked.service,
+        name=profile.name,
+        token=asked.token,
+        authorities=authorities,
+        keep=profile.guests,
+        heads=asked.heads,
+    )
+
+
+def _told(asked: Asked, error: RollbookError) -> int:
+    if isinstance(error, Unreachable):
+        _say(asked.words("no_service", address=asked.service))
+    else:
+        _say(error)
+    return Exit.WRONG
+
+
+def _say(said: object) -> None:
+    print(said, file=sys.stderr)  # noqa: T201 - a command says why it fails
+
+
+def _on_a_terminal() -> bool:
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return True
+    usage("this needs a terminal to draw on; `rollbook tail` and `rollbook show` print")
+    return False
+
+
+def _ended(code: int | None) -> int:
+    """What the program said when it ended; it says nothing if it broke, and has told why by then."""
+    return Exit.WRONG if code is None else code

@@ -1,0 +1,66 @@
+"""What a player acts with: a menu, dice to pick, or a word on whom one waits for."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Key
+from textual.widgets import ContentSwitcher, Static
+
+from rollbook.v1.table_pb2 import LegalChoices, View
+from rollbook_clients.terminal.language import Words
+from rollbook_clients.terminal.menus import entries
+from rollbook_clients.terminal.seating import Seating
+from rollbook_clients.terminal.widgets.menu import Menu
+from rollbook_clients.terminal.widgets.picker import Picker
+
+
+class Control(Vertical):
+    """Shows one of the three, below a message if there is one."""
+
+    def __init__(self, words: Words) -> None:
+        """Have nothing to offer."""
+        super().__init__(id="control")
+        self.menu = Menu(words)
+        self.picker = Picker(words)
+        self._message = Static(id="message", markup=False)
+        self._waiting = Static(id="waiting", markup=False)
+        self._switcher = ContentSwitcher(initial="waiting")
+
+    def compose(self) -> ComposeResult:
+        """Message above, the rest below."""
+        yield self._message
+        with self._switcher:
+            yield self._waiting
+            yield self.menu
+            yield self.picker
+
+    def offer(self, view: View, legal: LegalChoices, seating: Seating) -> None:
+        """Offer what is legal, and take the keys."""
+        if legal.WhichOneof("choices") == "wuerfelzoo_turn" and seating.own is not None:
+            self._switcher.current = "picker"
+            self.picker.offer(view.wuerfelzoo, seating.own, legal.wuerfelzoo_turn)
+            self.picker.focus()
+        else:
+            self._switcher.current = "menu"
+            self.menu.offer(entries(view, legal, seating))
+            self.menu.focus()
+
+    def hear(self, event: Key) -> None:
+        """Take a key that nothing else had the focus for, as after a click beside everything."""
+        if self._switcher.current == "picker":
+            self.picker.focus()
+            self.picker.on_key(event)
+        elif self._switcher.current == "menu":
+            self.menu.focus()
+            self.menu.on_key(event)
+
+    def wait(self, said: str) -> None:
+        """Offer nothing but say why."""
+        self._waiting.update(said)
+        self._switcher.current = "waiting"
+
+    def say(self, message: str) -> None:
+        """Say something above; empty says nothing any more."""
+        self._message.update(message)
+        self._message.display = bool(message)

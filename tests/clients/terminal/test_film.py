@@ -1,0 +1,93 @@
+"""Replays to be looked at: forwards and backwards, from every perspective that the file allows."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from rollbook.match.fold import Match
+from rollbook.match.messages import fill
+from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.game import Watcher
+from rollbook.v1.table_pb2 import View
+from rollbook_clients.terminal.film import Film, NotShown
+from tests.clients.terminal.staging import simulated
+
+
+def view_of(match: Match) -> View:
+    """What a judge sees of a match that was folded in one go."""
+    message = View()
+    fill(getattr(message, match.game.name), match.game.view(match.state, Watcher.JUDGE))
+    return message
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_a_position_looks_the_same_however_one_came_to_it(game: str) -> None:
+    """States are kept here and there and folded from there, which must not be seen."""
+    film = Film(simulated(game))
+    match = Match(find(game), film.opened)
+    forwards = [view_of(match)]
+    for logged in film._logged[1:]:
+        match.take(logged.event)
+        forwards.append(view_of(match))
+    shuffled = list(range(1, len(film) + 1))
+    random.Random(3).shuffle(shuffled)
+    for position in shuffled:
+        assert forwards[position - 1] == film.view(position, Watcher.JUDGE)
+
+
+def test_turns_begin_where_another_seat_is_awaited() -> None:
+    """Jumping to a turn lands where somebody is to choose who was not before."""
+    film = Film(simulated("raffzahn", 4))
+    seats = []
+    for turn in film.turns:
+        view = film.view(turn, Watcher.PUBLIC).raffzahn
+        seats.append(view.seat)
+        assert 0 < view.throws
+    assert all(before != after for before, after in pairwise(seats))
+    assert [0, 1, 1, 2] == [film.turn_at(film.turns[at] + by) for at, by in ((0, -1), (0, 0), (1, -1), (1, 0))]
+
+
+def test_a_file_that_holds_everything_shows_every_perspective_and_a_seat_only_its_hand() -> None:
+    """Looking through a seat's eyes shows what that seat saw, although the file knows more."""
+    film = Film(simulated("allie_gator", 3))
+    assert (Watcher.JUDGE, Watcher.PUBLIC, 0, 1, 2) == tuple(film.perspectives)
+    position = film.turns[4]
+    hands = {eyes: film.view(position, eyes).allie_gator.players for eyes in film.perspectives}
+    assert [True, True, True] == [bool(player.hand) for player in hands[Watcher.JUDGE]]
+    assert [False, False, False] == [bool(player.hand) for player in hands[Watcher.PUBLIC]]
+    assert [False, True, False] == [bool(player.hand) for player in hands[1]]
+
+
+def test_a_file_of_one_pair_of_eyes_offers_these_and_the_public() -> None:
+    """Of a running match a file holds what its owner saw, and nobody can look further."""
+    whole = simulated("cant_stop", 3)
+    part = replace(whole, events=whole.events[:40])
+    assert (1, Watcher.PUBLIC) == tuple(Film(replace(part, perspective=1)).perspectives)
+    assert (Watcher.PUBLIC,) == tuple(Film(replace(part, perspective=Watcher.PUBLIC)).perspectives)
+    assert 40 == len(Film(part))
+
+
+def test_a_file_that_does_not_follow_the_rules_is_not_shown() -> None:
+    """A replay is followed by the rules; what they refuse is refused with their sentence, not with a crash."""
+    whole = simulated("cant_stop", 3)
+    with pytest.raises(NotShown):
+        Film(replace(whole, events=whole.events[:20] + whole.events[25:]))
+    with pytest.raises(NotShown):
+        Film(replace(whole, events=(whole.events[3],)))
+
+
+def test_a_file_with_cards_that_stay_hidden_is_refused_by_name() -> None:
+    """A running match of Allie Gator cannot be followed by the rules without its hidden cards."""
+    whole = simulated("allie_gator", 2)
+    public = replace(whole, events=whole.events[:60], beside={}, perspective=Watcher.PUBLIC)
+    with pytest.raises(NotShown, match="hidden"):
+        Film(public)
+
+
+def test_dice_that_nobody_brought_entropy_to_are_known_as_fixed() -> None:
+    """Wherever such a match is shown it has to say so."""
+    assert Film(simulated("cant_stop")).dice_fixed

@@ -1,0 +1,295 @@
+"""The screens without a terminal: keys and clicks go in, and what a person would see is looked at."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from rollbook.match.messages import fill, write_choice
+from rollbook.rules.game import ToChoose, Watcher
+from rollbook.v1.allie_gator_pb2 import AllieGatorOptions
+from rollbook.v1.cant_stop_pb2 import CantStopOptions
+from rollbook.v1.match_pb2 import OpenMatchRequest
+from rollbook.v1.raffzahn_pb2 import RAFFZAHN_EDITION_REVISED, RaffzahnOptions
+from rollbook.v1.table_pb2 import Choice, LegalChoices
+from rollbook_clients.terminal.app import Terminal
+from rollbook_clients.terminal.film import Film
+from rollbook_clients.terminal.language import Words
+from rollbook_clients.terminal.screens.opening import Opening
+from rollbook_clients.terminal.screens.replay import ReplayScreen
+from rollbook_clients.terminal.seating import Seating
+from rollbook_clients.terminal.widgets.control import Control
+from rollbook_clients.terminal.widgets.menu import Menu
+from tests.clients.terminal.pictures import screen_lines, seating_of
+from tests.clients.terminal.staging import simulated
+
+WORDS = Words("en")
+
+
+def on_screen(screen: Screen[None], does: Callable[[Pilot[Any]], Awaitable[None]]) -> None:
+    """Show a screen and do something to it."""
+
+    async def run() -> None:
+        app = Terminal(screen, WORDS)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.pause()
+            await does(pilot)
+
+    asyncio.run(run())
+
+
+class Playing(Screen[None]):
+    """A control at a moment of a match, and what is chosen with it."""
+
+    def __init__(self, game: str, moment: Callable[[Any], bool], seats: int = 3) -> None:
+        """Stop at the first moment that is like this."""
+        super().__init__()
+        film = Film(simulated(game, seats))
+        for position in range(len(film) - 1):
+            match = film._match(position + 1)
+            if match.started and isinstance(match.awaited, ToChoose) and moment(match):
+                break
+        rules, awaited = match.game, match.awaited
+        assert isinstance(awaited, ToChoose)
+        self.legal = LegalChoices()
+        if game == "wuerfelzoo":
+            fill(self.legal.wuerfelzoo_turn, rules.legal(match.state))
+        else:
+            for choice in rules.legal(match.state):
+                write_choice(rules, choice, getattr(self.legal, game).choices.add())
+        self.view = film.view(position + 1, awaited.seat)
+        self.seating: Seating = seating_of(film, awaited.seat, "en")
+        self.control = Control(WORDS)
+        self.chosen: list[Choice] = []
+
+    def compose(self) -> list[Control]:
+        """The control alone."""
+        return [self.control]
+
+    def on_mount(self) -> None:
+        """Offer what is legal."""
+        self.control.say("")
+        self.control.offer(self.view, self.legal, self.seating)
+
+    def on_menu_chosen(self, event: Menu.Chosen) -> None:
+        """Remember it."""
+        self.chosen.append(event.choice)
+
+
+# Replays
+
+
+def test_keys_go_through_a_replay_by_event_turn_and_number() -> None:
+    """Step, jump to a turn, both ends: the position is what the keys say, and never outside of the match."""
+    film = Film(simulated("cant_stop"))
+    screen = ReplayScreen(film, WORDS)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        seen = [screen.position]
+        for keys in ("right", "left", "down", "up", "end", "right", "home", "left", "g 7 enter", "g 9 9 9 enter"):
+            await pilot.press(*keys.split())
+            await pilot.pause()
+            seen.append(screen.position)
+        turns, last = film.turns, len(film)
+        expected = [turns[0], turns[0] + 1, turns[0], turns[1], turns[0], last, last, 1, 1, turns[6], turns[-1]]
+        assert expected == seen
+
+    on_screen(screen, does)
+
+
+def test_a_replay_plays_by_itself_and_stops_at_the_end() -> None:
+    """Space begins and ends it; a faster speed is said; the end is where it stops."""
+    film = Film(simulated("wuerfelzoo", 2))
+    screen = ReplayScreen(film, WORDS)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await pilot.press("home", "plus", "plus", "plus", "plus", "plus", "space")
+        assert "Plays 32 events a second" in screen_lines(pilot.app)
+        while screen.position < len(film):
+            await pilot.pause(0.01)
+        await pilot.pause()
+        assert "Paused" in screen_lines(pilot.app)
+
+    on_screen(screen, does)
+
+
+def test_a_replay_can_be_seen_through_every_pair_of_eyes() -> None:
+    """`v` goes round through all of them; a hand is open only to those who saw it."""
+    film = Film(simulated("allie_gator", 2))
+    screen = ReplayScreen(film, WORDS)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        seen = []
+        for _ in range(5):
+            hidden = screen_lines(pilot.app).count("▒▒ ▒▒ ▒▒ ▒▒ ▒▒")
+            seen.append((screen.perspective, hidden))
+            await pilot.press("v")
+            await pilot.pause()
+        assert [(Watcher.JUDGE, 0), (Watcher.PUBLIC, 2), (0, 1), (1, 1), (Watcher.JUDGE, 0)] == seen
+
+    on_screen(screen, does)
+
+
+def test_a_match_with_fixed_dice_says_so() -> None:
+    """Nobody brought entropy, so nobody should take the dice for fair ones."""
+
+    async def does(pilot: Pilot[Any]) -> None:
+        assert "fixed dice, not fair ones" in screen_lines(pilot.app).splitlines()[0]
+
+    on_screen(ReplayScreen(Film(simulated("raffzahn")), WORDS), does)
+
+
+def test_a_button_of_a_replay_can_be_clicked() -> None:
+    """Everything that keys do can be done with the mouse."""
+    screen = ReplayScreen(Film(simulated("cant_stop")), WORDS)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        before = screen.position
+        lines = screen_lines(pilot.app).splitlines()
+        row = next(number for number, line in enumerate(lines) if "step" in line)
+        await pilot.click(offset=(lines[row].index("step") + 1, row))
+        await pilot.pause()
+        assert before + 1 == screen.position
+
+    on_screen(screen, does)
+
+
+# Choices
+
+
+def test_a_number_chooses_from_a_menu() -> None:
+    """One key is enough for one of the first nine."""
+    screen = Playing("cant_stop", lambda match: len(match.game.legal(match.state)) > 2)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await pilot.press("2")
+        await pilot.pause()
+        assert [Choice(cant_stop=screen.legal.cant_stop.choices[1])] == screen.chosen
+
+    on_screen(screen, does)
+
+
+def test_arrows_and_enter_choose_from_a_menu() -> None:
+    """Down once and Enter is the second line."""
+    screen = Playing("cant_stop", lambda match: len(match.game.legal(match.state)) > 2)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert [Choice(cant_stop=screen.legal.cant_stop.choices[1])] == screen.chosen
+
+    on_screen(screen, does)
+
+
+def test_a_choice_of_two_steps_can_be_taken_back_half_way() -> None:
+    """A snap asks for the new target next; Backspace, or the last line, takes it back."""
+    screen = Playing("allie_gator", lambda match: len(match.game.legal(match.state)) > 5)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await pilot.press("end", "enter")
+        await pilot.pause()
+        assert "New target" in screen_lines(pilot.app)
+        await pilot.press("end", "enter")
+        await pilot.pause()
+        assert "New target" not in screen_lines(pilot.app)
+        await pilot.press("end", "enter", "backspace")
+        await pilot.pause()
+        assert "New target" not in screen_lines(pilot.app)
+        assert [] == screen.chosen
+        await pilot.press("end", "enter", "1")
+        await pilot.pause()
+        assert ["snap"] == [choice.allie_gator.WhichOneof("kind") for choice in screen.chosen]
+
+    on_screen(screen, does)
+
+
+def test_dice_are_picked_by_letters_and_by_mouse() -> None:
+    """A letter and a click do the same; what the picked dice would do is said at once, and sent by its number."""
+    screen = Playing("wuerfelzoo", lambda match: len(match.game.legal(match.state).plays) > 1)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await pilot.press("a")
+        await pilot.pause()
+        by_letter = screen_lines(pilot.app)
+        assert "a[" in by_letter
+        assert "Throw again: 1 die" in by_letter
+        await pilot.press("a")
+        await pilot.click(offset=(3, 0))
+        await pilot.pause()
+        assert by_letter == screen_lines(pilot.app)
+        await pilot.press("2")
+        await pilot.pause()
+        (choice,) = screen.chosen
+        assert 1 == len(choice.wuerfelzoo.reroll.dice)
+
+    on_screen(screen, does)
+
+
+def test_dice_that_cannot_be_laid_are_not_sent() -> None:
+    """Enter on a pick that is not legal does nothing but say why."""
+    screen = Playing("wuerfelzoo", lambda match: bool(match.game.legal(match.state).plays))
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await pilot.press("3", "enter")
+        await pilot.pause()
+        assert [] == screen.chosen
+        assert "Only animals of one species" in screen_lines(pilot.app)
+
+    on_screen(screen, does)
+
+
+# Opening a match
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (
+            "enter",
+            OpenMatchRequest(seats=2, cant_stop=CantStopOptions(columns_to_win=3, hasty=False, free_fields=False)),
+        ),
+        (
+            "home left end enter",
+            OpenMatchRequest(seats=3, raffzahn=RaffzahnOptions(edition=RAFFZAHN_EDITION_REVISED, announce=False)),
+        ),
+        (
+            "home down right up left left down down down right end up right end enter",
+            OpenMatchRequest(seats=3, turn_seconds=30, is_private=True, allie_gator=AllieGatorOptions(teeth_to_end=3)),
+        ),
+    ],
+)
+def test_a_match_is_agreed_on_line_by_line(keys: str, expected: OpenMatchRequest) -> None:
+    """Left and right change a value, Enter on the last line opens with all of them."""
+    agreed: list[OpenMatchRequest | None] = []
+
+    async def does(pilot: Pilot[Any]) -> None:
+        pilot.app.push_screen(Opening(WORDS), agreed.append)
+        await pilot.pause()
+        await pilot.press(*keys.split())
+        await pilot.pause()
+        assert [expected] == agreed
+
+    on_screen(Screen(), does)
+
+
+def test_options_that_do_not_go_together_cannot_be_opened() -> None:
+    """Four columns are for three seats: with two the form says why, and stays."""
+    agreed: list[OpenMatchRequest | None] = []
+
+    async def does(pilot: Pilot[Any]) -> None:
+        pilot.app.push_screen(Opening(WORDS), agreed.append)
+        await pilot.pause()
+        await pilot.press("home", "down", "down", "right", "end", "enter")
+        await pilot.pause()
+        assert [] == agreed
+        assert "columns_to_win 4 cannot be played by 2 seats" in screen_lines(pilot.app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert [None] == agreed
+
+    on_screen(Screen(), does)

@@ -1,0 +1,80 @@
+"""The texts: both languages say the same things, and everything that is said has a text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from rollbook_clients import terminal
+from rollbook_clients.terminal.language import LANGUAGES, Words, language_of_this_person
+from rollbook_clients.terminal.texts.english import ENGLISH
+from rollbook_clients.terminal.texts.german import GERMAN
+
+SOURCES = "\n".join(
+    path.read_text(encoding="utf-8")
+    for path in Path(str(terminal.__file__)).parent.rglob("*.py")
+    if path.parent.name != "texts"
+).replace("'", '"')
+
+
+def facts_of(text: str) -> set[str]:
+    """What the text names in braces."""
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_both_languages_have_the_same_keys_in_the_same_order() -> None:
+    """A sentence that one language lacks would end the program in the middle of a match."""
+    assert list(ENGLISH) == list(GERMAN)
+
+
+@pytest.mark.parametrize("key", ENGLISH)
+def test_a_text_has_the_same_facts_in_both_languages(key: str) -> None:
+    """A fact that only one language names is missing in the other, or breaks it."""
+    assert facts_of(ENGLISH[key]) == facts_of(GERMAN[key])
+    assert ENGLISH[key].strip()
+    assert GERMAN[key].strip()
+
+
+def test_every_key_that_is_named_has_a_text() -> None:
+    """Keys are plain strings, so only a test finds the one that was mistyped."""
+    named = set(re.findall(r'words\(\s*"([a-z_0-9.]+)"', SOURCES))
+    counted = set(re.findall(r'words\.count\(\s*"([a-z_0-9.]+)"', SOURCES))
+    assert len(named) > 100
+    assert set() == named - set(ENGLISH)
+    assert set() == {key for key in counted if not {f"{key}.one", f"{key}.many"} <= set(ENGLISH)}
+
+
+def test_no_text_is_there_for_nothing() -> None:
+    """Every key is named in the sources, or belongs to a family whose beginning is."""
+    families = set(re.findall(r'f?"([a-z_]+(?:\.[a-z_]+)*\.)\{', SOURCES))
+    kinds = re.findall(r'f"\{\w+\}((?:\.[a-z]+)+)"', SOURCES)
+    unused = [
+        key
+        for key in ENGLISH
+        if f'"{key}"' not in SOURCES
+        and f'"{key.rpartition(".")[0]}"' not in SOURCES
+        and not any(key.startswith(family) for family in families)
+        and not any(key.endswith(kind) for kind in kinds)
+    ]
+    assert [] == unused
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [("de_DE.UTF-8", "de"), ("de_CH", "de"), ("en_GB.UTF-8", "en"), ("fr_FR.UTF-8", "en"), ("C", "en")],
+)
+def test_the_language_is_that_of_the_locale(monkeypatch: pytest.MonkeyPatch, locale: str, language: str) -> None:
+    """Nobody should need a flag to be understood; who speaks neither language gets English."""
+    for variable in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("LANG", locale)
+    assert language == language_of_this_person()
+
+
+def test_an_unknown_language_is_english() -> None:
+    """Better English than nothing."""
+    assert "en" == Words("tlh").language
+    assert {"en", "de"} == set(LANGUAGES)
