@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import fields, replace
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import grpc
 import pytest
 
 from rollbook.server.limits import Limits
+from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.identity_pb2 import SignInRequest
 from rollbook.v1.match_pb2 import PlayRequest
+from tests.server.archives import Keeper, run
 from tests.server.talking import Refused, refusal
-from tests.server.watching import Theatre, run
+from tests.server.watching import Theatre
 
-Reach: TypeAlias = Callable[[Theatre], Awaitable[Refused]]
+Reach: TypeAlias = Callable[[Keeper], Awaitable[Refused]]
 
 
 async def one_match_more_of_all(world: Theatre) -> Refused:
@@ -95,6 +102,42 @@ async def a_guest_stays_too_long(world: Theatre) -> Refused:
     return await refusal(guest.call("ListMatches"))
 
 
+async def one_file_more(world: Keeper, *names: str) -> Refused:
+    """While the one thread that writes files is busy: whoever is refused is answered all the same."""
+    match_id, _ = await world.over()
+    busy = threading.Event()
+    with ThreadPoolExecutor(max_workers=1) as only:
+        asyncio.get_running_loop().set_default_executor(only)
+        only.submit(busy.wait)
+        people = [world.person(name) for name in names]
+        try:
+            return await first_refused([world.replay(person, match_id) for person in people])
+        finally:
+            busy.set()
+
+
+async def one_audit_more(world: Keeper, *names: str) -> Refused:
+    """While the others have not sent all of theirs."""
+    stub: Any = replay_pb2_grpc.ReplayServiceStub(world.channel)
+    uploads = [stub.AuditReplay(metadata=world.person(name).metadata) for name in names]
+    for upload in uploads:
+        with suppress(asyncio.InvalidStateError):  # it is refused already
+            await upload.write(replay_pb2.AuditReplayRequest(part=b"slowly"))
+    return await first_refused(uploads)
+
+
+async def first_refused(calls: Iterable[Awaitable[Any]]) -> Refused:
+    """The one of several calls that does not wait; the others are given up."""
+    waiting = [asyncio.ensure_future(call) for call in calls]
+    try:
+        (done,), _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        return await refusal(done)
+    finally:
+        for call in waiting:
+            call.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
     "matches": (one_match_more_of_all, "TOO_MANY_MATCHES", {"limit": "2"}),
@@ -108,6 +151,10 @@ REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
     "watches": (lambda world: one_watch_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "guests_per_address_per_hour": (one_guest_more, "TOO_MANY_GUESTS", {"retry_after_ms": "1800000"}),
     "guests_per_hour": (one_guest_more, "TOO_MANY_GUESTS", {"retry_after_ms": "1800000"}),
+    "replays_per_subject": (lambda world: one_file_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "replays": (lambda world: one_file_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "audits_per_subject": (lambda world: one_audit_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "audits": (lambda world: one_audit_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "guest_token_seconds": (a_guest_stays_too_long, "TOKEN_EXPIRED", {}),
 }
 
@@ -118,13 +165,13 @@ def test_no_limit_is_without_a_test() -> None:
 
 
 @pytest.mark.parametrize("name", REACHED)
-def test_a_limit_of_two_refuses_the_third(name: str) -> None:
+def test_a_limit_of_two_refuses_the_third(name: str, tmp_path: Path) -> None:
     """By its reason, with how many there may be or when to come again; everything below it is served."""
     reach, reason, facts = REACHED[name]
 
-    async def scenario(world: Theatre) -> None:
+    async def scenario(world: Keeper) -> None:
         told = await reach(world)
         code = grpc.StatusCode.UNAUTHENTICATED if reason == "TOKEN_EXPIRED" else EXHAUSTED
         assert (code, reason, facts) == (told.code, told.reason, told.facts)
 
-    run(scenario, limits=replace(Limits(), **{name: 2}))
+    run(scenario, tmp_path, limits=replace(Limits(), **{name: 2}))
