@@ -64,7 +64,8 @@ class Keeper(Theatre):
         match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
         feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)
-        replay_pb2_grpc.add_ReplayServiceServicer_to_server(ReplayServicer(service, self.log), server)
+        replays = ReplayServicer(service, self.log)
+        replay_pb2_grpc.add_ReplayServiceServicer_to_server(replays, server)
         self.port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
         try:
@@ -73,6 +74,7 @@ class Keeper(Theatre):
         finally:
             await server.stop(None)
             await self.feeds.close()
+            await replays.close()
             await self.archivist.close()
 
     async def over(self, game: str = "cant_stop", **fields: Any) -> tuple[str, list[Person]]:

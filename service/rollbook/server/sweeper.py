@@ -46,7 +46,6 @@ class Sweeper:
         self._service = service
         self._name = secrets.token_hex(8)
         self._sweeping: asyncio.Task[None] | None = None
-        self._closed = False
 
     def start(self) -> None:
         """Sweep from now on."""
@@ -54,14 +53,12 @@ class Sweeper:
 
     async def close(self) -> None:
         """Sweep no more."""
-        self._closed = True
         if self._sweeping is not None:
             self._sweeping.cancel()
             await asyncio.gather(self._sweeping, return_exceptions=True)
 
     async def _forever(self) -> None:
-        # A connection that is being made may swallow a cancellation, which comes only once.
-        while not self._closed:
+        while True:
             try:
                 await self.beat()
             except (StoreUnavailable, OutcomeUnknown) as failure:
