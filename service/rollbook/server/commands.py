@@ -18,15 +18,15 @@ from rollbook.match.fairness import genesis, link
 from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.refusals import Invalid
 from rollbook.server.answers import made_message
-from rollbook.server.matches import DECIDED_AGAIN, Answer, MatchUnknown, RequestReused, asked_for
+from rollbook.server.matches import Answer, MatchUnknown, RequestReused, asked_for
 from rollbook.server.projection import choice_of
 from rollbook.server.refusing import Refusal
 from rollbook.server.service import Service, Sight
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1 import table_pb2
 
-_NOWHERE: Final = Position(0, b"")
-"""A position at which no match can be."""
+DECIDED_AGAIN: Final = 3
+"""How often a command that means the same in a later state is decided when somebody else is faster."""
 
 Decide = Callable[[Ledger], Decision]
 Asked = Callable[[Logged], bool]

@@ -38,9 +38,6 @@ MOST_LEDGERS: Final = 2_000
 """Matches kept folded; others are read again when somebody asks."""
 
 PAGE: Final = 1_000
-DECIDED_AGAIN: Final = 3
-"""How often a seat is taken or left again when somebody else was faster."""
-
 ASKED_AGAIN: Final = 3
 """How often an append is repeated whose outcome is unknown."""
 
@@ -129,31 +126,23 @@ class Matches:
             raise RequestReused
         return await self._answer(opened.match_id, ledger, made)
 
-    async def command(  # noqa: PLR0913 - what makes a retry safe
+    async def command(
         self,
         match_id: str,
         command: Command,
         decide: Decide,
         asked: Callable[[Logged], bool],
         *,
-        decided_again: bool = False,
         not_before_ms: int | None = None,
     ) -> Answer:
-        """Carry out a command, once, however often it is sent.
+        """Carry out a command, once, however often it is sent; decline it if somebody else was faster.
 
         `asked` says whether an event is the one that this command asks for; it tells a retry from a request id that is
-        used for something else. `decided_again` is for what means the same in a later state: sitting down, getting up.
+        used for something else.
         """
         async with self._one_at_a_time(match_id):
             ledger = self.known(match_id) or await self._caught_up(match_id, None)
-            left = DECIDED_AGAIN if decided_again else 1
-            while True:
-                if (answer := await self._made_before(match_id, ledger, command, asked)) is not None:
-                    return answer
-                if not left:
-                    head = ledger.head.sequence
-                    why = f"somebody was faster: the log has gone on to event {head}"
-                    raise Declined(Why.POSITION_MOVED_ON, why, head=head)
+            while (answer := await self._made_before(match_id, ledger, command, asked)) is None:
                 try:
                     decision = decide(ledger)
                 except (Declined, Refused):
@@ -163,12 +152,16 @@ class Matches:
                         raise
                     ledger = newer
                     continue
-                left -= 1
                 if await self._carried_out(match_id, ledger, decision, not_before_ms):
                     self._keep(match_id, decision.after)
                     return Answer(tuple(decision.entries), decision.after)
                 ledger = await self._caught_up(match_id, ledger)
                 await self._check_last(match_id, ledger)
+                if command.request not in ledger.requests:
+                    head = ledger.head.sequence
+                    why = f"somebody was faster: the log has gone on to event {head}"
+                    raise Declined(Why.POSITION_MOVED_ON, why, head=head)
+            return answer
 
     async def compare(self, match_id: str, kept: Head) -> None:
         """Raise LogLost, with the match sealed, if the log lacks a head that the service signed and a client kept.
