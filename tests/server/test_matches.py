@@ -274,7 +274,7 @@ def test_two_choices_for_one_position_one_wins_and_the_other_is_told_so() -> Non
         won = [result for result in results if isinstance(result, Answer)]
         lost = [result for result in results if isinstance(result, Declined)]
         assert (1, 3) == (len(won), len(lost))
-        assert {Why.POSITION_MOVED_ON} == {result.reason for result in lost}
+        assert {Why.POSITION_BEHIND} == {result.reason for result in lost}
 
     run(scenario)
 

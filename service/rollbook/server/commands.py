@@ -185,7 +185,7 @@ async def choose(
     try:
         answer, made = await _carried_out(service, sight, command, decided, asked, tell, decided_again=False)
     except Declined as declined:
-        if declined.reason is Why.POSITION_MOVED_ON and isinstance(position, Position) and position.link:
+        if declined.reason is Why.POSITION_BEHIND and isinstance(position, Position) and position.link:
             ledger = await service.matches.ledger(sight.ledger.opened.match_id)
             _raise(await _misplacement(service, ledger, position))
         raise
@@ -295,7 +295,7 @@ async def _carried_out(  # noqa: PLR0913, PLR0917 - what makes a retry safe
         try:
             answer = await service.matches.command(match_id, command, remembering, asked)
         except Declined as declined:
-            if not decided_again or declined.reason is not Why.POSITION_MOVED_ON:
+            if not decided_again or declined.reason is not Why.POSITION_BEHIND:
                 raise
             # Whoever was faster has perhaps brought a name, which the next append must not lose.
             await service.lobby.beside(await service.matches.ledger(match_id))

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rollbook.match.decide import Command, Decision, Declined, Why, open_match
+from rollbook.match.decide import Command, Decision, Declined, NotDue, Why, open_match
 from rollbook.match.envelope import Logged, read_bytes
 from rollbook.match.events import Chosen, Event, Head, Opened
 from rollbook.match.fairness import link
@@ -145,7 +145,7 @@ class Matches:
             while (answer := await self._made_before(match_id, ledger, command, asked)) is None:
                 try:
                     decision = decide(ledger)
-                except (Declined, Refused):
+                except (Declined, NotDue, Refused):
                     # Perhaps only this process is behind: what it says no to may be right for the state there is now.
                     newer = await self._caught_up(match_id, ledger)
                     if newer.head == ledger.head:
@@ -160,7 +160,7 @@ class Matches:
                 if command.request not in ledger.requests:
                     head = ledger.head.sequence
                     why = f"somebody was faster: the log has gone on to event {head}"
-                    raise Declined(Why.POSITION_MOVED_ON, why, head=head)
+                    raise Declined(Why.POSITION_BEHIND, why, head=head)
             return answer
 
     async def compare(self, match_id: str, kept: Head) -> None:
@@ -222,7 +222,7 @@ class Matches:
                 return True
             if isinstance(result, Conflict):
                 return await self._is_there(match_id, decision)
-            raise Declined(Why.TIME_NOT_OUT, "by the store's clock the time is not out", now_ms=result.now_ms)
+            raise NotDue("by the store's clock the time is not out")
         raise StoreUnavailable("the store does not answer; the same request again is safe")
 
     async def _is_there(self, match_id: str, decision: Decision) -> bool:

@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 
 from rollbook.match import decide
-from rollbook.match.decide import Command, Decision, Declined
+from rollbook.match.decide import Command, Decision, Declined, NotDue
 from rollbook.match.envelope import Logged
 from rollbook.match.ledger import Ledger
 from rollbook.match.log import OutcomeUnknown, StoreUnavailable
@@ -111,7 +111,7 @@ class Sweeper:
             answer = await self._service.matches.command(
                 match_id, command, decision, _nobody_asked, not_before_ms=not_before_ms
             )
-        except (Declined, *_NOTHING_TO_SWEEP):
+        except (Declined, NotDue, *_NOTHING_TO_SWEEP):
             return
         first = answer.made[0]
         self._service.metrics.swept(first.event)
