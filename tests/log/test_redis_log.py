@@ -104,6 +104,50 @@ async def test_an_append_that_nobody_waits_for_any_more_takes_no_other_along(log
     assert Appended(1) == await log.append(match_id, 0, [Entry(b"next")])
 
 
+STEPS = 40
+"""Of the loop, after each of which a task is cancelled; to connect and to be answered takes fewer."""
+
+
+@pytest.mark.parametrize("steps", range(STEPS))
+async def test_a_cancellation_is_heeded_whenever_it_comes(server: Server, steps: int) -> None:
+    """It comes once, also when a connection is being made: a loop that forgot it would keep its service from ending."""
+
+    async def ask_for_ever() -> None:
+        log = await RedisLog.connect(server.url)
+        try:
+            while True:
+                await log.now_ms()
+        finally:
+            await log.close()
+
+    asking = asyncio.create_task(ask_for_ever())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    asking.cancel()
+    ended, _ = await asyncio.wait({asking}, timeout=PATIENCE_SECONDS)
+    asking.cancel()
+    assert {asking} == ended
+
+
+@pytest.mark.parametrize("steps", range(10))
+async def test_a_cancellation_does_not_wait_for_the_server(steps: int, tmp_path: Path) -> None:
+    """Whoever ends a conversation with a server that is silent is done with it after a few steps of the loop."""
+    with running(find_server(), tmp_path) as server:
+        log = await RedisLog.connect(server.url)
+        await log.now_ms()
+        server.process.send_signal(signal.SIGSTOP)
+        asking = asyncio.create_task(log.now_ms())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        asking.cancel()
+        for _ in range(STEPS):
+            await asyncio.sleep(0)
+        assert asking.cancelled()
+        server.process.send_signal(signal.SIGCONT)
+        assert 0 < await log.now_ms()
+        await log.close()
+
+
 async def test_many_more_matches_than_one_read_names_can_be_waited_for(log: RedisLog, match_id: str) -> None:
     """Also where a wait takes over reads of the one before, and an entry comes for any of them."""
     after = {f"{match_id}-{number}": 0 for number in range(2 * MOST_KEYS + 7)}

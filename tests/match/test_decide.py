@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rollbook.match import decide
-from rollbook.match.decide import Command, Decision, Declined, Why
+from rollbook.match.decide import Command, Decision, Declined, NotDue, Why
 from rollbook.match.envelope import Logged, read_bytes, write_bytes
 from rollbook.match.events import LOG_LOST, Chosen, Event, Head, Opened, Sealed, SeatTaken, Terms
 from rollbook.match.fairness import commitment, entropy_commitment
@@ -96,6 +96,12 @@ def declined(reason: Why, command: Callable[[], object]) -> Declined:
     assert reason == raised.value.reason
     assert str(raised.value)
     return raised.value
+
+
+def not_due(command: Callable[[], object]) -> None:
+    """What the service does of its own accord is not to be done now."""
+    with pytest.raises(NotDue):
+        command()
 
 
 def kinds(decision: Decision) -> list[str]:
@@ -188,7 +194,7 @@ def test_a_time_out_and_the_caretakers_turn_are_one_append() -> None:
     seat = played.ledger.awaited_seat
     runs_out = played.ledger.clock.runs_out_ms()
     assert runs_out == played.ledger.time_ms + 90_000
-    declined(Why.TIME_NOT_OUT, lambda: decide.time_out(played.ledger, Command(runs_out - 1)))
+    not_due(lambda: decide.time_out(played.ledger, Command(runs_out - 1)))
     decision = played.append(decide.time_out(played.ledger, Command(runs_out)))
     assert ["TimedOut", "Chosen", "Chosen", "Happened"] == kinds(decision)
     assert 1 - seat == played.ledger.awaited_seat  # type: ignore[operator]
@@ -222,7 +228,7 @@ def test_a_match_without_a_clock_never_times_out() -> None:
     played = Played(terms=Terms()).start()
     assert played.ledger.clock.runs_out_ms() is None
     assert 0 == played.choose(after_ms=10**9).entries[0].event.charged_ms  # type: ignore[union-attr]
-    declined(Why.TIME_NOT_OUT, lambda: decide.time_out(played.ledger, Command(10**15)))
+    not_due(lambda: decide.time_out(played.ledger, Command(10**15)))
 
 
 def test_a_match_that_everybody_leaves_ends_by_itself() -> None:
@@ -288,12 +294,12 @@ def test_a_seat_that_does_not_get_ready_aborts_the_match_by_name() -> None:
     played = Played().sit()
     played.append(played.ready(0))
     due = Command(played.ledger.closed_ms + 20_000)
-    declined(Why.TIME_NOT_OUT, lambda: decide.abort_unready(played.ledger, Command(played.ledger.closed_ms + 19_999)))
+    not_due(lambda: decide.abort_unready(played.ledger, Command(played.ledger.closed_ms + 19_999)))
     decision = decide.abort_unready(played.ledger, due)
     assert Sealed(None, "not_ready:1", SECRET) == decision.entries[0].event
     started = Played().start()
-    declined(Why.MATCH_STARTED, lambda: decide.abort_unready(started.ledger, started.by()))
-    declined(Why.SEATS_NOT_CLOSED, lambda: decide.abort_unready(Played().ledger, due))
+    not_due(lambda: decide.abort_unready(started.ledger, started.by()))
+    not_due(lambda: decide.abort_unready(Played().ledger, due))
 
 
 def test_who_may_choose_is_asked_before_what() -> None:
@@ -310,12 +316,12 @@ def test_who_may_choose_is_asked_before_what() -> None:
 
     declined(Why.NOT_SEATED, choose("stranger"))
     assert seat == declined(Why.NOT_YOUR_TURN, choose(f"p{(seat + 1) % 3}")).facts["seat"]
-    assert ledger.head.sequence == declined(Why.POSITION_MOVED_ON, choose(f"p{seat}")).facts["head"]
+    assert ledger.head.sequence == declined(Why.POSITION_BEHIND, choose(f"p{seat}")).facts["head"]
     declined(Why.POSITION_AHEAD, choose(f"p{seat}", Position(ledger.head.sequence + 1, bytes(32))))
     declined(Why.POSITION_OTHER_LINK, choose(f"p{seat}", Position(ledger.head.sequence, bytes(32))))
     with pytest.raises(Refused):
         choose(f"p{seat}", ledger.head, Stop())()
-    declined(Why.MATCH_NOT_STARTED, lambda: decide.resign(Played().ledger, played.by("p0")))
+    declined(Why.NOT_STARTED, lambda: decide.resign(Played().ledger, played.by("p0")))
 
 
 def test_a_seat_that_gave_up_is_played_by_its_caretaker() -> None:
@@ -326,9 +332,9 @@ def test_a_seat_that_gave_up_is_played_by_its_caretaker() -> None:
     ledger = played.ledger
     assert seat != ledger.awaited_seat
     assert any(isinstance(logged.event, Chosen) and logged.event.by_caretaker for logged in played.log)
-    declined(Why.ALREADY_RESIGNED, lambda: decide.resign(ledger, played.by(f"p{seat}")))
+    declined(Why.SEAT_FORFEITED, lambda: decide.resign(ledger, played.by(f"p{seat}")))
     declined(
-        Why.CARETAKER_PLAYS,
+        Why.NOT_YOUR_TURN,
         lambda: decide.choose(ledger, played.by(f"p{seat}"), position=ledger.head, choice=None),
     )
 

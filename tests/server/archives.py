@@ -53,11 +53,13 @@ class Keeper(Theatre):
     def serve(self, service: Service, server: grpc.aio.Server) -> None:
         """Replays as well."""
         super().serve(service, server)
-        replay_pb2_grpc.add_ReplayServiceServicer_to_server(ReplayServicer(service, self.log), server)
+        self.replays = ReplayServicer(service, self.log)
+        replay_pb2_grpc.add_ReplayServiceServicer_to_server(self.replays, server)
 
     async def close(self) -> None:
-        """Archive no more."""
+        """Audit and archive no more."""
         await super().close()
+        await self.replays.close()
         await self.archivist.close()
 
     async def over(self, game: str = "cant_stop", **fields: Any) -> tuple[str, list[Person]]:

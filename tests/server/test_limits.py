@@ -121,7 +121,7 @@ async def one_audit_more(world: Keeper, *names: str) -> Refused:
     stub: Any = replay_pb2_grpc.ReplayServiceStub(world.channel)
     uploads = [stub.AuditReplay(metadata=world.person(name).metadata) for name in names]
     for upload in uploads:
-        with suppress(asyncio.InvalidStateError):  # it is refused already
+        with suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):  # it is refused already
             await upload.write(replay_pb2.AuditReplayRequest(part=b"slowly"))
     return await first_refused(uploads)
 

@@ -67,7 +67,6 @@ class Client:
             command,
             lambda ledger: decide.take_seat(ledger, command, seat=seat),
             asked_for(SeatTaken(seat, self.player)),
-            decided_again=True,
         )
 
     async def ready(self, request: str = "ready") -> Answer:
@@ -83,7 +82,6 @@ class Client:
             command,
             lambda ledger: decide.ready(ledger, command, closing_link=link, entropy=b""),
             asked_for(Ready(seat, b"", link)),
-            decided_again=True,
         )
 
     async def choose(self, choice: Any, position: Position, request: str, seat: int) -> Answer:
@@ -100,7 +98,7 @@ class Client:
         """Give up."""
         command = self.command(request)
         return await self.matches.command(
-            "m", command, lambda ledger: decide.resign(ledger, command), asked_for(Resigned(seat)), decided_again=True
+            "m", command, lambda ledger: decide.resign(ledger, command), asked_for(Resigned(seat))
         )
 
 
@@ -276,22 +274,7 @@ def test_two_choices_for_one_position_one_wins_and_the_other_is_told_so() -> Non
         won = [result for result in results if isinstance(result, Answer)]
         lost = [result for result in results if isinstance(result, Declined)]
         assert (1, 3) == (len(won), len(lost))
-        assert {Why.POSITION_MOVED_ON} == {result.reason for result in lost}
-
-    run(scenario)
-
-
-def test_two_who_take_the_last_seat_at_once_get_one_seat_and_one_refusal() -> None:
-    """Sitting down is decided again: whoever was slower learns that the seat is taken, not that the log moved."""
-
-    async def scenario() -> None:
-        table = Table()
-        await table.players[0].open()
-        await table.players[0].sit(0)
-        results = await asyncio.gather(
-            Client(table.one, "a").sit(1), Client(table.other, "b").sit(1), return_exceptions=True
-        )
-        assert [Why.SEATS_CLOSED] == [result.reason for result in results if isinstance(result, Declined)]
+        assert {Why.POSITION_BEHIND} == {result.reason for result in lost}
 
     run(scenario)
 

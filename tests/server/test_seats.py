@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import grpc
@@ -169,3 +170,55 @@ def test_a_command_that_is_always_late_is_refused_as_contended() -> None:
         await person.call("Resign", match_id=match_id, request_id="resign-01")
 
     run(scenario, log=Busy())
+
+
+class Overtaken(MemoryLog):
+    """A store in which somebody else is faster, when it is asked to."""
+
+    faster: Callable[[], Awaitable[Any]] | None = None
+
+    async def append(self, match_id: str, expected: int, *what: Any, **how: Any) -> AppendResult:
+        """Append behind whoever is faster."""
+        faster, self.faster = self.faster, None
+        if faster is not None:
+            await faster()
+        return await super().append(match_id, expected, *what, **how)
+
+
+def test_who_is_overtaken_sits_on_the_next_seat_or_learns_that_there_is_none() -> None:
+    """Sitting down is decided again for the table as it is by then, and takes nobody's name from it."""
+
+    async def scenario(world: World) -> None:
+        match_id = (await world.person("opener").open(seats=3)).match_id
+        here = [world.person(name) for name in ("ada", "ben")]
+        async with world.serving(world.process()):
+            there = [world.person(name) for name in ("cora", "dan")]
+            world.log.faster = lambda: there[0].call("TakeSeat", match_id=match_id)
+            assert 1 == (await here[0].call("TakeSeat", match_id=match_id)).seat
+            assert ["Cora", "Ada", ""] == [seat.name for seat in (await here[0].look(match_id)).summary.seats]
+            world.log.faster = lambda: there[1].call("TakeSeat", match_id=match_id)
+            assert "SEATS_CLOSED" == (await refusal(here[1].call("TakeSeat", match_id=match_id))).reason
+
+    run(scenario, log=Overtaken())
+
+
+def test_a_choice_that_is_overtaken_by_its_own_retry_gets_the_same_answer() -> None:
+    """Through another process and at another time, so that the two would have written other events."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.started()
+        person, match = await world.awaited(match_id, people)
+        asked = {"choice": some_choice(match.legal), "position": match.summary.position, "request_id": "only-once"}
+        first = None
+        async with world.serving(world.process()):
+            there = world.person(person.sub)
+
+            async def retried() -> None:
+                nonlocal first
+                world.clock.ms += 5
+                first = await there.choose(match_id, **asked)
+
+            world.log.faster = retried
+            assert await person.choose(match_id, **asked) == first
+
+    run(scenario, log=Overtaken())

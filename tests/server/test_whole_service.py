@@ -23,9 +23,11 @@ from rollbook.match.events import Opened, Ready
 from rollbook.match.fairness import link
 from rollbook.match.notation import Header, write
 from rollbook.rules.catalogue import CURRENT, find
+from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.feed_pb2 import MatchFrame
 from tests.server.strangers import Line, Stranger
+from tests.server.talking import refusal
 
 GAMES: dict[str, dict[str, Any]] = {
     "cant_stop": {"cant_stop": {}},
@@ -237,3 +239,28 @@ def test_frames_are_what_strangers_rely_on() -> None:
     """The kinds that a client has to know; a further one would be passed over by those that are written already."""
     kinds = [field.name for field in MatchFrame.DESCRIPTOR.oneofs_by_name["frame"].fields]
     assert ["confirmed", "events", "caught_up", "fell_behind", "revealed", "heartbeat", "ended"] == kinds
+
+
+def test_a_file_of_which_half_has_come_when_the_service_ends_is_not_judged(tmp_path: Path) -> None:
+    """A verdict on half of it would be wrong: whoever sends it is told to send it elsewhere."""
+
+    async def scenario() -> None:
+        async with serving(tmp_path) as service:
+            line = Line(service.address)
+            sender = Stranger(line, "Sender", random.Random(SEED))
+            await sender.sign_in()
+            stub: Any = replay_pb2_grpc.ReplayServiceStub(line.channel)
+            upload = stub.AuditReplay(metadata=sender.metadata)
+            await upload.write(replay_pb2.AuditReplayRequest(part=b"one half"))
+
+            async def another() -> None:
+                while True:
+                    await stub.AuditReplay(iter(()), metadata=sender.metadata)
+
+            # Nobody may have two of them under way, so that a second one tells when the first one is.
+            assert "TOO_MANY_WATCHES" == (await refusal(another())).reason
+            assert 0 == await asyncio.to_thread(service.end)
+            assert "DRAINING" == (await refusal(upload)).reason
+            await line.channel.close()
+
+    run(scenario)

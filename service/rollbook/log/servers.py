@@ -19,6 +19,7 @@ from redis.exceptions import AskError, MovedError, RedisClusterException, RedisE
 
 from rollbook.log.address import Address, Host, Kind
 from rollbook.log.commit import GroupCommit
+from rollbook.log.heeding import cancellation_heeded
 from rollbook.log.wire import Durability, Wire, prove_durable
 from rollbook.match.log import StoreUnavailable
 
@@ -184,7 +185,8 @@ class _Cluster:
     async def begin(self) -> None:
         """Ask one of the servers for the map."""
         try:
-            await self._map.initialize()
+            with cancellation_heeded():
+                await self._map.initialize()
         except (RedisClusterException, RedisError, OSError) as failure:
             raise StoreUnavailable(f"The cluster cannot be reached: {failure}") from failure
 
@@ -218,7 +220,8 @@ class _Cluster:
             if not self._doubtful:
                 return
             try:
-                await self._map.nodes_manager.initialize()
+                with cancellation_heeded():
+                    await self._map.nodes_manager.initialize()
             except (RedisClusterException, RedisError, OSError) as failure:
                 raise StoreUnavailable(f"The cluster cannot be reached: {failure}") from failure
             self._doubtful = False

@@ -7,11 +7,12 @@ failed says whether anything can have left, so that whoever appends knows what i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from redis.exceptions import RedisError, ResponseError
 
+from rollbook.log.heeding import cancellation_heeded
 from rollbook.match.log import StoreUnavailable
 
 Command: TypeAlias = Sequence[bytes | str | int]
@@ -77,26 +78,36 @@ class Wire:
 
     async def converse(self, commands: Sequence[Command]) -> list[Any]:
         """The answers to commands that are sent together, in order; a refusal is an answer, as an exception."""
-        async with self._turn:
-            try:
-                connection = await self._pool.get_connection()
-            except NotDurable as refusal:
-                raise StoreUnavailable(str(refusal)) from refusal
-            except (RedisError, OSError) as failure:
-                raise Unsent(str(failure)) from failure
-            answers: list[Any] = []
-            try:
-                await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
-                while len(answers) < len(commands):
-                    try:
-                        answers.append(await connection.read_response())
-                    except ResponseError as refusal:
-                        answers.append(refusal)
-            except (RedisError, OSError) as failure:
-                raise Unanswered(str(failure), answers) from failure
-            finally:
-                await self._pool.release(connection)
-            return answers
+        with cancellation_heeded() as heed:
+            async with self._turn:
+                try:
+                    connection = await self._pool.get_connection()
+                except NotDurable as refusal:
+                    raise StoreUnavailable(str(refusal)) from refusal
+                except (RedisError, OSError) as failure:
+                    raise Unsent(str(failure)) from failure
+                try:
+                    return await self._converse(connection, commands, heed)
+                except asyncio.CancelledError:
+                    # Answers that are still to come would be taken for those of the next conversation.
+                    await connection.disconnect(nowait=True)
+                    raise
+                finally:
+                    await self._pool.release(connection)
+
+    async def _converse(self, connection: Any, commands: Sequence[Command], heed: Callable[[], None]) -> list[Any]:
+        answers: list[Any] = []
+        try:
+            await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
+            heed()
+            while len(answers) < len(commands):
+                try:
+                    answers.append(await connection.read_response())
+                except ResponseError as refusal:
+                    answers.append(refusal)
+        except (RedisError, OSError) as failure:
+            raise Unanswered(str(failure), answers) from failure
+        return answers
 
     async def close(self) -> None:
         """Hang up."""

@@ -38,11 +38,10 @@ from rollbook.rules.refusals import Fact
 
 
 class Why(StrEnum):
-    """Why a command is not carried out, where it is not for the rules of the game to say."""
+    """Why a command is not carried out, where it is not for the rules of the game to say; clients learn it by name."""
 
     MATCH_SEALED = "match_sealed"
-    MATCH_NOT_STARTED = "match_not_started"
-    MATCH_STARTED = "match_started"
+    NOT_STARTED = "not_started"
     SEAT_UNKNOWN = "seat_unknown"
     SEAT_TAKEN = "seat_taken"
     SEATS_CLOSED = "seats_closed"
@@ -50,18 +49,16 @@ class Why(StrEnum):
     NOT_SEATED = "not_seated"
     ALREADY_SEATED = "already_seated"
     ALREADY_READY = "already_ready"
-    ALREADY_RESIGNED = "already_resigned"
+    SEAT_FORFEITED = "seat_forfeited"
     CLOSING_LINK_WRONG = "closing_link_wrong"
     ENTROPY_COMMITMENT_LENGTH = "entropy_commitment_length"
     ENTROPY_MISSING = "entropy_missing"
     ENTROPY_DOES_NOT_FIT = "entropy_does_not_fit"
     ENTROPY_LENGTH = "entropy_length"
     NOT_YOUR_TURN = "not_your_turn"
-    CARETAKER_PLAYS = "caretaker_plays"
-    POSITION_MOVED_ON = "position_moved_on"
+    POSITION_BEHIND = "position_behind"
     POSITION_AHEAD = "position_ahead"
     POSITION_OTHER_LINK = "position_other_link"
-    TIME_NOT_OUT = "time_not_out"
 
 
 class Declined(Exception):
@@ -77,6 +74,10 @@ class Declined(Exception):
     def __str__(self) -> str:
         """Say why."""
         return self.why
+
+
+class NotDue(Exception):
+    """It is too early, or too late, for what the service does of its own accord."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,7 @@ def resign(ledger: Ledger, command: Command) -> Decision:
     _running(ledger)
     seat = _seat(ledger, command)
     if seat in ledger.match.forfeited:
-        raise Declined(Why.ALREADY_RESIGNED, f"seat {seat} has given up already", seat=seat)
+        raise Declined(Why.SEAT_FORFEITED, f"seat {seat} has given up already", seat=seat)
     decision = Decision(ledger, command)
     decision.add(Resigned(seat))
     return decision.add_what_follows()
@@ -247,7 +248,7 @@ def time_out(ledger: Ledger, command: Command) -> Decision:
     runs_out_ms = ledger.clock.runs_out_ms()
     seat = ledger.awaited_seat
     if seat is None or runs_out_ms is None or command.now_ms < runs_out_ms:
-        raise Declined(Why.TIME_NOT_OUT, "no seat's time is out", runs_out_ms=runs_out_ms)
+        raise NotDue("no seat's time is out")
     decision = Decision(ledger, command)
     decision.add(TimedOut(seat, runs_out_ms, ledger.clock.charge(decision.now_ms)))
     return decision.add_what_follows()
@@ -273,11 +274,11 @@ def abort_unready(ledger: Ledger, command: Command) -> Decision:
     """Seal a match whose seats were closed `ready_seconds` ago, naming the lowest seat that is not ready."""
     _unsealed(ledger)
     if ledger.match.started or not ledger.match.closed:
-        raise Declined(Why.MATCH_STARTED if ledger.match.started else Why.SEATS_NOT_CLOSED, "nobody is waited for")
+        raise NotDue("nobody is waited for")
     seconds = ledger.opened.terms.ready_seconds
     due_ms = ledger.closed_ms + seconds * 1_000
     if not seconds or command.now_ms < due_ms:
-        raise Declined(Why.TIME_NOT_OUT, "there is time left to get ready")
+        raise NotDue("there is time left to get ready")
     return abort(ledger, command, f"not_ready:{ledger.match.entropy.index(None)}")
 
 
@@ -286,7 +287,7 @@ def check_turn(ledger: Ledger, command: Command) -> int:
     _running(ledger)
     seat = _seat(ledger, command)
     if ledger.match.played_by_caretaker(seat):
-        raise Declined(Why.CARETAKER_PLAYS, f"the caretaker plays for seat {seat}", seat=seat)
+        raise Declined(Why.NOT_YOUR_TURN, f"the caretaker plays for seat {seat}", seat=seat)
     if ledger.awaited_seat != seat:
         raise Declined(Why.NOT_YOUR_TURN, f"seat {ledger.awaited_seat} is awaited", seat=ledger.awaited_seat)
     return seat
@@ -302,7 +303,7 @@ def check_position(ledger: Ledger, position: Position) -> None:
             head=head.sequence,
         )
     if position.sequence < head.sequence:
-        raise Declined(Why.POSITION_MOVED_ON, f"the log has gone on to event {head.sequence}", head=head.sequence)
+        raise Declined(Why.POSITION_BEHIND, f"the log has gone on to event {head.sequence}", head=head.sequence)
     if position.link != head.link:
         raise Declined(Why.POSITION_OTHER_LINK, f"event {head.sequence} has another link", head=head.sequence)
 
@@ -315,7 +316,7 @@ def _unsealed(ledger: Ledger) -> None:
 def _running(ledger: Ledger) -> None:
     _unsealed(ledger)
     if not ledger.match.started:
-        raise Declined(Why.MATCH_NOT_STARTED, "the match has not started")
+        raise Declined(Why.NOT_STARTED, "the match has not started")
 
 
 def _seat(ledger: Ledger, command: Command) -> int:

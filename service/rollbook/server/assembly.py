@@ -88,6 +88,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             Servicer(
                 replay_pb2.DESCRIPTOR.services_by_name["ReplayService"].full_name,
                 lambda server: add_ReplayServiceServicer_to_server(replays, server),
+                close=replays.close,
             ),
         ],
         [Refusing(service.metrics.refused)],

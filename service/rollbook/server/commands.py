@@ -18,15 +18,15 @@ from rollbook.match.fairness import genesis, link
 from rollbook.match.ledger import Ledger, Position
 from rollbook.rules.refusals import Invalid
 from rollbook.server.answers import made_message
-from rollbook.server.matches import DECIDED_AGAIN, Answer, MatchUnknown, RequestReused, asked_for
+from rollbook.server.matches import Answer, MatchUnknown, RequestReused, asked_for
 from rollbook.server.projection import choice_of
 from rollbook.server.refusing import Refusal
 from rollbook.server.service import Service, Sight
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1 import table_pb2
 
-_NOWHERE: Final = Position(0, b"")
-"""A position at which no match can be."""
+DECIDED_AGAIN: Final = 3
+"""How often a command that means the same in a later state is decided when somebody else is faster."""
 
 Decide = Callable[[Ledger], Decision]
 Asked = Callable[[Logged], bool]
@@ -185,7 +185,7 @@ async def choose(
     try:
         answer, made = await _carried_out(service, sight, command, decided, asked, tell, decided_again=False)
     except Declined as declined:
-        if declined.reason is Why.POSITION_MOVED_ON and isinstance(position, Position) and position.link:
+        if declined.reason is Why.POSITION_BEHIND and isinstance(position, Position) and position.link:
             ledger = await service.matches.ledger(sight.ledger.opened.match_id)
             _raise(await _misplacement(service, ledger, position))
         raise
@@ -295,7 +295,7 @@ async def _carried_out(  # noqa: PLR0913, PLR0917 - what makes a retry safe
         try:
             answer = await service.matches.command(match_id, command, remembering, asked)
         except Declined as declined:
-            if not decided_again or declined.reason is not Why.POSITION_MOVED_ON:
+            if not decided_again or declined.reason is not Why.POSITION_BEHIND:
                 raise
             # Whoever was faster has perhaps brought a name, which the next append must not lose.
             await service.lobby.beside(await service.matches.ledger(match_id))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
+from contextlib import suppress
 from typing import Any, Final
 
 import structlog
@@ -89,10 +90,9 @@ class Demo:
 
     async def _pause(self, seconds: float) -> None:
         """Wait, but not when the service ends."""
-        try:
-            await asyncio.wait_for(self._ending.wait(), seconds)
-        except TimeoutError:
-            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ending.wait()
 
     async def _found(self, game: str) -> str | None:
         """The match that was opened first of those that the bots have not finished."""

@@ -2,6 +2,7 @@
 
 A client may hold a stream of requests open for as long as it likes, and only the client could end it: it ends as if the
 client had no more to say. The request under way is answered first: what is broken off is the wait for the next one.
+Where one answer is owed to all requests together, half of them deserve none, and the call is refused.
 Health and reflection answer to the end.
 """
 
@@ -77,8 +78,7 @@ class Draining(grpc.aio.ServerInterceptor):
 
     async def _check(self, context: Any) -> None:
         if self.begun:
-            why = "this server stops: connect anew, and repeat the call with the same request id"
-            await refuse(context, Refusal("DRAINING", why), self._refused)
+            await refuse(context, _stopping(), self._refused)
 
     @contextmanager
     def _call(self) -> Iterator[None]:
@@ -93,7 +93,7 @@ class Draining(grpc.aio.ServerInterceptor):
 
     def _ending_streams(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
         async def once(requests: AsyncIterator[Any], context: Any) -> Any:
-            stream = _Requests(requests, self)
+            stream = _Requests(requests, self, _stopping)
             self._streams.add(stream)
             try:
                 return await behaviour(stream, context)
@@ -101,7 +101,7 @@ class Draining(grpc.aio.ServerInterceptor):
                 self._streams.discard(stream)
 
         async def several(requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
-            stream = _Requests(requests, self)
+            stream = _Requests(requests, self, StopAsyncIteration)
             self._streams.add(stream)
             try:
                 async for response in behaviour(stream, context):
@@ -115,9 +115,11 @@ class Draining(grpc.aio.ServerInterceptor):
 class _Requests:
     """The requests of one call."""
 
-    def __init__(self, requests: AsyncIterator[Any], draining: Draining) -> None:
+    def __init__(self, requests: AsyncIterator[Any], draining: Draining, ending: Callable[[], Exception]) -> None:
+        """Raise `ending` in place of a request that is not waited for any more."""
         self._requests = aiter(requests)
         self._draining = draining
+        self._ending = ending
         self._waiting: asyncio.Task[Any] | None = None
         self._woken = False
 
@@ -132,7 +134,7 @@ class _Requests:
 
     async def __anext__(self) -> Any:
         if self._draining.begun:
-            raise StopAsyncIteration
+            raise self._ending()
         task = asyncio.current_task()
         self._waiting = task
         try:
@@ -141,6 +143,10 @@ class _Requests:
             # Ours alone is the end of the stream; when gRPC cancels as well, the call is over.
             if task is None or not self._woken or task.uncancel():
                 raise
-            raise StopAsyncIteration from None
+            raise self._ending() from None
         finally:
             self._waiting = None
+
+
+def _stopping() -> Refusal:
+    return Refusal("DRAINING", "this server stops: connect anew, and repeat the call with the same request id")

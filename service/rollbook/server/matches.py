@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rollbook.match.decide import Command, Decision, Declined, Why, open_match
+from rollbook.match.decide import Command, Decision, Declined, NotDue, Why, open_match
 from rollbook.match.envelope import Logged, read_bytes
 from rollbook.match.events import Chosen, Event, Head, Opened
 from rollbook.match.fairness import link
@@ -38,9 +38,6 @@ MOST_LEDGERS: Final = 2_000
 """Matches kept folded; others are read again when somebody asks."""
 
 PAGE: Final = 1_000
-DECIDED_AGAIN: Final = 3
-"""How often a seat is taken or left again when somebody else was faster."""
-
 ASKED_AGAIN: Final = 3
 """How often an append is repeated whose outcome is unknown."""
 
@@ -129,46 +126,42 @@ class Matches:
             raise RequestReused
         return await self._answer(opened.match_id, ledger, made)
 
-    async def command(  # noqa: PLR0913 - what makes a retry safe
+    async def command(
         self,
         match_id: str,
         command: Command,
         decide: Decide,
         asked: Callable[[Logged], bool],
         *,
-        decided_again: bool = False,
         not_before_ms: int | None = None,
     ) -> Answer:
-        """Carry out a command, once, however often it is sent.
+        """Carry out a command, once, however often it is sent; decline it if somebody else was faster.
 
         `asked` says whether an event is the one that this command asks for; it tells a retry from a request id that is
-        used for something else. `decided_again` is for what means the same in a later state: sitting down, getting up.
+        used for something else.
         """
         async with self._one_at_a_time(match_id):
             ledger = self.known(match_id) or await self._caught_up(match_id, None)
-            left = DECIDED_AGAIN if decided_again else 1
-            while True:
-                if (answer := await self._made_before(match_id, ledger, command, asked)) is not None:
-                    return answer
-                if not left:
-                    head = ledger.head.sequence
-                    why = f"somebody was faster: the log has gone on to event {head}"
-                    raise Declined(Why.POSITION_MOVED_ON, why, head=head)
+            while (answer := await self._made_before(match_id, ledger, command, asked)) is None:
                 try:
                     decision = decide(ledger)
-                except (Declined, Refused):
+                except (Declined, NotDue, Refused):
                     # Perhaps only this process is behind: what it says no to may be right for the state there is now.
                     newer = await self._caught_up(match_id, ledger)
                     if newer.head == ledger.head:
                         raise
                     ledger = newer
                     continue
-                left -= 1
                 if await self._carried_out(match_id, ledger, decision, not_before_ms):
                     self._keep(match_id, decision.after)
                     return Answer(tuple(decision.entries), decision.after)
                 ledger = await self._caught_up(match_id, ledger)
                 await self._check_last(match_id, ledger)
+                if command.request not in ledger.requests:
+                    head = ledger.head.sequence
+                    why = f"somebody was faster: the log has gone on to event {head}"
+                    raise Declined(Why.POSITION_BEHIND, why, head=head)
+            return answer
 
     async def compare(self, match_id: str, kept: Head) -> None:
         """Raise LogLost, with the match sealed, if the log lacks a head that the service signed and a client kept.
@@ -229,7 +222,7 @@ class Matches:
                 return True
             if isinstance(result, Conflict):
                 return await self._is_there(match_id, decision)
-            raise Declined(Why.TIME_NOT_OUT, "by the store's clock the time is not out", now_ms=result.now_ms)
+            raise NotDue("by the store's clock the time is not out")
         raise StoreUnavailable("the store does not answer; the same request again is safe")
 
     async def _is_there(self, match_id: str, decision: Decision) -> bool:

@@ -20,7 +20,7 @@ from google.rpc.status_pb2 import Status
 
 from rollbook.identity.refusals import NameRefused, TokenRefused
 from rollbook.log.archive.port import ArchiveUnavailable
-from rollbook.match.decide import Declined, Why
+from rollbook.match.decide import Declined
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Position
 from rollbook.match.log import Hole, OutcomeUnknown, StoreUnavailable
@@ -41,7 +41,6 @@ LONGEST_FACT: Final = 200
 LONGEST_SENTENCE: Final = 500
 
 _PREFIX: Final = "REFUSAL_REASON_"
-_NAMES: Final = frozenset(RefusalReason.keys())
 _log = structlog.get_logger()
 
 
@@ -76,16 +75,6 @@ class Refusal(Exception):
 
 # Reasons
 
-WHY: Final[dict[Why, str]] = {why: why.name for why in Why if _PREFIX + why.name in _NAMES} | {
-    Why.MATCH_NOT_STARTED: "NOT_STARTED",
-    Why.MATCH_STARTED: "SEATS_CLOSED",
-    Why.ALREADY_RESIGNED: "SEAT_FORFEITED",
-    Why.CARETAKER_PLAYS: "NOT_YOUR_TURN",
-    Why.POSITION_MOVED_ON: "POSITION_BEHIND",
-    Why.TIME_NOT_OUT: "NOT_YOUR_TURN",
-}
-"""The reasons of decisions; those that are not listed have the same name on both sides."""
-
 
 def refusal_of(error: BaseException) -> Refusal | None:
     """What a client is told of this; nothing if no client can have caused it."""
@@ -93,7 +82,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
         case Refusal():
             return error
         case Declined():
-            return Refusal(WHY[error.reason], error.why, error.facts)
+            return Refusal(error.reason.name, error.why, error.facts)
         case Refused():
             return Refusal(error.reason.name, error.why, error.facts)
         case TokenRefused():

@@ -50,6 +50,10 @@ class ReplayServicer(ReplayServiceServicer):
         self._sending = Held(limits.replays_per_subject, limits.replays, "too many replays are on their way")
         self._auditing = Held(limits.audits_per_subject, limits.audits, "too many replays are being audited")
 
+    async def close(self) -> None:
+        """Leave no auditor behind."""
+        await self._auditors.close()
+
     async def GetReplay(  # noqa: N802 - named by the contract
         self, request: proto.GetReplayRequest, context: Context
     ) -> AsyncIterator[proto.GetReplayResponse]:

@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 
 from rollbook.match import decide
-from rollbook.match.decide import Command, Decision, Declined
+from rollbook.match.decide import Command, Decision, Declined, NotDue
 from rollbook.match.envelope import Logged
 from rollbook.match.ledger import Ledger
 from rollbook.match.log import OutcomeUnknown, StoreUnavailable
@@ -46,7 +46,6 @@ class Sweeper:
         self._service = service
         self._name = secrets.token_hex(8)
         self._sweeping: asyncio.Task[None] | None = None
-        self._closed = False
 
     def start(self) -> None:
         """Sweep from now on."""
@@ -54,14 +53,12 @@ class Sweeper:
 
     async def close(self) -> None:
         """Sweep no more."""
-        self._closed = True
         if self._sweeping is not None:
             self._sweeping.cancel()
             await asyncio.gather(self._sweeping, return_exceptions=True)
 
     async def _forever(self) -> None:
-        # A connection that is being made may swallow a cancellation, which comes only once.
-        while not self._closed:
+        while True:
             try:
                 await self.beat()
             except (StoreUnavailable, OutcomeUnknown) as failure:
@@ -114,7 +111,7 @@ class Sweeper:
             answer = await self._service.matches.command(
                 match_id, command, decision, _nobody_asked, not_before_ms=not_before_ms
             )
-        except (Declined, *_NOTHING_TO_SWEEP):
+        except (Declined, NotDue, *_NOTHING_TO_SWEEP):
             return
         first = answer.made[0]
         self._service.metrics.swept(first.event)
