@@ -49,7 +49,9 @@ def without_request(left: bytes) -> tuple[bytes, bytes]:
     # A seat from 128 on, which no game has, is not looked behind.
     at = 2 if left.startswith(_SEAT) and left[1:2] < b"\x80" else 0
     behind = at + len(_REQUEST) + REQUEST_BYTES
-    if left.startswith(_REQUEST, at) and len(left) >= behind:
+    # A seat stands before the request; one behind it is not canonical, and must not look so without the request.
+    in_order = at > 0 or not left.startswith(_SEAT, behind)
+    if left.startswith(_REQUEST, at) and len(left) >= behind and in_order:
         return left[behind - REQUEST_BYTES : behind], left[:at] + left[behind:]
     return b"", left
 

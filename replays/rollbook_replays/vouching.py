@@ -88,6 +88,10 @@ def check_container(stored: Stored, links: Sequence[bytes], opened: Opened | Non
         if replay.names and len(replay.names) != len(opened.names):
             expected = f"names of {len(opened.names)} seats, or none"
             raise Diverged(None, Check.CONTAINER, expected, f"{len(replay.names)} names")
+    for head in replay.heads:
+        if head.key_id == stored.key_id:
+            # Whoever got hold of one of the two keys cannot do the work of the other.
+            raise Diverged(head.sequence, Check.HEADS, "a head by a head key", f"one by the replay key {head.key_id}")
     key = keys.get(stored.key_id)
     if key is None:
         return [f"the replay key {stored.key_id}"]
