@@ -58,8 +58,7 @@ def bench(rounds: int) -> list[Row]:
     """One core by ratio; then very many files on all cores, and how much memory that takes."""
     measures = [Measure("baseline: eventsourcing repository.get", "events/s", baseline())]
     measures += [
-        Measure(_audit_of(name), "events/s", audits(name), GOAL if name == "cant_stop" else None)
-        for name in CURRENT
+        Measure(_audit_of(name), "events/s", audits(name), GOAL if name == "cant_stop" else None) for name in CURRENT
     ]
     rows = side_by_side(measures, rounds)
     with tempfile.TemporaryDirectory() as folder:
