@@ -323,3 +323,18 @@ def test_options_that_do_not_go_together_cannot_be_opened() -> None:
         assert [None] == agreed
 
     on_screen(Screen(), does)
+
+
+def test_help_explains_a_new_match_and_its_game() -> None:
+    """Whoever does not know the game yet can read of it before agreeing on it, and comes back to the same lines."""
+
+    async def does(pilot: Pilot[Any]) -> None:
+        pilot.app.push_screen(Opening(WORDS))
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "Four dice make two pairs" in screen_lines(pilot.app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "Open the match and sit down" in screen_lines(pilot.app)
+
+    on_screen(Screen(), does)

@@ -363,6 +363,13 @@ LOBBY
 o   open a new match          w   look on at a match
 c   join by id and code       n   change your name
 esc q   leave""",
+    "opening.keys": "↑ ↓ line   ← → change   ⏎ open   ? help   esc leave",
+    "help.opening": """\
+A NEW MATCH
+↑ ↓   choose a line           ← →   change it
+enter   on the last line opens the match, on others the next value
+The clock is for each turn. Into a private match come those who have its code.
+esc   leave""",
     "help.lobby.watch": """\
 LOBBY
 ↑ ↓   choose a match          enter   look on at it

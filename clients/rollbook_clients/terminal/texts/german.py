@@ -366,6 +366,13 @@ LOBBY
 o   neue Partie eröffnen      w   bei einer Partie zusehen
 c   mit Nummer und Code       n   Namen ändern
 esc q   verlassen""",
+    "opening.keys": "↑ ↓ Zeile   ← → ändern   ⏎ eröffnen   ? Hilfe   esc verlassen",
+    "help.opening": """\
+EINE NEUE PARTIE
+↑ ↓   Zeile wählen            ← →   ändern
+Enter   eröffnet auf der letzten Zeile, auf anderen der nächste Wert
+Die Uhr gilt für jeden Zug. In eine private Partie kommt, wer ihren Code hat.
+esc   verlassen""",
     "help.lobby.watch": """\
 LOBBY
 ↑ ↓   Partie wählen           Enter   bei ihr zusehen
