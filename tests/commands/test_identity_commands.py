@@ -63,6 +63,8 @@ def test_judges_get_every_key_that_heads_and_files_were_ever_signed_with(tmp_pat
     assert (3, "") == (nothing.returncode, nothing.stdout)
     assert "no key was ever published here" in nothing.stderr
     assert 64 == rollbook("key", str(tmp_path), "--published", "--create").returncode
+    forgotten = rollbook("key", str(tmp_path))
+    assert (3, True) == (forgotten.returncode, "--published prints" in forgotten.stderr)
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,10 @@ def _look(file: Path, *, create: bool, list_published: bool, as_json: bool) -> E
         print(f"{file}: {refused}", file=sys.stderr)
         return Exit.WRONG
     except OSError as wrong:
-        hint = "" if create or file.exists() else f"; rollbook key {file} --create makes one"
+        if file.is_dir():
+            hint = f"; rollbook key {file} --published prints the public keys of a data directory"
+        else:
+            hint = "" if create or file.exists() else f"; rollbook key {file} --create makes one"
         print(f"{file}: {wrong.strerror}{hint}", file=sys.stderr)
         return Exit.UNREADABLE
     if not keys:
