@@ -42,15 +42,29 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield one.address
 
 
+def game_in_the_form(text: str) -> str:
+    """The game of the form for a new match; empty while the form is being drawn."""
+    found = re.search(r"Game +\u2039 (.+?) \u203a", text)
+    return found[1] if found else ""
+
+
 def opened(terminal: Pseudo, game: str) -> str:
     """Open a match of this game from the lobby, and sit down; its id."""
     terminal.until("Rollbook")
     terminal.press("o")
     terminal.until("Open the match")
     terminal.press(HOME)
+<<<<<<< HEAD
     games = list(CURRENT)
     terminal.press(RIGHT * ((games.index(game) - games.index("cant_stop")) % len(games)))
     terminal.until(lambda text: bool(re.search(rf"Game +. {TITLES[game]} ", text)))
+=======
+    shown = ""
+    while shown != TITLES[game]:
+        if shown:
+            terminal.press(RIGHT)
+        shown = game_in_the_form(terminal.until(lambda text, shown=shown: game_in_the_form(text) not in {"", shown}))  # type: ignore[misc]  # mypy knows no defaults here
+>>>>>>> newcomer
     terminal.press(END)
     terminal.press("\r")
     found = re.search(r"This match: (\w{24})", terminal.until("This match:"))
