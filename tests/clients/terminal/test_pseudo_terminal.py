@@ -54,17 +54,11 @@ def opened(terminal: Pseudo, game: str) -> str:
     terminal.press("o")
     terminal.until("Open the match")
     terminal.press(HOME)
-<<<<<<< HEAD
-    games = list(CURRENT)
-    terminal.press(RIGHT * ((games.index(game) - games.index("cant_stop")) % len(games)))
-    terminal.until(lambda text: bool(re.search(rf"Game +. {TITLES[game]} ", text)))
-=======
     shown = ""
     while shown != TITLES[game]:
         if shown:
             terminal.press(RIGHT)
         shown = game_in_the_form(terminal.until(lambda text, shown=shown: game_in_the_form(text) not in {"", shown}))  # type: ignore[misc]  # mypy knows no defaults here
->>>>>>> newcomer
     terminal.press(END)
     terminal.press("\r")
     found = re.search(r"This match: (\w{24})", terminal.until("This match:"))
