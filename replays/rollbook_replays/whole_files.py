@@ -11,8 +11,11 @@ from typing import IO
 
 
 @contextmanager
-def appearing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write; it has its name, and what stood there before is gone, only once all of it is on the disk."""
+def appearing(path: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
+    """A file to write; it has its name, and what stood there before is gone, only once all of it is on the disk.
+
+    Until then only its owner can read it, whatever its mode will be.
+    """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     part = Path(name)
     try:
@@ -20,7 +23,7 @@ def appearing(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(descriptor)
-        part.chmod(0o644)
+        part.chmod(mode)
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)

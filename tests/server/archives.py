@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,10 @@ import grpc
 from rollbook.log.archive.archived import ArchivedLog
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archiving import Archivist
-from rollbook.server.feed_service import FeedServicer
 from rollbook.server.finished import Finished
-from rollbook.server.identity_service import IdentityService
-from rollbook.server.match_service import MatchService
-from rollbook.server.refusing import Refusing
 from rollbook.server.replay_service import ReplayServicer
 from rollbook.server.service import Service
-from rollbook.v1 import feed_pb2_grpc, identity_pb2_grpc, match_pb2_grpc, replay_pb2, replay_pb2_grpc
+from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from tests.server.talking import PATIENCE_SECONDS, Person
 from tests.server.watching import Theatre
 
@@ -55,27 +50,17 @@ class Keeper(Theatre):
         place = str(where or self.folder / "archive")
         return Archivist(service, self.log, self.finished, place, after_seconds=0)
 
-    @asynccontextmanager
-    async def serving(self, service: Service | None = None) -> AsyncIterator[Keeper]:
-        """Serve everything on a loopback port."""
-        service = service or self.service
-        server = grpc.aio.server(interceptors=[Refusing(service.metrics.refused)])
-        self.feeds = FeedServicer(service)
-        match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
-        identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
-        feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)
-        replays = ReplayServicer(service, self.log)
-        replay_pb2_grpc.add_ReplayServiceServicer_to_server(replays, server)
-        self.port = server.add_insecure_port("127.0.0.1:0")
-        await server.start()
-        try:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{self.port}") as self.channel:
-                yield self
-        finally:
-            await server.stop(None)
-            await self.feeds.close()
-            await replays.close()
-            await self.archivist.close()
+    def serve(self, service: Service, server: grpc.aio.Server) -> None:
+        """Replays as well."""
+        super().serve(service, server)
+        self.replays = ReplayServicer(service, self.log)
+        replay_pb2_grpc.add_ReplayServiceServicer_to_server(self.replays, server)
+
+    async def close(self) -> None:
+        """Audit and archive no more."""
+        await super().close()
+        await self.replays.close()
+        await self.archivist.close()
 
     async def over(self, game: str = "cant_stop", **fields: Any) -> tuple[str, list[Person]]:
         """A match that was begun, and ended when one of two resigned."""

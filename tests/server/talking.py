@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import grpc
 import pytest
@@ -182,19 +182,31 @@ class World:
         return Person(self, self.channel, "", token)
 
     @asynccontextmanager
-    async def serving(self, service: Service | None = None) -> AsyncIterator[World]:
+    async def serving(self, service: Service | None = None) -> AsyncIterator[Self]:
         """Serve on a loopback port."""
-        server = grpc.aio.server(interceptors=[Refusing()])
         service = service or self.service
-        match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
-        identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
-        port = server.add_insecure_port("127.0.0.1:0")
+        server = grpc.aio.server(interceptors=self.interceptors(service))
+        self.serve(service, server)
+        self.port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
         try:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as self.channel:
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{self.port}") as self.channel:
                 yield self
         finally:
             await server.stop(None)
+            await self.close()
+
+    def interceptors(self, service: Service) -> list[grpc.aio.ServerInterceptor]:
+        """What stands around every call."""
+        return [Refusing(service.metrics.refused)]
+
+    def serve(self, service: Service, server: grpc.aio.Server) -> None:
+        """Say what is served."""
+        match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
+        identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
+
+    async def close(self) -> None:
+        """End what was begun to serve."""
 
     def check_head(self, head: SignedHead) -> Position:
         """The position that a head vouches for, whose signature holds."""

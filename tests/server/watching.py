@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import grpc
@@ -12,11 +11,8 @@ import grpc
 from rollbook.identity.tokens import Role
 from rollbook.match.fairness import genesis, link
 from rollbook.server.feed_service import FeedServicer
-from rollbook.server.identity_service import IdentityService
-from rollbook.server.match_service import MatchService
-from rollbook.server.refusing import Refusing
 from rollbook.server.service import Service
-from rollbook.v1 import feed_pb2, feed_pb2_grpc, identity_pb2_grpc, match_pb2_grpc
+from rollbook.v1 import feed_pb2, feed_pb2_grpc
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.feed_pb2 import LobbyFrame, MatchFrame
 from rollbook.v1.table_pb2 import Position
@@ -29,23 +25,16 @@ class Theatre(World):
     feeds: FeedServicer
     servicer: type[FeedServicer] = FeedServicer
 
-    @asynccontextmanager
-    async def serving(self, service: Service | None = None) -> AsyncIterator[Theatre]:
-        """Serve everything on a loopback port."""
-        service = service or self.service
-        server = grpc.aio.server(interceptors=[Refusing()])
+    def serve(self, service: Service, server: grpc.aio.Server) -> None:
+        """Feeds as well."""
+        super().serve(service, server)
         self.feeds = self.servicer(service)
-        match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
-        identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
         feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)
-        self.port = server.add_insecure_port("127.0.0.1:0")
-        await server.start()
-        try:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{self.port}") as self.channel:
-                yield self
-        finally:
-            await server.stop(None)
-            await self.feeds.close()
+
+    async def close(self) -> None:
+        """Follow the log no more."""
+        await super().close()
+        await self.feeds.close()
 
     def watch(self, person: Person, match_id: str, **fields: Any) -> Watch:
         """Begin to watch a match."""

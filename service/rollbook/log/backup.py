@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from rollbook.log.data_directory import FORMAT
+from rollbook_replays.whole_files import appearing
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -39,6 +40,9 @@ _SINGLE: Final = "appendonly.aof"
 
 _TRIES: Final = 100
 """How often the manifest may change under the hands; a rewrite takes longer than to open a few files."""
+
+_FOR_ITS_OWNER: Final = 0o600
+"""The mode of a backup: there are keys in it."""
 
 _END: Final = "whole"
 """The last member: whatever lacks it was cut."""
@@ -71,7 +75,11 @@ def back_up(data: Path, out: Path) -> Saved:
         raise BackupUnreadable(f"{data} is no data directory: there is not even a key in it")
     if found != FORMAT:
         raise BackupRefused(f"{data} has the format {found!r}, and this version knows only {FORMAT!r}")
-    with _appearing(out) as file, zstd.open(file, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+    with (
+        appearing(out, _FOR_ITS_OWNER) as file,
+        zstd.open(file, "wb") as packed,
+        tarfile.open(fileobj=packed, mode="w|") as tar,
+    ):
         count = _add(tar, data, [path for pattern in (_MARKER, *_KEYS) for path in sorted(data.glob(pattern))])
         stored = _add_store(tar, data)
         archived = [path for pattern in _ARCHIVE_FILES for path in sorted((data / _ARCHIVE).glob(pattern))]
@@ -94,23 +102,6 @@ def put_back(backup: Path, data: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
         raise
     _sync_folder(data.parent)
-
-
-@contextmanager
-def _appearing(path: Path) -> Iterator[IO[bytes]]:
-    """A file for its owner alone, from its first byte on; it has its name only once all of it is on the disk."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    part = Path(name)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-            yield file
-            file.flush()
-            os.fsync(descriptor)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
 
 
 def _add(tar: tarfile.TarFile, data: Path, paths: list[Path]) -> int:

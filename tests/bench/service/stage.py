@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
@@ -13,13 +11,8 @@ from rollbook.match.messages import write_choice
 from rollbook.rules.cant_stop import Stop
 from rollbook.server.call_log import CallLog
 from rollbook.server.draining import Draining
-from rollbook.server.feed_service import FeedServicer
-from rollbook.server.identity_service import IdentityService
 from rollbook.server.limits import Limits
-from rollbook.server.match_service import MatchService
-from rollbook.server.refusing import Refusing
 from rollbook.server.service import Service
-from rollbook.v1 import feed_pb2_grpc, identity_pb2_grpc, match_pb2_grpc
 from rollbook.v1.table_pb2 import Choice, Position
 from tests.server.talking import Person
 from tests.server.watching import Theatre
@@ -36,29 +29,10 @@ UNLIMITED = Limits(
 class Stage(Theatre):
     """A world whose calls are logged, measured and drained as those of a service are."""
 
-    @asynccontextmanager
-    async def serving(self, service: Service | None = None) -> AsyncIterator[Stage]:
-        """Serve everything on a loopback port."""
-        service = service or self.service
-        server = grpc.aio.server(
-            interceptors=[
-                CallLog(service.metrics.called),
-                Draining(service.metrics.refused),
-                Refusing(service.metrics.refused),
-            ]
-        )
-        self.feeds = FeedServicer(service)
-        match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
-        identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
-        feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)
-        self.port = server.add_insecure_port("127.0.0.1:0")
-        await server.start()
-        try:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{self.port}") as self.channel:
-                yield self
-        finally:
-            await server.stop(None)
-            await self.feeds.close()
+    def interceptors(self, service: Service) -> list[grpc.aio.ServerInterceptor]:
+        """All that there are."""
+        refused = service.metrics.refused
+        return [CallLog(service.metrics.called), Draining(refused), *super().interceptors(service)]
 
 
 def stage(log: Any = None) -> Stage:

@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from typing import Any
 
 import psutil
@@ -202,7 +203,8 @@ def in_terminal(*words: str, interrupt_at: str) -> tuple[int, str]:
     if child == 0:
         os.execv(sys.executable, [*DUEL, *words])  # noqa: S606 - our own command
     shown = ""
-    while select.select([terminal], [], [], 120)[0]:
+    patience = time.monotonic() + 120
+    while select.select([terminal], [], [], 120)[0] and time.monotonic() < patience:
         try:
             data = os.read(terminal, 65536)
         except OSError:
@@ -213,7 +215,7 @@ def in_terminal(*words: str, interrupt_at: str) -> tuple[int, str]:
         if re.search(interrupt_at, shown) and not re.search(interrupt_at, before):
             # The terminal sends it to all processes of the command.
             os.write(terminal, b"\x03")
-    os.close(terminal)
+    os.close(terminal)  # hangs up on whoever is still there
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status), shown
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from rollbook.rules.catalogue import CURRENT
 from rollbook_clients.terminal.language import Words
 from tests.clients.terminal.persons import STRATEGIES, Person, menu, play_out
 from tests.clients.terminal.pseudo import Pseudo, pseudo
@@ -42,10 +43,9 @@ def opened(terminal: Pseudo, game: str) -> str:
     terminal.press("o")
     terminal.until("Open the match")
     terminal.press(HOME)
-    while not re.search(rf"Game +. {TITLES[game]} ", terminal.text):
-        before = terminal.text
-        terminal.press(RIGHT)
-        terminal.until(lambda text, before=before: text != before)  # type: ignore[misc]  # mypy knows no defaults here
+    games = list(CURRENT)
+    terminal.press(RIGHT * ((games.index(game) - games.index("cant_stop")) % len(games)))
+    terminal.until(lambda text: bool(re.search(rf"Game +. {TITLES[game]} ", text)))
     terminal.press(END)
     terminal.press("\r")
     found = re.search(r"This match: (\w{24})", terminal.until("This match:"))
