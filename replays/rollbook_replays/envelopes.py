@@ -7,6 +7,7 @@ time has the six bytes that it has between 2004 and 2109. Whatever is not usual 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -18,29 +19,29 @@ REQUEST_BYTES: Final = 16
 # Tags of fields, with their length where that is known.
 _SEQUENCE: Final = b"\x08"
 _TIME: Final = b"\x10"
-_PREVIOUS: Final = b"\x1a\x20"
+_PREVIOUS: Final = int.from_bytes(b"\x1a\x20", "little")
 _SEAT: Final = b"\x20"
 _REQUEST: Final = b"\x2a\x10"
 
-_TIME_BYTES: Final = 6
-_halves_of_time = struct.Struct("<IH").unpack_from
-_LOWER_GOES_ON: Final = 0x8080_8080
+_LOWER_GOES_ON: Final = 0x8080
 """The bits by which the bytes of a varint say that another follows."""
-_UPPER_GOES_ON: Final = 0x8080
-_UPPER_ENDS: Final = 0x0080
+_UPPER_GOES_ON: Final = 0x8080_8080
+_UPPER_ENDS: Final = 0x0080_8080
 
 
 def taken_off(number: int, data: bytes, previous: bytes) -> tuple[int, bytes] | None:
     """The time, and the bytes behind the link of the event before: maybe a seat, maybe a request, and the body."""
-    opening, time_at, link_at, behind = _places(number)
-    if data[:time_at] != opening or data[link_at:behind] != _PREVIOUS + previous:
+    parts, opening, behind = _layout(number)
+    try:
+        found, low, high, tag, link = parts(data)
+    except struct.error:
         return None
-    low, high = _halves_of_time(data, time_at)
     high_ms = _high_ms(high)
+    if found != opening or tag != _PREVIOUS or link != previous:
+        return None
     if high_ms is None or low & _LOWER_GOES_ON != _LOWER_GOES_ON:
         return None
-    time_ms = high_ms | low & 0x7F | low >> 1 & 0x3F80 | low >> 2 & 0x1F_C000 | low >> 3 & 0xFE0_0000
-    return time_ms, data[behind:]
+    return high_ms | low & 0x7F | low >> 1 & 0x3F80, data[behind:]
 
 
 def without_request(left: bytes) -> tuple[bytes, bytes]:
@@ -48,14 +49,19 @@ def without_request(left: bytes) -> tuple[bytes, bytes]:
     # A seat from 128 on, which no game has, is not looked behind.
     at = 2 if left.startswith(_SEAT) and left[1:2] < b"\x80" else 0
     behind = at + len(_REQUEST) + REQUEST_BYTES
-    if left.startswith(_REQUEST, at) and len(left) >= behind:
+    # A seat stands before the request; one behind it is not canonical, and must not look so without the request.
+    in_order = at > 0 or not left.startswith(_SEAT, behind)
+    if left.startswith(_REQUEST, at) and len(left) >= behind and in_order:
         return left[behind - REQUEST_BYTES : behind], left[:at] + left[behind:]
     return b"", left
 
 
 @lru_cache(MOST_EVENTS)
-def _places(number: int) -> tuple[bytes, int, int, int]:
-    """All bytes before the time, and where time, link and what is behind that begin."""
+def _layout(number: int) -> tuple[Callable[[bytes], tuple[bytes, int, int, int, bytes]], bytes, int]:
+    """How to take an envelope apart, all its bytes before the time, and where it ends.
+
+    The parts are those bytes, the lower two bytes of the time and its upper four, the tag before the link, the link.
+    """
     varint = bytearray()
     left = number
     while left > 0x7F:  # noqa: PLR2004 - seven bits a byte
@@ -63,14 +69,14 @@ def _places(number: int) -> tuple[bytes, int, int, int]:
         left >>= 7
     varint.append(left)
     opening = _SEQUENCE + varint + _TIME
-    link_at = len(opening) + _TIME_BYTES
-    return opening, len(opening), link_at, link_at + len(_PREVIOUS) + LINK_BYTES
+    layout = struct.Struct(f"<{len(opening)}sHIH{LINK_BYTES}s")
+    return layout.unpack_from, opening, layout.size
 
 
-@lru_cache
+@lru_cache(1 << 10)
 def _high_ms(high: int) -> int | None:
-    """The upper part of a time, which changes every three days; None if a varint of six bytes does not end so."""
-    last = high >> 8
+    """The upper part of a time, which changes every 16 seconds; None if a varint of six bytes does not end so."""
+    last = high >> 24
     if high & _UPPER_GOES_ON != _UPPER_ENDS or not last:
         return None
-    return (high & 0x7F | last << 7) << 28
+    return (high & 0x7F | high >> 1 & 0x3F80 | high >> 2 & 0x1F_C000 | last << 21) << 14

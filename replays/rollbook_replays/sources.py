@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +37,10 @@ class File:
 
     def read(self) -> bytes:
         """What it holds; of a file that is too large only so much that this shows."""
+        mode = self.path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            # Whoever opens a pipe waits until somebody writes into it.
+            raise OSError(errno.EINVAL, "a pipe or a device, and no file")
         with self.path.open("rb") as file:
             return file.read(LARGEST_FILE + 1)
 
@@ -42,9 +48,25 @@ class File:
 def sources(path: Path) -> Iterator[Source]:
     """The replays that a path stands for: those below a folder in the order of their paths, else the file itself."""
     if path.is_dir():
-        yield from map(File, sorted(path.rglob(f"*{SUFFIX}")))
+        yield from map(File, _below(path))
     else:
         yield File(path)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """What is named like a replay, at any depth; also what cannot be looked into, so that reading it says why."""
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        try:
+            goes_on = path is folder or (path.is_dir() and not path.is_symlink())
+            inside = sorted(path.iterdir(), reverse=True) if goes_on else []
+        except OSError:
+            yield path
+            continue
+        if path is not folder and path.name.endswith(SUFFIX):
+            yield path
+        waiting += inside
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,9 +85,17 @@ def check_container(stored: Stored, links: Sequence[bytes], opened: Opened | Non
             raise Diverged(
                 None, Check.CONTAINER, f"{played[0]}, ruleset {played[1]}", f"{named[0]}, ruleset {named[1]}"
             )
-        if replay.names and len(replay.names) != len(opened.names):
-            expected = f"names of {len(opened.names)} seats, or none"
+        seats = range(len(opened.names))
+        if isinstance(replay.perspective, int) and replay.perspective not in seats:
+            expected = f"the eyes of one of {len(seats)} seats"
+            raise Diverged(None, Check.CONTAINER, expected, f"those of seat {replay.perspective}")
+        if replay.names and len(replay.names) != len(seats):
+            expected = f"names of {len(seats)} seats, or none"
             raise Diverged(None, Check.CONTAINER, expected, f"{len(replay.names)} names")
+    for head in replay.heads:
+        if head.key_id == stored.key_id:
+            # Whoever got hold of one of the two keys cannot do the work of the other.
+            raise Diverged(head.sequence, Check.HEADS, "a head by a head key", f"one by the replay key {head.key_id}")
     key = keys.get(stored.key_id)
     if key is None:
         return [f"the replay key {stored.key_id}"]

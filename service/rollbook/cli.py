@@ -5,6 +5,7 @@ A package adds a command with an entry point of the group `rollbook.commands`.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib.metadata import entry_points
@@ -47,15 +48,23 @@ def main() -> None:
 def run(words: list[str]) -> int:
     """The exit code of the command that the words ask for."""
     names_a_command = bool(words) and not words[0].startswith("-")
+    code: int = Exit.GOOD
     try:
         result = app(loaded=not names_a_command)(words, exit_on_error=False, print_error=True)
+        code = result if isinstance(result, int) else Exit.GOOD
+        sys.stdout.flush()
     except CycloptsError:
         print("rollbook --help lists the commands, rollbook COMMAND --help explains one", file=sys.stderr)
         return Exit.USAGE
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # The reader of a pipe has seen enough; the interpreter must not complain when it closes the pipe itself.
+    except OSError as wrong:
+        if wrong.errno not in {errno.EPIPE, errno.ENOSPC}:
+            raise
+        # The interpreter must not complain when it closes standard output itself.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.GOOD
-    return result if isinstance(result, int) else Exit.GOOD
+        if wrong.errno == errno.ENOSPC:
+            print(f"rollbook: {wrong.strerror}", file=sys.stderr)
+            return Exit.WRONG
+        # The reader of a pipe has seen enough.
+    return code

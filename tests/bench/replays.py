@@ -58,13 +58,18 @@ def bench(rounds: int) -> list[Row]:
     """One core by ratio; then very many files on all cores, and how much memory that takes."""
     measures = [Measure("baseline: eventsourcing repository.get", "events/s", baseline())]
     measures += [
-        Measure(f"audit of {name}, every check", "events/s", audits(name), GOAL if name == "cant_stop" else None)
-        for name in CURRENT
+        Measure(_audit_of(name), "events/s", audits(name), GOAL if name == "cant_stop" else None) for name in CURRENT
     ]
     rows = side_by_side(measures, rounds)
     with tempfile.TemporaryDirectory() as folder:
         _audit_many(Path(folder))
     return rows
+
+
+def _audit_of(name: str) -> str:
+    """Signatures are checked once a file, so that the long files of many seats cost less an event."""
+    seats = find(name).seats
+    return f"audit of {name}, {seats[0]} to {seats[-1]} seats in turn, every check"
 
 
 def _audit_many(folder: Path) -> None:

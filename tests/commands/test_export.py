@@ -20,7 +20,10 @@ NEVER = "a" * 24
 
 
 def test_matches_are_taken_home_and_audited_with_the_keys_of_the_service(tmp_path: Path) -> None:
-    """One that is over is EXACT, with the published keys and nothing else; one that runs says whose eyes saw it."""
+    """One that is over is EXACT, with the published keys and nothing else; one that runs says whose eyes saw it.
+
+    Who has no more than an address gets the same keys, and is told what they are worth.
+    """
 
     async def scenario() -> None:
         rng = random.Random(SEED)
@@ -50,6 +53,9 @@ def test_matches_are_taken_home_and_audited_with_the_keys_of_the_service(tmp_pat
             assert Watcher.PUBLIC is read((out / f"{running}.rollbook").read_bytes()).replay.perspective
             key = tmp_path / "KEY.pub"
             key.write_text((await rollbook("key", str(service.data), "--published"))[1], "utf-8")
+            asked, keys, warned = await rollbook("key", "--service", service.address, "--published")
+            assert (0, key.read_text("utf-8")) == (asked, keys)
+            assert "says so itself" in warned
             code, told, _ = await rollbook("audit", str(out / f"{over}.rollbook"), "--key", str(key), "--json")
             assert (0, "exact") == (code, json.loads(told.splitlines()[0])["verdict"])
             await line.channel.close()

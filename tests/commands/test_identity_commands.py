@@ -63,6 +63,27 @@ def test_judges_get_every_key_that_heads_and_files_were_ever_signed_with(tmp_pat
     assert (3, "") == (nothing.returncode, nothing.stdout)
     assert "no key was ever published here" in nothing.stderr
     assert 64 == rollbook("key", str(tmp_path), "--published", "--create").returncode
+    forgotten = rollbook("key", str(tmp_path))
+    assert (3, True) == (forgotten.returncode, "--published prints" in forgotten.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ((), 64, "name a key file, or a service"),
+        (("some.key", "--service", "127.0.0.1:1", "--published"), 64, "name a key file, or a service"),
+        (("--service", "127.0.0.1:1"), 64, "--service goes with --published"),
+        (("--service", "127.0.0.1:1", "--published"), 3, "no service answers at 127.0.0.1:1"),
+        (("--service", "127.0.0.1:1", "--published", "--tls-ca", "none.pem"), 3, "none.pem: No such file"),
+    ],
+)
+def test_a_service_is_asked_for_its_public_keys_and_for_nothing_else(
+    words: tuple[str, ...], code: int, said: str
+) -> None:
+    """What cannot be asked is said at once; nothing that is no key ends up in a file of keys."""
+    done = rollbook("key", *words)
+    assert (code, "") == (done.returncode, done.stdout)
+    assert said in done.stderr
 
 
 def test_key_without_create_makes_nothing_and_says_how_to(tmp_path: Path) -> None:

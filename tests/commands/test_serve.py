@@ -195,7 +195,10 @@ def test_a_port_in_use_is_one_clear_line(tmp_path: Path) -> None:
     with started([*SERVE, "--data", str(tmp_path / "one"), "--listen", ANY_PORT]) as one:
         refused = done("--data", str(tmp_path / "two"), "--listen", one.address)
         assert 1 == refused.returncode
-        assert f"rollbook serve: cannot listen on {one.address}: Address already in use\n" == refused.stderr
+        assert (
+            f"rollbook serve: cannot listen on {one.address}: Address already in use; --listen names another place\n"
+            == refused.stderr
+        )
 
 
 def test_a_directory_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:

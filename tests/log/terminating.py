@@ -80,30 +80,28 @@ class _Terminator:
         self.ready = threading.Event()
         self._behind = behind
         self._context = context
-        self._loop = asyncio.new_event_loop()
 
     def run(self) -> None:
-        with contextlib.closing(self._loop), contextlib.suppress(asyncio.CancelledError):
-            self._loop.run_until_complete(self._serve())
+        asyncio.run(self._serve())
 
     def end(self) -> None:
-        def cancel() -> None:
-            for task in asyncio.all_tasks(self._loop):
-                task.cancel()
-
-        self._loop.call_soon_threadsafe(cancel)
+        self._loop.call_soon_threadsafe(self._ended.set)
 
     async def _serve(self) -> None:
+        self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._context)
         self.port = server.sockets[0].getsockname()[1]
         self.ready.set()
-        async with server:
-            await server.serve_forever()
+        await self._ended.wait()
+        server.close()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         behind_reader, behind_writer = await asyncio.open_connection("127.0.0.1", self._behind)
-        with contextlib.suppress(asyncio.CancelledError):
+        try:
             await asyncio.gather(_copy(reader, behind_writer), _copy(behind_reader, writer))
+        finally:
+            for side in (writer, behind_writer):
+                side.transport.abort()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +15,13 @@ import pytest
 
 from rollbook_replays import many
 from rollbook_replays.auditing import audit
-from rollbook_replays.container import read, without_names
+from rollbook_replays.container import read, without_names, write
 from rollbook_replays.kept_heads import WitnessedHead, write_heads
 from rollbook_replays.public_keys import read_keys
 from rollbook_replays.recording import Keys
 from rollbook_replays.sources import sources
 from tests.commands.test_commands import files_of, rollbook
+from tests.replays.replaying import KEYS, recorded
 
 
 @pytest.fixture(scope="module")
@@ -155,3 +159,107 @@ def test_the_audit_loads_neither_grpc_nor_redis_and_reads_nothing_but_its_argume
     words = (str(corpus / "allie_gator-5-0.rollbook"), str(corpus / "KEY.pub"))
     done = subprocess.run([sys.executable, "-c", WATCHED, *words], capture_output=True, text=True, check=False)
     assert (0, "") == (done.returncode, done.stderr.partition("Traceback")[2])
+
+
+def test_a_name_of_a_file_cannot_be_taken_for_a_verdict(corpus: Path, tmp_path: Path) -> None:
+    """Whoever names a file names it as a line of ours, or by bytes that are no text; each file stays one line."""
+    good = (corpus / "cant_stop-5-0.rollbook").read_bytes()
+    for name in (b"a\nforged.rollbook: EXACT, 99 events\n.rollbook", b"b\xff.rollbook", b"c\x1b[31m.rollbook"):
+        (tmp_path / os.fsdecode(name)).write_bytes(good)
+    page = tmp_path / "page.html"
+    words = ("audit", str(tmp_path), "--key", str(corpus / "KEY.pub"), "--report", str(page))
+    done = rollbook(*words, env={"PYTHONIOENCODING": "utf-8:strict"})
+    assert (0, 3) == (done.returncode, len(done.stdout.splitlines()))
+    assert done.stdout.replace("\n", "").isprintable()
+    assert "b\N{REPLACEMENT CHARACTER}.rollbook" in page.read_text("utf-8")
+    done = rollbook(*words, "--json", env={"PYTHONIOENCODING": "utf-8:strict"})
+    told = [Path(found["path"]) for found in objects(done.stdout)]
+    assert sorted(tmp_path.glob("*.rollbook")) == told
+
+
+def test_a_name_of_a_key_cannot_be_taken_for_a_verdict(tmp_path: Path) -> None:
+    """A file names the keys of its heads as its forger likes, and the audit asks for these keys."""
+    replay = recorded("cant_stop", 2)
+    heads = tuple(replace(head, key_id="k\nx: EXACT\x1b[2J") for head in replay.heads)
+    file = tmp_path / "file.rollbook"
+    file.write_bytes(write(replace(replay, heads=heads), KEYS.replays))
+    done = rollbook("audit", str(file))
+    assert (2, 1) == (done.returncode, len(done.stdout.splitlines()))
+    assert "\x1b" not in done.stdout
+
+
+def test_what_is_no_file_is_told_and_nobody_waits_for_it(corpus: Path, tmp_path: Path) -> None:
+    """A pipe that nobody writes to, links in a circle, a device; the folder behind a folder is looked into once."""
+    (tmp_path / "good.rollbook").write_bytes((corpus / "cant_stop-5-0.rollbook").read_bytes())
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "circle.rollbook").symlink_to(tmp_path / "circle.rollbook")
+    (tmp_path / "device.rollbook").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.rollbook")
+    done = rollbook("audit", str(tmp_path), "--key", str(corpus / "KEY.pub"))
+    expected = {
+        "circle": "UNREADABLE: Too many levels of symbolic links",
+        "device": "UNREADABLE: a pipe or a device, and no file",
+        "good": "EXACT",
+        "pipe": "UNREADABLE: a pipe or a device, and no file",
+    }
+    lines = [f"{tmp_path / name}.rollbook: {why}" for name, why in expected.items()]
+    assert (3, lines) == (
+        done.returncode,
+        [line.partition(", 3")[0].partition(", 2")[0] for line in done.stdout.splitlines()],
+    )
+    shown = rollbook("show", str(tmp_path / "pipe.rollbook"))
+    assert (3, "") == (shown.returncode, shown.stdout)
+    assert "a pipe or a device" in shown.stderr
+
+
+AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from rollbook_replays.many import audit_one
+from rollbook_replays.sources import sources
+if os.geteuid() == 0:
+    os.seteuid(65534)  # nothing is locked for root
+for source in sources(Path(sys.argv[1])):
+    print(source.name, audit_one(source, {}, ()).unreadable)
+"""
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told() -> None:
+    """What might lie in it is not proved; a folder that was passed over would leave the rest EXACT."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "locked").mkdir(mode=0)
+        words = [sys.executable, "-c", AS_NOBODY, name]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        (folder / "locked").chmod(0o755)
+    assert (f"{folder / 'locked'} Permission denied\n", "") == (done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("files", [1, 200])
+def test_a_reader_who_leaves_changes_no_verdict(files: int, corpus: Path, tmp_path: Path) -> None:
+    """`rollbook audit … | head -1` ends without a complaint, with the code of all files, read or not."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    good = (corpus / "cant_stop-5-0.rollbook").read_bytes()
+    for number in range(files):
+        (folder / f"{number:03}-{'x' * 200}.rollbook").write_bytes(good)
+    (folder / "z.rollbook").write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+    words = [sys.executable, "-m", "rollbook", "audit", str(folder), "--key", str(corpus / "KEY.pub")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as audited:
+        assert audited.stdout is not None
+        audited.stdout.close()
+        assert audited.stderr is not None
+        said = audited.stderr.read()
+    assert (1, False) == (audited.returncode, "Error" in said)
+    assert f"{files} exact, 1 diverged" in said
+
+
+def test_a_full_disk_is_said_in_a_line(corpus: Path) -> None:
+    """Verdicts that nobody could write down are none."""
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-m", "rollbook", "audit", str(corpus), "--key", str(corpus / "KEY.pub")]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert 1 == done.returncode
+    assert "rollbook: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -17,7 +17,7 @@ from rollbook_replays.auditing import audit
 from rollbook_replays.container import Head, Replay, without_names, write
 from rollbook_replays.public_keys import key_id, read_keys
 from rollbook_replays.recording import Keys, record
-from rollbook_replays.verdicts import Audited, Verdict
+from rollbook_replays.verdicts import Audited, Check, Verdict
 
 SEED = 11
 KEYS = Keys.of(SEED)
@@ -144,3 +144,11 @@ def test_what_a_newer_program_wrote_is_unverified_and_named(change: dict[str, An
     data = event.SerializeToString(deterministic=True)
     found = audited(cut(replace(replay, events=(data,)), 1))
     assert (Verdict.UNVERIFIED, None, (missing,)) == (found.verdict, found.divergence, found.missing)
+
+
+@pytest.mark.parametrize(("seat", "verdict"), [(0, Verdict.EXACT), (-1, Verdict.DIVERGED), (2, Verdict.DIVERGED)])
+def test_a_file_is_seen_by_eyes_that_sat_at_the_table(seat: int, verdict: Verdict) -> None:
+    """Nobody can have exported it for another seat."""
+    found = audited(replace(recorded("cant_stop"), perspective=seat))
+    check = None if found.divergence is None else found.divergence.check
+    assert (verdict, None if verdict is Verdict.EXACT else Check.CONTAINER) == (found.verdict, check)

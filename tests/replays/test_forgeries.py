@@ -28,7 +28,7 @@ from rollbook.match.events import (
     Started,
     TimedOut,
 )
-from rollbook.match.fairness import commitment
+from rollbook.match.fairness import commitment, link
 from rollbook.rules.allie_gator_table import Drawn
 from rollbook.rules.cant_stop import Roll, Rolled, Stop
 from rollbook.rules.cant_stop_offers import Advance
@@ -493,3 +493,48 @@ def test_a_log_that_is_called_lost_names_a_signed_head_that_it_does_not_hold() -
         assert (51, Check.RESULT) == (verdict.divergence.event, verdict.divergence.check)
     unknown = sealed(head_of(honest.match_id, honest.events, 60, STRANGER))
     assert Verdict.UNVERIFIED is unknown.verdict
+
+
+def test_a_match_that_is_called_by_another_name_is_found_at_its_first_draw() -> None:
+    """An operator who lacks a match of a tournament signs another one as if it were that; its dice are of its name."""
+    found = lines()
+    edit(found, 0, match_id="final")
+    verdict = judged(put_together(found, SERVICE), SERVICE)
+    assert verdict.divergence is not None
+    assert (first(found, Happened) + 1, Check.DRAWS) == (verdict.divergence.event, verdict.divergence.check)
+
+
+def test_a_request_behind_its_seat_is_found_also_by_who_has_seen_the_same_choice_before() -> None:
+    """Fields in another order are other bytes that mean the same, and what an audit remembers must not hide them."""
+    honest = match()
+    assert Verdict.EXACT is judged(honest, SERVICE).verdict
+    number = first(lines(), Chosen, lambda event: event.by_caretaker) + 1
+    events = list(honest.events)
+    at = events[number - 1].index(link(events[number - 2])) + 32
+    events[number - 1] = events[number - 1][:at] + b"\x2a\x10" + bytes(16) + events[number - 1][at:]
+    for index in range(number, len(events)):
+        events[index] = events[index].replace(link(honest.events[index - 1]), link(events[index - 1]))
+    heads = (head_of(honest.match_id, events, len(events), SERVICE),)
+    verdict = judged(replace(honest, events=tuple(events), heads=heads), SERVICE)
+    assert verdict.divergence is not None
+    assert (number, Check.CONTAINER) == (verdict.divergence.event, verdict.divergence.check)
+
+
+@pytest.mark.parametrize("stolen", ["heads", "replays"])
+def test_a_thief_of_one_key_cannot_do_the_work_of_the_other(stolen: str) -> None:
+    """The key that signs files lies elsewhere than the one that signs heads; either alone vouches for nothing."""
+    key = getattr(SERVICE, stolen)
+    thief = replace(SERVICE, heads=key, replays=key)
+    verdict = judged(put_together(lines(), thief), thief)
+    assert verdict.divergence is not None
+    assert (len(lines()), Check.HEADS) == (verdict.divergence.event, verdict.divergence.check)
+
+
+def test_a_player_who_never_sat_there_is_found_by_a_kept_head() -> None:
+    """Who sat where is what the service says; but it says so in the log, and signs that."""
+    witness = kept(match(), 10)
+    found = lines()
+    edit(found, first(found, SeatTaken), player=b"somebody else's name")
+    verdict = judged(put_together(found, SERVICE), SERVICE, [witness])
+    assert verdict.divergence is not None
+    assert (10, Check.HEADS) == (verdict.divergence.event, verdict.divergence.check)

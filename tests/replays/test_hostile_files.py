@@ -241,8 +241,18 @@ def test_a_zip_bomb_is_audited_in_little_memory(good_kb: int, tmp_path: Path) ->
     assert kb < good_kb + PEAK_BEYOND_GOOD_KB
 
 
-def test_a_device_is_read_no_further_than_a_replay_is_long(good_kb: int) -> None:
-    """Also one that never ends."""
-    code, said, kb = peak("show", Path("/dev/zero"))
+def test_a_huge_file_is_read_no_further_than_a_replay_is_long(good_kb: int, tmp_path: Path) -> None:
+    """It costs a forger nothing: the disk holds none of its zeros."""
+    file = tmp_path / "huge.rollbook"
+    with file.open("wb") as huge:
+        huge.truncate(1 << 33)
+    code, said, kb = peak("show", file)
     assert (3, True) == (code, "magic" in said)
+    assert kb < good_kb + PEAK_BEYOND_GOOD_KB
+
+
+def test_a_device_is_not_read_at_all(good_kb: int) -> None:
+    """It may never end, or never begin."""
+    code, said, kb = peak("show", Path("/dev/zero"))
+    assert (3, True) == (code, "a pipe or a device, and no file" in said)
     assert kb < good_kb + PEAK_BEYOND_GOOD_KB

@@ -82,7 +82,10 @@ def test_a_second_service_on_the_same_port_is_refused(tmp_path: Path) -> None:
         second = refused("--data", str(tmp_path / "two"), "--listen", one.address)
         assert 1 == second.returncode
         said = second.stderr.splitlines()[-1]
-        assert f"rollbook serve: cannot listen on {one.address}: Address already in use" == said
+        assert (
+            f"rollbook serve: cannot listen on {one.address}: Address already in use; --listen names another place"
+            == said
+        )
         assert not [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path / "two") in str(p.info["cmdline"])]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.identity.keys import key_id
@@ -24,6 +25,7 @@ from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS, Sweeper
 
 SECRET = bytes(32)
 MATCH = "abcdefghijklmnopqrstuvwx"
+ODD = "aaaaaaaaaaaaaaaaaaaaaaaa"
 TERMS = Terms(turn_seconds=30, reserve_seconds=0, ready_seconds=20)
 
 
@@ -58,16 +60,16 @@ class Replicas:
         self.requests += 1
         return Command(self.now_ms, player.encode().ljust(REFERENCE_BYTES), self.requests.to_bytes(16, "big"))
 
-    async def open(self, *, ready: int, terms: Terms = TERMS) -> None:
+    async def open(self, *, ready: int, terms: Terms = TERMS, match_id: str = MATCH) -> None:
         """Open a match of two, seat everybody, and let so many get ready."""
         rules = find("cant_stop")
-        opened = Opened(MATCH, "cant_stop", 1, rules.settle({}, 2), ("", ""), commitment(SECRET), terms)
+        opened = Opened(match_id, "cant_stop", 1, rules.settle({}, 2), ("", ""), commitment(SECRET), terms)
         matches = self.services[0].matches
-        self.services[0].lobby.expect(MATCH, b"p0", self.now_ms)
+        self.services[0].lobby.expect(match_id, b"p0", self.now_ms)
         await matches.open(opened, SECRET, self.by("p0"))
         for seat in range(2):
             command = self.by(f"p{seat}")
-            await matches.command(MATCH, command, lambda at, by=command: decide.take_seat(at, by), lambda _: True)  # type: ignore[misc]
+            await matches.command(match_id, command, lambda at, by=command: decide.take_seat(at, by), lambda _: True)  # type: ignore[misc]
         for seat in range(ready):
             command = self.by(f"p{seat}")
 
@@ -75,7 +77,7 @@ class Replicas:
                 assert ledger.closing is not None
                 return decide.ready(ledger, command, closing_link=ledger.closing.link, entropy=b"")
 
-            await matches.command(MATCH, command, get_ready, lambda _: True)
+            await matches.command(match_id, command, get_ready, lambda _: True)
 
     async def sweep(self) -> None:
         """Both at once."""
@@ -232,6 +234,29 @@ def test_a_match_that_everybody_has_left_ends() -> None:
             if (await replicas.ledger()).match.sealed is not None:
                 return
         raise AssertionError("the match never ended")
+
+    run(scenario)
+
+
+def test_a_match_that_nobody_can_make_sense_of_costs_no_other_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that raises what nobody foresaw is passed over, in every sweep."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        for match_id in (ODD, MATCH):
+            await replicas.open(ready=2, match_id=match_id)
+        for service in replicas.services:
+            ledger = service.matches.ledger
+
+            async def odd(match_id: str, ledger: Callable[[str], Awaitable[Ledger]] = ledger) -> Ledger:
+                if match_id == ODD:
+                    raise ZeroDivisionError
+                return await ledger(match_id)
+
+            monkeypatch.setattr(service.matches, "ledger", odd)
+        await replicas.sweep()
+        await replicas.live(30_000)
+        assert 1 == len(await replicas.events(TimedOut))
 
     run(scenario)
 

@@ -21,7 +21,8 @@ def watch(  # noqa: PLR0913 - every flag is a parameter
     """Watch a match as it is played, or choose one from the lobby.
 
     A lost connection is made anew and nothing is missed. Chain and signed heads are checked all the time. Exit code 1
-    if no service answers or it refuses, 3 if the file of heads cannot be read, 64 without a terminal.
+    if no service answers or it refuses, 3 if there is no such match or the file of heads cannot be read, 64 without a
+    terminal.
 
     Parameters
     ----------

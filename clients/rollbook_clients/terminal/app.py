@@ -16,7 +16,7 @@ class Terminal(App[int]):
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - as textual has it
         (0, "-narrow"),
-        (116, "-wide"),
+        (128, "-wide"),  # 80 of a board, 4 around it, 44 of the log
     ]
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012 - as textual has it
         (0, "-low"),
@@ -25,7 +25,7 @@ class Terminal(App[int]):
     BINDINGS: ClassVar = [("ctrl+c", "quit", ""), ("ctrl+q", "quit", "")]
     CSS = """
     Screen { background: #0d1117; color: #e6edf3; }
-    .bar { height: 1; width: 100%; background: #161b22; padding: 0 1; }
+    .bar { height: 1; width: 100%; background: #161b22; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     #title { text-style: bold; background: #1f6feb; color: #ffffff; }
     #hints { color: #8b949e; }
     MatchScreen { layout: grid; grid-size: 2; grid-columns: 3fr 2fr; grid-rows: 1 1 14 1fr 1; }
@@ -63,3 +63,7 @@ class Terminal(App[int]):
     def on_mount(self) -> None:
         """Show it."""
         self.push_screen(self._first)
+
+    async def action_quit(self) -> None:
+        """Out, from anywhere."""
+        self.exit(0)

@@ -29,7 +29,7 @@ class Words:
         """
         return self._texts[key].format(**facts)
 
-    def count(self, key: str, number: int) -> str:
+    def count(self, key: str, number: float) -> str:
         """So many of something.
 
         >>> Words("en").count("tooth", 1), Words("de").count("tooth", 3)

@@ -18,6 +18,7 @@ from rollbook_clients.sdk.heads import HeadsUnreadable
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.language import Words, language_of_this_person
+from rollbook_clients.terminal.leaving import leaving
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
 from rollbook_clients.terminal.screens.replay import ReplayScreen
@@ -55,7 +56,7 @@ def watch(asked: Asked, match_id: str | None) -> int:
             return LobbyScreen(table, asked.words, profile, watch_only=True)
         return TableScreen(table.match(match_id), asked.words, public_only=True)
 
-    return _at_a_service(asked, first)
+    return _at_a_service(asked, first, match_id)
 
 
 def replay(asked: Asked, source: str) -> int:
@@ -77,7 +78,7 @@ def replay(asked: Asked, source: str) -> int:
         return Exit.UNREADABLE
     except RollbookError as error:
         return _told(asked, error)
-    return _ended(Terminal(ReplayScreen(film, asked.words), asked.words).run())
+    return asyncio.run(_shown(ReplayScreen(film, asked.words), asked.words))
 
 
 async def _taken_home(asked: Asked, match_id: str) -> bytes:
@@ -88,25 +89,41 @@ async def _taken_home(asked: Asked, match_id: str) -> bytes:
         return path.read_bytes()
 
 
-def _at_a_service(asked: Asked, first: Callable[[Table, Profile], Screen[None]]) -> int:
+def _at_a_service(asked: Asked, first: Callable[[Table, Profile], Screen[None]], match_id: str | None = None) -> int:
     if not _on_a_terminal():
         return Exit.USAGE
     try:
-        return asyncio.run(_running(asked, first))
+        return asyncio.run(_running(asked, first, match_id))
     except (GuestsUnreadable, HeadsUnreadable) as wrong:
         _say(wrong)
         return Exit.UNREADABLE
     except OSError as wrong:
         _say(f"{wrong.filename or asked.tls_ca}: {wrong.strerror}")
         return Exit.UNREADABLE
+    except NotFound as refused:
+        _say(f"{match_id}: {refused.why}")
+        return Exit.UNREADABLE
     except RollbookError as error:
         return _told(asked, error)
 
 
-async def _running(asked: Asked, first: Callable[[Table, Profile], Screen[None]]) -> int:
+async def _running(asked: Asked, first: Callable[[Table, Profile], Screen[None]], match_id: str | None) -> int:
     profile = Profile(name=asked.name)
     async with _table(asked, profile) as table:
-        return _ended(await Terminal(first(table, profile), asked.words).run_async())
+        # Whoever is refused hears it now, and not in a lobby that stays empty.
+        if match_id is not None:
+            await table.match(match_id).state()
+        else:
+            await anext(table.matches(), None)
+        return await _shown(first(table, profile), asked.words)
+
+
+async def _shown(first: Screen[None], words: Words) -> int:
+    """The exit code: what the program said when it ended; it says nothing if it broke, and has told why by then."""
+    app = Terminal(first, words)
+    with leaving(app):
+        code = await app.run_async()
+    return Exit.WRONG if code is None else code
 
 
 def _table(asked: Asked, profile: Profile) -> Table:
@@ -138,8 +155,3 @@ def _on_a_terminal() -> bool:
         return True
     usage("this needs a terminal to draw on; `rollbook tail` and `rollbook show` print")
     return False
-
-
-def _ended(code: int | None) -> int:
-    """What the program said when it ended; it says nothing if it broke, and has told why by then."""
-    return Exit.WRONG if code is None else code

@@ -7,6 +7,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -15,6 +16,7 @@ from cyclopts import Parameter
 from rollbook.commands.outcome import Exit, usage, worst
 from rollbook.commands.progress import Progress
 from rollbook_replays.bundle import Entry
+from rollbook_replays.drawing import printable
 from rollbook_replays.judging import Judgement, judge
 from rollbook_replays.kept_heads import read_heads
 from rollbook_replays.many import audit_all
@@ -74,7 +76,7 @@ def audit(
         Also write a page of HTML, to be published: verdicts, results, standings, how the dice fell. It needs no other
         file.
     jobs
-        How many processes. Default: as many as there are cores.
+        How many processes, at most as many as there are cores. Default: all of them.
     as_json
         One JSON object for each file, a line each, for programs.
     """
@@ -96,8 +98,9 @@ def audit(
     for path, why in found.broken:
         verdicts.tell(str(path), Audited(Verdict.UNREADABLE, unreadable=why))
     entries: dict[Path, list[Audited]] = {bundle.path: [] for bundle in found.bundles}
+    cores = os.cpu_count() or 1
     with Progress("files", len(found.sources)) as progress:
-        for source, audited in audit_all(found.sources, keys, heads, jobs or os.cpu_count() or 1):
+        for source, audited in audit_all(found.sources, keys, heads, min(jobs or cores, cores)):
             verdicts.tell(source.name, audited)
             if isinstance(source, Entry):
                 entries[source.bundle].append(audited)
@@ -124,17 +127,22 @@ class _Verdicts:
         self._count[audited.verdict] += 1
         self.codes.add(CODES[audited.verdict])
         self.page.add(name, audited)
-        print(_json(name, audited) if self._as_json else _words(name, audited))
+        self._say(_json(name, audited) if self._as_json else _words(name, audited))
 
     def tell_judgement(self, name: str, judgement: Judgement) -> None:
         """One bundle, after its files."""
         self.codes.add(CODES[judgement.verdict])
         self.page.judged(name, judgement)
         if self._as_json:
-            print(json.dumps({"path": name, **judgement.facts()}, ensure_ascii=False))
+            self._say(json.dumps({"path": name, **judgement.facts()}))
             return
         for line in judgement.lines():
-            print(f"{name}: {line}")
+            self._say(printable(f"{name}: {line}"))
+
+    def _say(self, line: str) -> None:
+        """Print it; who stops reading has seen enough, but what is judged and published does not depend on that."""
+        with suppress(BrokenPipeError):
+            print(line)
 
     def publish(self, file: Path) -> None:
         """Write the page; the verdicts stand even where that fails."""
@@ -187,11 +195,12 @@ def _json(name: str, audited: Audited) -> str:
         "found": audited.unreadable or None if divergence is None else divergence.found,
         "missing": list(audited.missing),
     }
-    return json.dumps(facts, ensure_ascii=False)
+    return json.dumps(facts)
 
 
 def _words(name: str, audited: Audited) -> str:
-    return f"{name}: {audited.verdict.upper()}{_why(audited)}"
+    # Names of files and of keys are what strangers made them, also lines of ours.
+    return printable(f"{name}: {audited.verdict.upper()}{_why(audited)}")
 
 
 def _why(audited: Audited) -> str:

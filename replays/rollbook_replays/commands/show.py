@@ -19,9 +19,10 @@ from rollbook.match.notation import write
 from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import Refused
-from rollbook_replays.container import LARGEST_FILE, NotAReplay, read
-from rollbook_replays.drawing import HEADING, Pen, coloured, plain
+from rollbook_replays.container import NotAReplay, read
+from rollbook_replays.drawing import HEADING, Pen, coloured, plain, printable
 from rollbook_replays.looking import Broken, Look, NotToBeSeen, look
+from rollbook_replays.sources import File
 from rollbook_replays.telling import draw_board, tell
 
 
@@ -63,8 +64,7 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     terminal = sys.stdout.isatty() and not as_json
     pen = coloured if terminal and not os.environ.get("NO_COLOR") else plain
     try:
-        with file.open("rb") as data:
-            stored = read(data.read(LARGEST_FILE + 1))
+        stored = read(File(file).read())
         seen = look(stored.replay, Watcher.PUBLIC if public else seat)
         lines = write(seen.header, seen.events) if as_json else _told(seen, at, pen)
         text = "".join(lines)
@@ -116,5 +116,5 @@ def _paged(text: str) -> bool:
 
 
 def _refused(code: Exit, file: Path, why: str) -> Exit:
-    print(f"{file}: {why}", file=sys.stderr)
+    print(printable(f"{file}: {why}"), file=sys.stderr)
     return code

@@ -49,8 +49,8 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     name
         What other players are shown. Default: the subject.
     issuer
-        In whose name; a service takes names but its own if it trusts them (`rollbook serve --trust-issuer`). Default:
-        rollbook.
+        In whose name; a service takes other names than its own if it trusts them (`rollbook serve --trust-issuer`).
+        Default: rollbook.
     """
     if not 1 <= hours <= MOST_HOURS:
         return usage(f"--hours must be 1 to {MOST_HOURS:,}; rollbook token --help explains it")

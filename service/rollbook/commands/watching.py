@@ -28,7 +28,7 @@ from rollbook.v1.feed_pb2 import (
     WatchMatchRequest,
 )
 from rollbook.v1.feed_pb2_grpc import FeedServiceStub
-from rollbook.v1.identity_pb2 import SignInRequest
+from rollbook.v1.identity_pb2 import GetKeysRequest, SignInRequest
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
@@ -168,6 +168,15 @@ class Connection:
         with self._told():
             call = self._replays.GetReplay(request, metadata=self._metadata, timeout=FILE_SECONDS)
             return b"".join(answer.part for answer in call)
+
+    def published_keys(self) -> list[bytes]:
+        """The public keys of heads, then those of replay files, each the oldest first; whoever asks needs no token."""
+        try:
+            with self._told():
+                keys = self._identity.GetKeys(GetKeysRequest(), timeout=ANSWER_SECONDS)
+        except Lost as lost:
+            raise self.no_service(lost) from None
+        return [key.public_key for key in keys.keys] + [key.public_key for key in keys.replay_keys]
 
     @property
     def _metadata(self) -> tuple[tuple[str, str]]:

@@ -77,8 +77,10 @@ class Match:
         self.opened = opened
         self.sequence = 1
         self.state = game.start(opened.options, seats)
-        self._awaited: Awaited | None = None
-        """What the state awaits; none until somebody asks."""
+        self.awaited: Awaited = game.awaited(self.state)
+        """What the game awaits."""
+        self.must_be_sealed = False
+        """Whether the seal is the only event left."""
         self.taken = [False] * seats
         self.entropy: list[bytes | None] = [None] * seats
         """What each seat revealed when it got ready; none until then."""
@@ -110,29 +112,12 @@ class Match:
         return all(self.taken)
 
     @property
-    def awaited(self) -> Awaited:
-        """What the game awaits."""
-        awaited = self._awaited
-        if awaited is None:
-            awaited = self._awaited = self.game.awaited(self.state)
-        return awaited
-
-    @property
     def must_forfeit(self) -> int | None:
         """The seat whose third turn in a row has just timed out."""
         seat = self.turn_of
         if seat is None or self.timed_out_turns[seat] < TURNS_TO_FORFEIT or seat in self.forfeited:
             return None
         return seat
-
-    @property
-    def must_be_sealed(self) -> bool:
-        """Whether the seal is the only event left."""
-        return self.started and (
-            self.sequence >= _LAST_BUT_THE_SEAL
-            or len(self.taken) - len(self.forfeited) < 2  # noqa: PLR2004 - one player alone
-            or isinstance(self._awaited or self.awaited, Over)
-        )
 
     def played_by_caretaker(self, seat: int) -> bool:
         """Whether the caretaker chooses for this seat now."""
@@ -166,6 +151,13 @@ class Match:
             raise Misplaced("a match is opened once")
         taker(self, event)
         self.sequence += 1
+        if self.started:
+            awaited = self.awaited = self.game.awaited(self.state)
+            self.must_be_sealed = (
+                isinstance(awaited, Over)
+                or self.sequence >= _LAST_BUT_THE_SEAL
+                or len(self.taken) - len(self.forfeited) < 2  # noqa: PLR2004 - one player alone
+            )
 
     def _seat_taken(self, event: SeatTaken) -> None:
         self._known(event.seat)
@@ -202,11 +194,10 @@ class Match:
 
     def _happened(self, event: Happened[Any]) -> None:
         self.game.play(self.state, event.outcome)
-        self._awaited = None
         self.chance_events += 1
 
     def _chosen(self, event: Chosen[Any]) -> None:
-        awaited = self._awaited or self.awaited
+        awaited = self.awaited
         seat = event.seat
         if not isinstance(awaited, ToChoose):
             raise Misplaced("chance is awaited, not a choice", Breach.TURNS)
@@ -221,7 +212,6 @@ class Match:
         if event.by_caretaker and event.choice != self.game.caretaker(self.state):
             raise Misplaced(f"the caretaker would choose {self.game.caretaker(self.state)}", Breach.CARETAKER)
         self.game.play(self.state, event.choice)
-        self._awaited = None
 
     def _timed_out(self, event: TimedOut) -> None:
         awaited = self.awaited

@@ -276,7 +276,7 @@ def _listen(server: grpc.aio.Server, settings: Settings) -> Listen:
         else:
             port = server.add_secure_port(str(address), _credentials(settings.tls))
     except RuntimeError:
-        raise NotListening(f"cannot listen on {address}: {_why_not(address)}") from None
+        raise NotListening(f"cannot listen on {address}: {_why_not(address)}; --listen names another place") from None
     return Listen(address.host, port)
 
 

@@ -46,6 +46,8 @@ class Sweeper:
         self._service = service
         self._name = secrets.token_hex(8)
         self._sweeping: asyncio.Task[None] | None = None
+        self._odd: set[str] = set()
+        """Matches that could not be swept for a reason that nobody foresaw, so that it is said once."""
 
     def start(self) -> None:
         """Sweep from now on."""
@@ -83,13 +85,22 @@ class Sweeper:
         lobby = await self._service.lobby.listed()
         self._service.metrics.listed(listed.summary for listed in lobby)
         for listed in lobby:
-            summary = listed.summary
-            if away_ms > LONGEST_GAP_MS and _has_a_clock(summary):
-                await self._do(summary.match_id, lambda ledger: _pardon(ledger, Command(now_ms), away_ms))
-            if _has_a_clock(summary):
-                await self._end_turn(summary.match_id, now_ms)
-            elif summary.state == MATCH_STATE_GETTING_READY and summary.ready_seconds:
-                await self._do(summary.match_id, lambda ledger: decide.abort_unready(ledger, Command(now_ms)))
+            try:
+                await self._look_at(listed.summary, now_ms, away_ms)
+            except (StoreUnavailable, OutcomeUnknown):
+                raise
+            except Exception:  # noqa: BLE001 - whatever is wrong with one match, the time of all others goes on
+                if listed.summary.match_id not in self._odd:
+                    self._odd.add(listed.summary.match_id)
+                    _log.exception("cannot sweep a match", match=listed.summary.match_id)
+
+    async def _look_at(self, summary: MatchSummary, now_ms: int, away_ms: int) -> None:
+        if away_ms > LONGEST_GAP_MS and _has_a_clock(summary):
+            await self._do(summary.match_id, lambda ledger: _pardon(ledger, Command(now_ms), away_ms))
+        if _has_a_clock(summary):
+            await self._end_turn(summary.match_id, now_ms)
+        elif summary.state == MATCH_STATE_GETTING_READY and summary.ready_seconds:
+            await self._do(summary.match_id, lambda ledger: decide.abort_unready(ledger, Command(now_ms)))
 
     async def _end_turn(self, match_id: str, now_ms: int) -> None:
         ledger = await self._ledger(match_id)

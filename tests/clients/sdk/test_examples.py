@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from rollbook_clients.sdk import Table, connect
 from tests.clients.sdk.tables import service
 
+README = Path(__file__).parents[3] / "README.md"
 MODULES = ("rollbook_clients.sdk", "rollbook_clients.sdk.table", "rollbook_clients.sdk.sync")
 
 
@@ -31,11 +33,16 @@ def examples() -> Iterator[tuple[str, str]]:
                 block = []
 
 
-def run(code: str) -> None:
-    """Run an example as the asyncio console would."""
+def begun(code: str) -> Any:
+    """Run an example as the asyncio console would; what is left to await, if anything."""
     compiled = compile(code, "example", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     function: Any = FunctionType(compiled, {})
-    result = function()
+    return function()
+
+
+def run(code: str) -> None:
+    """Run an example to its end."""
+    result = begun(code)
     if isinstance(result, Coroutine):
         asyncio.run(asyncio.wait_for(result, 60))
 
@@ -54,3 +61,32 @@ def test_every_example_in_the_documentation_works(tmp_path: Path, capsys: pytest
     assert "NOT_STARTED" in said or "NOT_SEATED" in said
     assert "Raffzahn 2 to" in said or "Raffzahn 3 to" in said
     assert "I sit on seat 0" in said
+
+
+async def sits_down_and_plays(table: Table) -> None:
+    """Somebody who takes the first free seat that the lobby shows, and stops as soon as that is possible."""
+    async for lobby in table.lobby():
+        if lobby.matches:
+            break
+    match = table.match(lobby.matches[0].match_id)
+    await match.join()
+    await match.ready()
+    async for moment in match.play():
+        if moment.legal:
+            await match.choose(list(moment.legal)[-1])
+
+
+def test_the_example_of_the_readme_plays_a_match_to_its_end(tmp_path: Path) -> None:
+    """What a newcomer pastes first works, once somebody sits down at the other seat."""
+    _, _, rest = README.read_text(encoding="utf-8").partition("```python\n")
+    code, _, _ = rest.partition("```")
+    with service(tmp_path) as one:
+
+        async def both() -> None:
+            async with connect(one.address, name="Ben") as ben:
+                await asyncio.gather(begun(code.replace("localhost:50051", one.address)), sits_down_and_plays(ben))
+                (played,) = [summary async for summary in ben.matches(mine=True)]
+            assert ["Anna", "Ben"] == [seat.name for seat in played.seats]
+            assert [1, 2] == sorted(played.places.places)
+
+        asyncio.run(asyncio.wait_for(both(), 60))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import select
 import struct
 import subprocess
 import sys
@@ -14,30 +15,42 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyte
 
 PATIENCE_SECONDS = 60.0
 POLL_SECONDS = 0.02
 SIZE = (80, 24)
+TAKE_THE_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.executable, sys.argv[1:])"
+)
+"""Makes the terminal that of the session, as a shell's is: it is told when the terminal goes away."""
 
 
 class Pseudo:
     """`rollbook WORDS` on a screen of 80 by 24, or another size."""
 
     def __init__(
-        self, words: Sequence[str], home: Path, size: tuple[int, int] = SIZE, env: Mapping[str, str] | None = None
+        self,
+        words: Sequence[str],
+        home: Path,
+        size: tuple[int, int] = SIZE,
+        env: Mapping[str, str] | None = None,
+        *,
+        is_told: bool = True,
     ) -> None:
-        """Start it; `home` is where it remembers who one is."""
-        columns, rows = size
-        self._screen = pyte.Screen(columns, rows)
+        """Start it; `home` is where it remembers who one is, `is_told` whether it hears that the terminal goes away."""
+        self._screen = pyte.Screen(*size)
         self._stream = pyte.ByteStream(self._screen)
         self._lock = threading.Lock()
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.resize(size)
+        self.modes_before = self.modes
+        program = [sys.executable, "-m", "rollbook", *words]
         inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLORTERM"}}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "rollbook", *words],
+            [sys.executable, "-c", TAKE_THE_TERMINAL, *program] if is_told else program,
             stdin=slave,
             stdout=slave,
             stderr=slave,
@@ -53,11 +66,14 @@ class Pseudo:
         )
         os.close(slave)
         self.raw = b""
+        self._hung_up = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
-        while True:
+        while not self._hung_up.is_set():
+            if not select.select([self._master], [], [], POLL_SECONDS)[0]:
+                continue
             try:
                 data = os.read(self._master, 65_536)
             except OSError:
@@ -67,6 +83,11 @@ class Pseudo:
             with self._lock:
                 self.raw += data
                 self._stream.feed(data)
+
+    @property
+    def modes(self) -> list[Any]:
+        """How the terminal takes keys: by line and with echo, unless a program wants them otherwise."""
+        return termios.tcgetattr(self._master)
 
     @property
     def lines(self) -> list[str]:
@@ -104,23 +125,46 @@ class Pseudo:
         self._reader.join(PATIENCE_SECONDS)
         return code
 
-    def close(self) -> None:
-        """Hang up, if that has not been done."""
-        if self._master < 0:
-            return
-        self.process.kill()
-        self.process.wait()
+    def resize(self, size: tuple[int, int]) -> None:
+        """So many columns and rows from now on."""
+        columns, rows = size
+        with self._lock:
+            self._screen.resize(rows, columns)
+            fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def stall(self) -> None:
+        """Take nothing any more of what is drawn."""
+        slave = os.open(f"/proc/{self.process.pid}/fd/0", os.O_RDWR | os.O_NOCTTY)
+        termios.tcflow(slave, termios.TCOOFF)
+        os.close(slave)
+
+    def hang_up(self) -> None:
+        """Close the terminal, as a window is closed and a lost ssh does."""
+        self._hung_up.set()
         self._reader.join(PATIENCE_SECONDS)
         os.close(self._master)
         self._master = -1
 
+    def close(self) -> None:
+        """End it and hang up, if that has not been done."""
+        self.process.kill()
+        self.process.wait()
+        if self._master >= 0:
+            self._reader.join(PATIENCE_SECONDS)
+            self.hang_up()
+
 
 @contextmanager
 def pseudo(
-    words: Sequence[str], home: Path, size: tuple[int, int] = SIZE, env: Mapping[str, str] | None = None
+    words: Sequence[str],
+    home: Path,
+    size: tuple[int, int] = SIZE,
+    env: Mapping[str, str] | None = None,
+    *,
+    is_told: bool = True,
 ) -> Iterator[Pseudo]:
     """One that is ended in the end, whatever happens."""
-    one = Pseudo(words, home, size, env)
+    one = Pseudo(words, home, size, env, is_told=is_told)
     try:
         yield one
     finally:

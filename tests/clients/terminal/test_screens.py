@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from rollbook.match.messages import fill, write_choice
+from rollbook.rules.catalogue import CURRENT
 from rollbook.rules.game import ToChoose, Watcher
 from rollbook.v1.allie_gator_pb2 import AllieGatorOptions
 from rollbook.v1.cant_stop_pb2 import CantStopOptions
@@ -23,6 +24,7 @@ from rollbook_clients.terminal.language import Words
 from rollbook_clients.terminal.screens.opening import Opening
 from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_clients.terminal.seating import Seating
+from rollbook_clients.terminal.widgets.board import Board
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
 from tests.clients.terminal.pictures import screen_lines, seating_of
@@ -31,12 +33,14 @@ from tests.clients.terminal.staging import simulated
 WORDS = Words("en")
 
 
-def on_screen(screen: Screen[None], does: Callable[[Pilot[Any]], Awaitable[None]]) -> None:
+def on_screen(
+    screen: Screen[None], does: Callable[[Pilot[Any]], Awaitable[None]], size: tuple[int, int] = (80, 24)
+) -> None:
     """Show a screen and do something to it."""
 
     async def run() -> None:
         app = Terminal(screen, WORDS)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with app.run_test(size=size) as pilot:
             await pilot.pause()
             await does(pilot)
 
@@ -82,6 +86,32 @@ class Playing(Screen[None]):
 
 
 # Replays
+
+
+@pytest.mark.parametrize("columns", [80, 116, 127, 128])
+@pytest.mark.parametrize("game", CURRENT)
+def test_the_log_never_takes_room_from_the_board(game: str, columns: int) -> None:
+    """Wherever the log stands beside the board, there are 80 columns left: no die and no heading is cut off."""
+    screen = ReplayScreen(Film(simulated(game, CURRENT[game].seats[-1])), WORDS)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await pilot.press("g", "2", "0", "enter")
+        await pilot.pause()
+        board = pilot.app.screen.query_one(Board)
+        assert board.virtual_size.width <= board.size.width
+
+    on_screen(screen, does, (columns, 30))
+
+
+def test_a_replay_says_at_80_columns_whose_eyes_it_looks_through() -> None:
+    """The time may be cut off at the side; who sees it may not."""
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await pilot.press("g", "9", "9", "enter")
+        await pilot.pause()
+        assert "everything open · 1970" in screen_lines(pilot.app)
+
+    on_screen(ReplayScreen(Film(simulated("cant_stop", 4)), WORDS), does)
 
 
 def test_keys_go_through_a_replay_by_event_turn_and_number() -> None:
@@ -291,5 +321,20 @@ def test_options_that_do_not_go_together_cannot_be_opened() -> None:
         await pilot.press("escape")
         await pilot.pause()
         assert [None] == agreed
+
+    on_screen(Screen(), does)
+
+
+def test_help_explains_a_new_match_and_its_game() -> None:
+    """Whoever does not know the game yet can read of it before agreeing on it, and comes back to the same lines."""
+
+    async def does(pilot: Pilot[Any]) -> None:
+        pilot.app.push_screen(Opening(WORDS))
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "Four dice make two pairs" in screen_lines(pilot.app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "Open the match and sit down" in screen_lines(pilot.app)
 
     on_screen(Screen(), does)

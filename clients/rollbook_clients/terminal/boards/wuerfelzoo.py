@@ -101,7 +101,7 @@ def _seat(view: WuerfelzooView, seating: Seating, seat: int, wide: int, *, borde
     head.append(Text(f"    {points}"[:NAME], "dim"))
     if not bordered:
         head = head[:1]
-    return beside(head, _sorted_dice(faces, words, wide - NAME - 1, bordered=bordered), gap=0)
+    return beside(head, _sorted_dice(faces, words, wide - NAME - 1, bordered=bordered))
 
 
 def _sorted_dice(faces: Iterable[str], words: Words, wide: int, *, bordered: bool) -> Block:

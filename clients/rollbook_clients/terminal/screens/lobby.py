@@ -71,18 +71,14 @@ class LobbyScreen(Screen[None]):
         """Begin to follow."""
         keys = [("?", "help"), ("esc", "leave")]
         playing = [("⏎", "sit_down"), ("o", "open"), ("w", "watch"), ("c", "code"), ("n", "rename")]
-        self._hints.update(hint(self.words, *(keys if self._watch_only else [*playing, *keys])))
+        self._hints.update(hint(self.words, *([("⏎", "watch")] if self._watch_only else playing), *keys))
         self._show_title()
         self._list.focus()
         self.run_worker(self._follow(), exit_on_error=False)
 
     def on_screen_resume(self) -> None:
         """What one opened meanwhile is there at once."""
-        self.run_worker(self._come_back(), exclusive=True, group="mine", exit_on_error=False)
-
-    async def _come_back(self) -> None:
-        await self._find_mine()
-        self._entered = ""
+        self._look_for_mine()
 
     # Following
 
@@ -92,9 +88,16 @@ class LobbyScreen(Screen[None]):
                 async for lobby in lobbies:
                     self._status.update(self._said_of(lobby))
                     self._public = lobby.matches
-                    await self._find_mine()
+                    if self._shown:
+                        self._fill()
+                    if not lobby.is_away:
+                        self._look_for_mine()
         except RollbookError as error:
             self._status.update(str(error))
+
+    def _look_for_mine(self) -> None:
+        """Beside the lobby, which goes on to say whether the connection is lost; of a failure it is told next time."""
+        self.run_worker(self._find_mine(), exclusive=True, group="mine", exit_on_error=False)
 
     async def _find_mine(self) -> None:
         """Matches in which one sits stand first; private ones are told to nobody else."""
@@ -102,9 +105,12 @@ class LobbyScreen(Screen[None]):
             found = [summary async for summary in self._table.matches(mine=True)]
             self._mine = {summary.match_id: summary for summary in found if summary.state not in OVER}
         self._fill()
+        if self.is_current:
+            self._entered = ""
 
     def _fill(self) -> None:
         others = [summary for summary in self._public if summary.match_id not in self._mine]
+        others.sort(key=lambda summary: summary.state != MATCH_STATE_OPEN)
         fresh = {summary.match_id: summary for summary in self._public}
         mine = [fresh.get(match_id, summary) for match_id, summary in self._mine.items()]
         at = self._list.highlighted
@@ -236,7 +242,7 @@ class LobbyScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Keys."""
-        self.app.push_screen(Help(self.words, ("lobby",)))
+        self.app.push_screen(Help(self.words, ("lobby.watch" if self._watch_only else "lobby",)))
 
     def action_leave(self) -> None:
         """Out."""

@@ -19,6 +19,7 @@ from rollbook.rules.refusals import Refused
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook_clients.sdk.options import set_options
 from rollbook_clients.terminal.language import Words
+from rollbook_clients.terminal.screens.help import Help
 
 TURN_SECONDS: Final = (0, 30, 60, 120, 300, 86_400)
 DELAY_SECONDS: Final = (0, 10, 30, 60, 300)
@@ -29,7 +30,12 @@ ROUND_NUMBERS: Final = (0, 10, 20, 30, 50, 100)
 class Opening(ModalScreen[OpenMatchRequest | None]):
     """Up and down between the lines, left and right through their values; Enter on the last line opens the match."""
 
-    BINDINGS: ClassVar = [("escape", "dismiss", ""), ("left", "change(-1)", ""), ("right", "change(1)", "")]
+    BINDINGS: ClassVar = [
+        ("escape", "dismiss", ""),
+        ("question_mark", "help", ""),
+        ("left", "change(-1)", ""),
+        ("right", "change(1)", ""),
+    ]
 
     def __init__(self, words: Words) -> None:
         """Begin with the first game and what is usual."""
@@ -39,13 +45,15 @@ class Opening(ModalScreen[OpenMatchRequest | None]):
         self._lines: list[tuple[str, Sequence[Any]]] = []
         self._list = OptionList()
         self._wrong = Static(markup=False)
+        self._hints = Static(Text(words("opening.keys"), "dim"), markup=False)
 
     def compose(self) -> ComposeResult:
-        """The lines, and what does not go together."""
+        """The lines, what does not go together, and the keys."""
         with Vertical():
             yield Static(Text(self._words("opening.title"), "bold"))
             yield self._list
             yield self._wrong
+            yield self._hints
 
     def on_mount(self) -> None:
         """Show the lines, ready to open."""
@@ -92,6 +100,10 @@ class Opening(ModalScreen[OpenMatchRequest | None]):
         except Refused as refused:
             return str(refused)
         return ""
+
+    def action_help(self) -> None:
+        """Keys, and the game that is on the first line."""
+        self.app.push_screen(Help(self._words, ("opening", self._agreed["game"])))
 
     def action_change(self, by: int) -> None:
         """The next value of this line, or the one before."""

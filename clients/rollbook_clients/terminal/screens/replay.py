@@ -183,7 +183,7 @@ class ReplayScreen(MatchScreen):
         turn = words("replay.turn", number=film.turn_at(self.position), most=len(film.turns))
         event = words("replay.event", number=self.position, most=len(film))
         eyes = self._eyes(seating)
-        return Text(f"{turn} · {event} · {time:%Y-%m-%d %H:%M:%S} UTC · {eyes}", no_wrap=True, overflow="ellipsis")
+        return Text(f"{turn} · {event} · {eyes} · {time:%Y-%m-%d %H:%M:%S} UTC", no_wrap=True, overflow="ellipsis")
 
     def _eyes(self, seating: Seating) -> str:
         if isinstance(self.perspective, Watcher):
@@ -193,11 +193,13 @@ class ReplayScreen(MatchScreen):
     def _buttons(self) -> Text:
         """Everything that keys do, for the mouse."""
         words = self.words
-        playing = words("replay.playing" if self._timer is not None else "replay.paused", speed=SPEEDS[self._speed])
+        speed = words.count("event", SPEEDS[self._speed])
+        playing = words("replay.playing" if self._timer is not None else "replay.paused", speed=speed)
         rows = (
-            (("space", "play"), ("+", "faster"), ("-", "slower")),
-            (("←", "back"), ("→", "forward"), ("g", "go_to")),
-            (("↑", "last_turn"), ("↓", "next_turn"), ("v", "look")),
+            (("space", "play"), ("v", "look")),
+            (("+", "faster"), ("-", "slower"), ("g", "go_to")),
+            (("←", "back"), ("→", "forward")),
+            (("↑", "last_turn"), ("↓", "next_turn")),
             (("home", "first"), ("end", "last")),
         )
         text = Text(f" {playing}\n\n", "bold")

@@ -237,8 +237,10 @@ ENGLISH: Final = {
     "replay.turn": "Turn {number} of {most}",
     "replay.event": "event {number} of {most}",
     "replay.go_to": "Go to turn (1 to {most}):",
-    "replay.playing": "Plays {speed} events a second",
-    "replay.paused": "Paused; speed {speed} events a second",
+    "event.one": "event",
+    "event.many": "events",
+    "replay.playing": "Plays {speed} a second",
+    "replay.paused": "Paused; speed {speed} a second",
     "eyes.public": "seen by the public",
     "eyes.judge": "everything open",
     "eyes.seat": "seen by {name}",
@@ -360,6 +362,17 @@ LOBBY
 ↑ ↓   choose a match          enter   sit down, or go back to your table (►)
 o   open a new match          w   look on at a match
 c   join by id and code       n   change your name
+esc q   leave""",
+    "opening.keys": "↑ ↓ line   ← → change   ⏎ open   ? help   esc leave",
+    "help.opening": """\
+A NEW MATCH
+↑ ↓   choose a line           ← →   change it
+enter   on the last line opens the match, on others the next value
+The clock is for each turn. Into a private match come those who have its code.
+esc   leave""",
+    "help.lobby.watch": """\
+LOBBY
+↑ ↓   choose a match          enter   look on at it
 esc q   leave""",
     "help.table": """\
 TABLE

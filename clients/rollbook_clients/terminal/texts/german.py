@@ -237,8 +237,10 @@ GERMAN: Final = {
     "replay.turn": "Zug {number} von {most}",
     "replay.event": "Ereignis {number} von {most}",
     "replay.go_to": "Gehe zu Zug (1 bis {most}):",
-    "replay.playing": "Spielt {speed} Ereignisse pro Sekunde",
-    "replay.paused": "Angehalten; Tempo {speed} Ereignisse pro Sekunde",
+    "event.one": "Ereignis",
+    "event.many": "Ereignisse",
+    "replay.playing": "Spielt {speed} pro Sekunde",
+    "replay.paused": "Angehalten; Tempo {speed} pro Sekunde",
     "eyes.public": "gesehen von Zuschauern",
     "eyes.judge": "alles offen",
     "eyes.seat": "gesehen von {name}",
@@ -363,6 +365,17 @@ LOBBY
 ↑ ↓   Partie wählen           Enter   hinsetzen, oder zurück an den Tisch (►)
 o   neue Partie eröffnen      w   bei einer Partie zusehen
 c   mit Nummer und Code       n   Namen ändern
+esc q   verlassen""",
+    "opening.keys": "↑ ↓ Zeile   ← → ändern   ⏎ eröffnen   ? Hilfe   esc verlassen",
+    "help.opening": """\
+EINE NEUE PARTIE
+↑ ↓   Zeile wählen            ← →   ändern
+Enter   eröffnet auf der letzten Zeile, auf anderen der nächste Wert
+Die Uhr gilt für jeden Zug. In eine private Partie kommt, wer ihren Code hat.
+esc   verlassen""",
+    "help.lobby.watch": """\
+LOBBY
+↑ ↓   Partie wählen           Enter   bei ihr zusehen
 esc q   verlassen""",
     "help.table": """\
 TISCH
