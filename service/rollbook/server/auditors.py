@@ -51,9 +51,11 @@ class Auditors:
         self._free = asyncio.Semaphore(MOST_AUDITS)
 
     async def close(self) -> None:
-        """Audit no more; those under way end first, also those that nobody waits for any more."""
+        """Wait until no audit is under way, not even one that nobody waits for any more."""
         for _ in range(MOST_AUDITS):
             await self._free.acquire()
+        for _ in range(MOST_AUDITS):
+            self._free.release()
 
     async def audit(self, data: bytes) -> Outcome:
         """Have a file audited, after those that came before."""
