@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
 from rollbook_clients.terminal.language import Words
 from tests.clients.terminal.persons import STRATEGIES, Person, menu, play_out
 from tests.clients.terminal.pseudo import Pseudo, pseudo
