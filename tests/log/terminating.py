@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-import threading
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+ROOT: Final = Path(__file__).parents[2]
 _CHUNK: Final = 65_536
 
 
@@ -57,51 +59,30 @@ def certificate(folder: Path, name: str, by: Certificate | None = None, address:
 
 @contextmanager
 def terminated(port: int, shown: Certificate, clients: Certificate | None = None) -> Iterator[int]:
-    """A port that speaks TLS for a plain one; with an authority for clients, they have to show certificates of it."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(shown.certificate, shown.key)
-    if clients is not None:
-        context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(clients.certificate)
-    terminator = _Terminator(port, context)
-    thread = threading.Thread(target=terminator.run, daemon=True)
-    thread.start()
-    terminator.ready.wait(20)
-    try:
-        yield terminator.port
-    finally:
-        terminator.end()
-        thread.join(20)
-
-
-class _Terminator:
-    def __init__(self, behind: int, context: ssl.SSLContext) -> None:
-        self.port = 0
-        self.ready = threading.Event()
-        self._behind = behind
-        self._context = context
-
-    def run(self) -> None:
-        asyncio.run(self._serve())
-
-    def end(self) -> None:
-        self._loop.call_soon_threadsafe(self._ended.set)
-
-    async def _serve(self) -> None:
-        self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._context)
-        self.port = server.sockets[0].getsockname()[1]
-        self.ready.set()
-        await self._ended.wait()
-        server.close()
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        behind_reader, behind_writer = await asyncio.open_connection("127.0.0.1", self._behind)
+    """A port that speaks TLS for a plain one; with an authority for clients, they have to show its certificates."""
+    words = [
+        str(port),
+        str(shown.certificate),
+        str(shown.key),
+        *([] if clients is None else [str(clients.certificate)]),
+    ]
+    command = [sys.executable, "-m", "tests.log.terminating", *words]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
-            await asyncio.gather(_copy(reader, behind_writer), _copy(behind_reader, writer))
+            assert process.stdout is not None
+            yield int(process.stdout.readline())
         finally:
-            for side in (writer, behind_writer):
-                side.transport.abort()
+            process.kill()
+
+
+async def _serve(behind: int, context: ssl.SSLContext) -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        behind_reader, behind_writer = await asyncio.open_connection("127.0.0.1", behind)
+        await asyncio.gather(_copy(reader, behind_writer), _copy(behind_reader, writer))
+
+    async with await asyncio.start_server(connected, "127.0.0.1", 0, ssl=context) as server:
+        print(server.sockets[0].getsockname()[1], flush=True)
+        await server.serve_forever()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -112,3 +93,17 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
+
+
+def main(behind: str, certificate: str, key: str, clients: str = "") -> None:
+    """Stand in front of a port until killed; the own port is printed."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    if clients:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(clients)
+    asyncio.run(_serve(int(behind), context))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -54,3 +54,14 @@ def leaving(app: Terminal) -> Iterator[None]:
         is_over.set()
         for number, handler in before.items():
             signal.signal(number, handler)
+        _drop_what_cannot_be_shown()
+
+
+def _drop_what_cannot_be_shown() -> None:
+    """What a terminal that is gone was still to show goes nowhere; Python would make that the exit code."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
