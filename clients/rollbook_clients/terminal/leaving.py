@@ -59,9 +59,8 @@ def leaving(app: Terminal) -> Iterator[None]:
 
 def _drop_what_cannot_be_shown() -> None:
     """What a terminal that is gone was still to show goes nowhere; Python would make that the exit code."""
-    for stream in (sys.__stdout__, sys.__stderr__):
+    for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
         try:
-            if stream is not None:
-                stream.flush()
+            stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
