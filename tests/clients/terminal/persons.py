@@ -59,7 +59,8 @@ class Person:
 def menu(text: str) -> dict[str, str]:
     """What stands behind the numbers of the menu."""
     rows = text.splitlines()[MENU_ROW:]
-    return {found[1]: found[2] for row in rows if (found := re.match(r"\s?([1-9]) (.{2,40})", row))}
+    # A line that goes on with "1 × bear" is no entry.
+    return {found[1]: found[2] for row in rows if (found := re.match(r"\s?([1-9]) (?!×)(.{2,40})", row))}
 
 
 def first(person: Person, text: str) -> None:
@@ -86,7 +87,8 @@ def lays_many(person: Person, text: str) -> None:
     offer = re.search(r"Pick dice to lay: (?:\d.)?(\d) . (\w+)", text)
     letters = re.findall(rf"\b([a-z]) {offer[2][:3].title()}", text) if offer else []
     if offer and letters:
-        person.press("".join(letters[: int(offer[1])]) + "\r")
+        # Enter would take the entry that is lit, which need not be the first.
+        person.press("".join(letters[: int(offer[1])]) + "1")
     else:
         person.press("32")
 
