@@ -6,6 +6,7 @@ The server that comes along is built without TLS, so that the terminator stands 
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,17 @@ from tests.server.serving import call, service
 
 PASSWORD = "p@ss/w%rd ü"  # noqa: S105 - for an hour
 AS_DEFAULT = f":{quote(PASSWORD, safe='')}@"
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+"""redis-py leaves what is left of a refused TLS connection to the garbage collector, which warns."""
+
+
+@pytest.fixture(autouse=True)
+def _swept() -> Iterator[None]:
+    """What is left is collected here, and not in somebody else's test."""
+    yield
+    gc.collect()
 
 
 @dataclass(frozen=True)

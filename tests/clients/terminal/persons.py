@@ -59,8 +59,8 @@ class Person:
 def menu(text: str) -> dict[str, str]:
     """What stands behind the numbers of the menu."""
     rows = text.splitlines()[MENU_ROW:]
-    # A line that goes on with "1 × bear" is no entry.
-    return {found[1]: found[2] for row in rows if (found := re.match(r"\s?([1-9]) (?!×)(.{2,40})", row))}
+    # A line that goes on with how many of a species is no entry.
+    return {found[1]: found[2] for row in rows if (found := re.match(r"\s?([1-9]) (?!\u00d7)(.{2,40})", row))}
 
 
 def first(person: Person, text: str) -> None:
