@@ -14,15 +14,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from rollbook.match.codec.notation import LineWriter, dumps, write
 from rollbook.match.events import Chosen, Event
-from rollbook.match.notation import LineWriter, dumps, write
 from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import SUFFIX, Replay
+from rollbook.replay_file.container import write as write_replay
+from rollbook.replay_file.recording import Keys, record
 from rollbook.rules.catalogue import CURRENT, RULESETS
 from rollbook.rules.game import ToChoose, Watcher
-from rollbook_replays.container import SUFFIX, Replay
-from rollbook_replays.container import write as write_replay
-from rollbook_replays.recording import Keys, record
-from rollbook_replays.telling import tell
+from rollbook_replays.narration import tell
 from tests.replays.forging import eventful, replay_of
 from tests.rules.cases import Case
 

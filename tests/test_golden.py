@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from rollbook.match.check import check
+from rollbook.replay_file.container import read
+from rollbook.replay_file.key_lines import read_keys
 from rollbook.rules.catalogue import RULESETS
-from rollbook_replays.auditing import audit
-from rollbook_replays.container import read
-from rollbook_replays.public_keys import read_keys
-from rollbook_replays.verdicts import Verdict
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Verdict
 from tests import golden
 
 

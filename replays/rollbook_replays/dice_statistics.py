@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rollbook.rules.chance import Value
-from rollbook_replays.verdicts import Audited
+from rollbook_replays.audit.verdicts import Audited
 
 
 @dataclass(frozen=True, slots=True)

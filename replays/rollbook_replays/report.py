@@ -12,11 +12,11 @@ from html import escape
 from typing import Final
 
 from rollbook.rules.catalogue import CURRENT
+from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.dice_statistics import DiceCount, DieStatistics
-from rollbook_replays.drawing import WIDTH, called, printable
-from rollbook_replays.judging import Judgement, amount
-from rollbook_replays.manifest import instant
-from rollbook_replays.verdicts import Audited, Verdict
+from rollbook_replays.text import WIDTH, called, printable
+from rollbook_replays.tournament.judgement import Judgement, amount
+from rollbook_replays.tournament.manifest import instant
 
 LONGEST_DETAIL: Final = 400
 UNLIKELY: Final = 0.001

@@ -1,5 +1,5 @@
 """`python -m rollbook` is the command `rollbook`."""
 
-from rollbook.cli import main
+from rollbook.cli.app import main
 
 main()

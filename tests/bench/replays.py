@@ -13,14 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import SUFFIX, write
+from rollbook.replay_file.key_lines import read_keys
+from rollbook.replay_file.recording import Keys, record
 from rollbook.rules.catalogue import CURRENT, find
-from rollbook_replays.auditing import audit
-from rollbook_replays.container import SUFFIX, write
-from rollbook_replays.many import audit_all
-from rollbook_replays.public_keys import read_keys
-from rollbook_replays.recording import Keys, record
-from rollbook_replays.sources import sources
-from rollbook_replays.verdicts import Verdict
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.sources import sources
+from rollbook_replays.audit.verdicts import Verdict
+from rollbook_replays.audit.workers import audit_all
 from tests.bench.measure import Measure, Row, side_by_side
 from tests.bench.rules import baseline
 

@@ -14,9 +14,9 @@ from eventsourcing.application import Application
 from eventsourcing.domain import Aggregate, event
 
 from rollbook.match.check import check
+from rollbook.match.codec.notation import write
+from rollbook.match.dice import Dice
 from rollbook.match.events import Chosen, Happened
-from rollbook.match.fairness import Dice
-from rollbook.match.notation import write
 from rollbook.match.simulation import Simulation
 from rollbook.rules import cant_stop
 from rollbook.rules.cant_stop_offers import BASIC_OFFER

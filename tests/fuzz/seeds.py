@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from rollbook.replay_file import container
+from rollbook.replay_file.kept_heads import WitnessedHead, write_heads
 from rollbook.rules.catalogue import CURRENT
 from rollbook.rules.game import Watcher
-from rollbook_replays import container
-from rollbook_replays.kept_heads import WitnessedHead, write_heads
 from tests.replays.replaying import KEYS, cut, recorded
 from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
 

@@ -12,23 +12,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.codec.notation import write as write_plain
 from rollbook.match.fold import Misplaced
-from rollbook.match.notation import write as write_plain
-from rollbook.match.vocabulary import Unreadable
+from rollbook.replay_file import container
+from rollbook.replay_file.kept_heads import read_heads
+from rollbook.replay_file.key_lines import read_keys, write_keys
+from rollbook.replay_file.lines import WrongLine
 from rollbook.rules.game import Watcher
 from rollbook.rules.refusals import Refused
-from rollbook_replays import container
-from rollbook_replays.auditing import audit
-from rollbook_replays.bundle import NotABundle, open_bundle
-from rollbook_replays.judging import judge, judge_matches
-from rollbook_replays.kept_heads import read_heads
-from rollbook_replays.looking import Broken, NotToBeSeen, look
-from rollbook_replays.manifest import WrongManifest, read_manifest
-from rollbook_replays.public_keys import read_keys, write_keys
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Verdict
+from rollbook_replays.history import Broken, NotToBeSeen, look
+from rollbook_replays.narration import draw_board, tell
 from rollbook_replays.report import Report
-from rollbook_replays.telling import draw_board, tell
-from rollbook_replays.verdicts import Verdict
-from rollbook_replays.wrong_line import WrongLine
+from rollbook_replays.tournament.bundle import NotABundle, open_bundle
+from rollbook_replays.tournament.judgement import judge, judge_matches
+from rollbook_replays.tournament.manifest import WrongManifest, read_manifest
 
 LARGEST_INPUT: Final = 1 << 15
 

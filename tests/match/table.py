@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from rollbook.match.codec.notation import Header, write
+from rollbook.match.dice import Dice, commitment, match_key
 from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Sealed, SeatTaken, Started
-from rollbook.match.fairness import Dice, commitment, match_key
 from rollbook.match.fold import Match
-from rollbook.match.notation import Header, write
 from rollbook.match.perspective import as_seen
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from rollbook.match.check import Wrong, check
+from rollbook.match.codec.notation import dumps, write
 from rollbook.match.events import Resigned, Sealed, TimedOut
-from rollbook.match.notation import dumps, write
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Watcher

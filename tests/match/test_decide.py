@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from rollbook.match import decide
+from rollbook.match.chain import Entry, Head, Position
+from rollbook.match.codec.envelope import Logged, read_bytes, write_bytes
 from rollbook.match.decide import Command, Decision, Declined, NotDue, Why
-from rollbook.match.envelope import Logged, read_bytes, write_bytes
-from rollbook.match.events import LOG_LOST, Chosen, Event, Head, Opened, Sealed, SeatTaken, Terms
-from rollbook.match.fairness import commitment, entropy_commitment
+from rollbook.match.dice import commitment, entropy_commitment
+from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Sealed, SeatTaken, Terms
 from rollbook.match.fold import Misplaced
-from rollbook.match.ledger import Ledger, Made, Position
-from rollbook.match.log import Entry
+from rollbook.match.ledger import Ledger, Made
 from rollbook.rules.cant_stop import Stop
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.refusals import Refused

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rollbook.match import decide
 from rollbook.match.events import Sealed, Terms
-from rollbook_replays.container import Replay, write
-from rollbook_replays.recording import Keys
+from rollbook.replay_file.container import Replay, write
+from rollbook.replay_file.recording import Keys
 from tests.match.test_decide import Played
 from tests.replays.forging import replay_of
 

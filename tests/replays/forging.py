@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rollbook.match import decide
+from rollbook.match.chain import genesis, link
+from rollbook.match.codec.envelope import read_bytes, write_bytes
 from rollbook.match.decide import Command
-from rollbook.match.envelope import read_bytes, write_bytes
 from rollbook.match.events import Opened, Ready, SeatTaken
-from rollbook.match.fairness import genesis, link
 from rollbook.match.heads import sign_head
+from rollbook.replay_file.container import Head, Replay, write
+from rollbook.replay_file.kept_heads import WitnessedHead
+from rollbook.replay_file.key_lines import key_id, read_keys
+from rollbook.replay_file.recording import Keys
 from rollbook.rules.catalogue import find
-from rollbook_replays.auditing import audit
-from rollbook_replays.container import Head, Replay, write
-from rollbook_replays.kept_heads import WitnessedHead
-from rollbook_replays.public_keys import key_id, read_keys
-from rollbook_replays.recording import Keys
-from rollbook_replays.verdicts import Audited
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Audited
 from tests.match.test_decide import SECRET, Played
 
 SERVICE = Keys.of(1)

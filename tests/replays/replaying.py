@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import Replay
+from rollbook.replay_file.key_lines import read_keys
+from rollbook.replay_file.recording import Keys, record
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.options import OptionValue
-from rollbook_replays.container import Replay
-from rollbook_replays.public_keys import read_keys
-from rollbook_replays.recording import Keys, record
 
 SEED = 7
 KEYS = Keys.of(SEED)

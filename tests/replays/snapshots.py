@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rollbook.rules.catalogue import CURRENT
 from rollbook.rules.game import Watcher
-from rollbook_replays.looking import look
-from rollbook_replays.telling import draw_board
+from rollbook_replays.history import look
+from rollbook_replays.narration import draw_board
 from tests.replays.replaying import recorded
 
 FOLDER = Path(__file__).parent / "boards"

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from rollbook_replays import many
-from rollbook_replays.auditing import audit
-from rollbook_replays.container import read, without_names, write
-from rollbook_replays.kept_heads import WitnessedHead, write_heads
-from rollbook_replays.public_keys import read_keys
-from rollbook_replays.recording import Keys
-from rollbook_replays.sources import sources
-from tests.commands.test_commands import files_of, rollbook
+from rollbook.replay_file.container import read, without_names, write
+from rollbook.replay_file.kept_heads import WitnessedHead, write_heads
+from rollbook.replay_file.key_lines import read_keys
+from rollbook.replay_file.recording import Keys
+from rollbook_replays.audit import workers as many
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.sources import sources
+from tests.cli.test_commands import files_of, rollbook
 from tests.replays.replaying import KEYS, recorded
 
 
@@ -215,8 +215,8 @@ def test_what_is_no_file_is_told_and_nobody_waits_for_it(corpus: Path, tmp_path:
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from rollbook_replays.many import audit_one
-from rollbook_replays.sources import sources
+from rollbook_replays.audit.workers import audit_one
+from rollbook_replays.audit.sources import sources
 if os.geteuid() == 0:
     os.seteuid(65534)  # nothing is locked for root
 for source in sources(Path(sys.argv[1])):

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from rollbook.match.fairness import link
+from rollbook.match.chain import link
 from rollbook.match.heads import sign_head
 from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import Head, Replay, without_names, write
+from rollbook.replay_file.key_lines import key_id, read_keys
+from rollbook.replay_file.recording import Keys, record
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Watcher
 from rollbook.v1 import events_pb2 as proto
-from rollbook_replays.auditing import audit
-from rollbook_replays.container import Head, Replay, without_names, write
-from rollbook_replays.public_keys import key_id, read_keys
-from rollbook_replays.recording import Keys, record
-from rollbook_replays.verdicts import Audited, Check, Verdict
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Audited, Check, Verdict
 
 SEED = 11
 KEYS = Keys.of(SEED)

@@ -13,14 +13,14 @@ from dataclasses import replace
 import pytest
 
 from rollbook.match import decide
-from rollbook.match.fairness import link
+from rollbook.match.chain import link
 from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import Replay, write
+from rollbook.replay_file.recording import record
 from rollbook.rules.catalogue import find
 from rollbook.v1 import events_pb2 as proto
-from rollbook_replays.auditing import audit
-from rollbook_replays.container import Replay, write
-from rollbook_replays.recording import record
-from rollbook_replays.verdicts import Check, Verdict
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Check, Verdict
 from tests.match.test_decide import Played
 from tests.replays.forging import PUBLIC, SERVICE, head_of, judged, replay_of
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from rollbook.match.chain import Head, link
+from rollbook.match.dice import commitment
 from rollbook.match.events import (
     Chosen,
     Forfeited,
     Happened,
-    Head,
     Opened,
     Ready,
     Resigned,
@@ -28,12 +29,11 @@ from rollbook.match.events import (
     Started,
     TimedOut,
 )
-from rollbook.match.fairness import commitment, link
+from rollbook.replay_file.container import Replay
 from rollbook.rules.allie_gator_table import Drawn
 from rollbook.rules.cant_stop import Roll, Rolled, Stop
 from rollbook.rules.cant_stop_offers import Advance
-from rollbook_replays.container import Replay
-from rollbook_replays.verdicts import Audited, Check, Verdict
+from rollbook_replays.audit.verdicts import Audited, Check, Verdict
 from tests.match.test_decide import SECRET
 from tests.replays.forging import (
     ENTROPY,

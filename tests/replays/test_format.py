@@ -6,12 +6,12 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 
 from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import LARGEST_BODY, LARGEST_FILE, LARGEST_NAMES, read, write
+from rollbook.replay_file.key_lines import read_keys
+from rollbook.replay_file.recording import Keys, record
 from rollbook.rules.catalogue import find
-from rollbook_replays.auditing import audit
-from rollbook_replays.container import LARGEST_BODY, LARGEST_FILE, LARGEST_NAMES, read, write
-from rollbook_replays.public_keys import read_keys
-from rollbook_replays.recording import Keys, record
-from rollbook_replays.verdicts import Check, Verdict
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Check, Verdict
 from tests.replays import mini_reader
 from tests.replays.example import PAGE, example, shown
 

@@ -17,9 +17,9 @@ from typing import Final
 
 import pytest
 
-from rollbook_replays import container
-from rollbook_replays.bundle import NotABundle, open_bundle
-from rollbook_replays.container import LARGEST_BODY, LARGEST_FILE, NotAReplay, read
+from rollbook.replay_file import container
+from rollbook.replay_file.container import LARGEST_BODY, LARGEST_FILE, NotAReplay, read
+from rollbook_replays.tournament.bundle import NotABundle, open_bundle
 from tests.replays.replaying import KEYS, recorded
 from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook_replays.auditing import audit
-from rollbook_replays.container import without_names, write
-from rollbook_replays.judging import Fault, Judgement
-from rollbook_replays.manifest import read_manifest
-from rollbook_replays.verdicts import Verdict
+from rollbook.replay_file.container import without_names, write
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Verdict
+from rollbook_replays.tournament.judgement import Fault, Judgement
+from rollbook_replays.tournament.manifest import read_manifest
 from tests.replays.replaying import KEYS, PUBLIC, recorded
 from tests.replays.tournaments import (
     EVERYBODY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rollbook_replays.manifest import LARGEST_MANIFEST, WrongManifest, read_manifest
+from rollbook_replays.tournament.manifest import LARGEST_MANIFEST, WrongManifest, read_manifest
 from tests.replays.tournaments import EVERYBODY, manifest
 
 

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
+from rollbook.match.chain import link
 from rollbook.match.events import Event
-from rollbook.match.fairness import link
 from rollbook.rules.catalogue import find
-from rollbook_replays import reading
-from rollbook_replays.diverging import Diverged
-from rollbook_replays.reading import Reader
-from rollbook_replays.verdicts import Divergence
+from rollbook_replays.audit import events as reading
+from rollbook_replays.audit.divergence import Diverged
+from rollbook_replays.audit.events import Reader
+from rollbook_replays.audit.verdicts import Divergence
 from tests.replays.forging import eventful, replay_of
 
 GAME = find("cant_stop")

@@ -10,12 +10,12 @@ from typing import Final
 
 import pytest
 
+from rollbook.replay_file.container import write
 from rollbook.rules.chance import Value
-from rollbook_replays.auditing import audit
-from rollbook_replays.container import write
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Audited, Thrown, Verdict
 from rollbook_replays.dice_statistics import DiceCount, chi_square_tail
 from rollbook_replays.report import Report
-from rollbook_replays.verdicts import Audited, Thrown, Verdict
 from tests.replays.replaying import KEYS, PUBLIC, recorded
 from tests.replays.tournaments import NUMBERS, bundled, judged, manifest, replays
 

@@ -11,15 +11,15 @@ import pytest
 
 from rollbook.match.events import Chosen, Opened
 from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import Replay
+from rollbook.replay_file.recording import record
 from rollbook.rules import cant_stop, catalogue
 from rollbook.rules.cant_stop import ONLY_ROLL, ROLL_OR_STOP, Choice, Outcome, State, Stop
 from rollbook.rules.cant_stop_offers import RUNNERS
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Listed
 from rollbook.rules.refusals import Illegal, Reason
-from rollbook_replays.container import Replay
-from rollbook_replays.recording import record
-from rollbook_replays.verdicts import Check, Verdict
+from rollbook_replays.audit.verdicts import Check, Verdict
 from tests.replays.forging import SERVICE, judged, put_together, taken_apart
 
 

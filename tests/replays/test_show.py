@@ -16,14 +16,14 @@ import pytest
 from rich.cells import cell_len
 
 from rollbook.match.check import check
-from rollbook.match.notation import write as write_plain
+from rollbook.match.codec.notation import write as write_plain
 from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import SUFFIX, Replay, read, without_names, write
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Watcher
-from rollbook_replays.container import SUFFIX, Replay, read, without_names, write
-from rollbook_replays.drawing import WIDTH
-from rollbook_replays.looking import look
-from rollbook_replays.telling import tell
+from rollbook_replays.history import look
+from rollbook_replays.narration import tell
+from rollbook_replays.text import WIDTH
 from tests.replays.replaying import KEYS, SEED, cut, recorded
 from tests.replays.snapshots import FOLDER, snapshot
 

@@ -10,11 +10,11 @@ from typing import Any, Final, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook_replays.auditing import audit
-from rollbook_replays.bundle import open_bundle, write_bundle
-from rollbook_replays.container import Replay, write
-from rollbook_replays.judging import Judgement, amount, judge
-from rollbook_replays.public_keys import key_id
+from rollbook.replay_file.container import Replay, write
+from rollbook.replay_file.key_lines import key_id
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.tournament.bundle import open_bundle, write_bundle
+from rollbook_replays.tournament.judgement import Judgement, amount, judge
 from tests.replays.replaying import KEYS, PUBLIC, recorded
 
 ORGANISER: Final = Ed25519PrivateKey.from_private_bytes(bytes([9]) * 32)

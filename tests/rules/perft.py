@@ -13,8 +13,8 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
+from rollbook.match.codec.notation import LineWriter, dumps
 from rollbook.match.events import Chosen
-from rollbook.match.notation import LineWriter, dumps
 from rollbook.rules import cant_stop
 from rollbook.rules.catalogue import find
 from rollbook.rules.chance import Draw, Throw

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rollbook.match.codec.moves import write_choice
+from rollbook.match.codec.notation import LineReader, LineWriter, read_header
 from rollbook.match.events import Chosen, Event, Happened
-from rollbook.match.notation import LineReader, LineWriter, read_header
 from rollbook.match.simulation import Simulation
-from rollbook.match.vocabulary import write_choice
 from rollbook.rules import allie_gator, cant_stop
 from rollbook.rules.cant_stop_offers import LENGTHS
 from rollbook.rules.catalogue import CURRENT, find

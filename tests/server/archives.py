@@ -10,12 +10,12 @@ from typing import Any
 
 import grpc
 
-from rollbook.log.archive.archived import ArchivedLog
 from rollbook.server.archive_index import ArchiveIndex
-from rollbook.server.archiving import Archivist
+from rollbook.server.archivist import Archivist
 from rollbook.server.finished import Finished
-from rollbook.server.replay_service import ReplayServicer
+from rollbook.server.rpc.replay import ReplayServicer
 from rollbook.server.service import Service
+from rollbook.storage.archive.log import ArchivedLog
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from tests.server.talking import PATIENCE_SECONDS, Person
 from tests.server.watching import Theatre

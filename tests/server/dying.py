@@ -11,8 +11,8 @@ import signal
 import sys
 from pathlib import Path
 
-from rollbook.log.redis_log import RedisLog
-from rollbook.server.archiving import Archivist
+from rollbook.server.archivist import Archivist
+from rollbook.storage.redis.log import RedisLog
 from tests.server.archives import Keeper
 
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.identity.keys import key_id
 from rollbook.match.heads import HeadKeys
-from rollbook.server.lost_tails import LostTails
+from rollbook.server.play.lost_logs import LostTails
 
 _KEY = Ed25519PrivateKey.from_private_bytes(b"h" * 32)
 HEAD_KEYS = HeadKeys(_KEY, key_id(_KEY.public_key()), {key_id(_KEY.public_key()): _KEY.public_key()})

@@ -57,7 +57,8 @@ class Diary:
 
     async def write(self, request: wrappers_pb2.StringValue, context: Any) -> wrappers_pb2.Int64Value:
         """Append one event."""
-        from rollbook.match.log import Appended, Entry, OutcomeUnknown, StoreUnavailable  # noqa: PLC0415 - as serve does
+        from rollbook.match.chain import Entry  # noqa: PLC0415 - as serve does
+        from rollbook.storage.port import Appended, OutcomeUnknown, StoreUnavailable  # noqa: PLC0415 - as serve does
 
         try:
             head = await self._log.head("diary")
@@ -106,7 +107,7 @@ class Diary:
 
 async def only_the_diary(foundation: Foundation) -> Any:
     """What these services run."""
-    from rollbook.server.running import Assembly, Servicer  # noqa: PLC0415 - as serve does
+    from rollbook.server.lifecycle import Assembly, Servicer  # noqa: PLC0415 - as serve does
 
     diary = Diary(foundation)
     return Assembly([Servicer(DIARY, diary.add, drain=diary.drain)])
@@ -261,7 +262,7 @@ def begin(channel: grpc.Channel, method: str, text: str = "") -> Any:
 
 def main(words: list[str]) -> int:
     """`rollbook serve` with the diary in place of matches; every flag has a value here."""
-    from rollbook.commands.serve import run  # noqa: PLC0415 - only in the process that serves
+    from rollbook.cli.commands.serve import run  # noqa: PLC0415 - only in the process that serves
     from rollbook.server.settings import Settings  # noqa: PLC0415 - only in the process that serves
 
     given: dict[str, Any] = {

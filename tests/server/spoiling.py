@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 import redis.asyncio
 
-from rollbook.log.keys import stream_key
-from rollbook.log.memory import MemoryLog
-from rollbook.log.redis_log import RedisLog
 from rollbook.match.ledger import Ledger
-from rollbook.match.log import StoreUnavailable
+from rollbook.storage.memory import MemoryLog
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.keys import stream_key
+from rollbook.storage.redis.log import RedisLog
 from rollbook.v1.table_pb2 import Position, SignedHead
-from tests.log.servers import Server
 from tests.server.talking import PATIENCE_SECONDS, Refused
 from tests.server.watching import Theatre
+from tests.storage.servers import Server
 
 
 class Spoiler(Theatre):

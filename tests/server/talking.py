@@ -16,16 +16,17 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
 from rollbook.identity.keys import key_id
+from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
-from rollbook.log.memory import MemoryLog
-from rollbook.match.fairness import entropy_commitment, link
+from rollbook.match.chain import link
+from rollbook.match.dice import entropy_commitment
 from rollbook.match.heads import is_signed
-from rollbook.server.identity_service import IdentityService, guest_verifier
-from rollbook.server.key_files import SigningKey
 from rollbook.server.limits import Limits
-from rollbook.server.match_service import MatchService
-from rollbook.server.refusing import DETAILS, Refusing
+from rollbook.server.rpc.errors import DETAILS, Refusing
+from rollbook.server.rpc.identity import IdentityService, guest_verifier
+from rollbook.server.rpc.match import MatchService
 from rollbook.server.service import Service
+from rollbook.storage.memory import MemoryLog
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
 from rollbook.v1.table_pb2 import Choice, LegalChoices, Position, SignedHead

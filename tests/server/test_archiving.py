@@ -9,14 +9,14 @@ import grpc
 import pytest
 
 from rollbook.identity.tokens import Role
-from rollbook.log.archive.archived import whole
-from rollbook.log.archive.port import ArchiveUnavailable
-from rollbook.match.fairness import link
-from rollbook.match.log import Conflict, Entry
-from rollbook.server.archiving import Archivist
+from rollbook.match.chain import Entry, link
+from rollbook.replay_file.container import read
+from rollbook.server.archivist import Archivist
+from rollbook.storage.archive.log import whole
+from rollbook.storage.archive.port import ArchiveUnavailable
+from rollbook.storage.port import Conflict
 from rollbook.v1 import match_pb2
 from rollbook.v1.table_pb2 import Position
-from rollbook_replays.container import read
 from tests.server.archives import Keeper, run
 from tests.server.talking import Person, refusal, some_choice
 

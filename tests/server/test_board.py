@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
-from rollbook.log.memory import MemoryLog
-from rollbook.match.log import Entry, StoreUnavailable
-from rollbook.server.board import Board
+from rollbook.match.chain import Entry
+from rollbook.server.feeds.lobby_board import Board
+from rollbook.storage.memory import MemoryLog
+from rollbook.storage.port import StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING
 from tests.server.talking import World, run
 

@@ -8,13 +8,13 @@ from typing import Any
 import grpc
 import pytest
 
-from rollbook.log.embedded import find_server
-from rollbook.log.keys import stream_key
-from rollbook.server import feeds
+from rollbook.server.feeds import feed as feeds
 from rollbook.server.sweeper import Sweeper
-from tests.log.servers import Server, running
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.redis.keys import stream_key
 from tests.server.spoiling import Spoiler, run
 from tests.server.talking import Person, refusal, some_choice
+from tests.storage.servers import Server, running
 
 DATA_LOSS = (grpc.StatusCode.DATA_LOSS, "LOG_LOST")
 

@@ -12,8 +12,8 @@ import grpc
 import psutil
 
 from rollbook.match import decide
+from rollbook.match.chain import link
 from rollbook.match.decide import Command, Decision
-from rollbook.match.fairness import link
 from rollbook.match.ledger import Ledger
 from rollbook.rules.cant_stop import Stop
 from rollbook.v1 import feed_pb2, feed_pb2_grpc, match_pb2

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from rollbook.log.archive.archived import ArchivedLog, entries_of, whole
-from rollbook.log.archive.settling import open_archive
-from rollbook.log.embedded import find_server
-from rollbook.log.redis_log import RedisLog
-from rollbook_replays.container import NotAReplay
-from tests.log.servers import running
+from rollbook.replay_file.container import NotAReplay
+from rollbook.storage.archive.log import ArchivedLog, entries_of, whole
+from rollbook.storage.archive.marker import open_archive
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.redis.log import RedisLog
 from tests.server.archives import Keeper
+from tests.storage.servers import running
 
 STEPS = [
     "half written",

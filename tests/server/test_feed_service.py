@@ -12,21 +12,22 @@ import grpc
 import pytest
 
 from rollbook.identity.tokens import Role
-from rollbook.log.embedded import find_server
-from rollbook.match.envelope import Logged, write_bytes
+from rollbook.match.chain import Entry
+from rollbook.match.codec.envelope import Logged, write_bytes
 from rollbook.match.events import Chosen
-from rollbook.match.log import Entry
 from rollbook.rules.cant_stop import Stop
-from rollbook.server import feed_service, feeds
+from rollbook.server.feeds import feed as feeds
 from rollbook.server.limits import Limits
-from rollbook.server.projection import Projected, Projector
+from rollbook.server.out.projection import Projected, Projector
+from rollbook.server.rpc import feed as feed_service
+from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import feed_pb2, match_pb2, table_pb2
 from rollbook.v1.table_pb2 import Position
-from tests.log.servers import Server, running
 from tests.server.spoiling import Spoiler
 from tests.server.spoiling import run as on_a_store
 from tests.server.talking import Person, Refused, entropy, refusal, some_choice
 from tests.server.watching import Theatre, Watch, numbers, run
+from tests.storage.servers import Server, running
 
 NEVER = "a" * 24
 SEATS = {"cant_stop": 2, "raffzahn": 3, "wuerfelzoo": 3, "allie_gator": 2}

@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 
-from rollbook.log.memory import MemoryLog
 from rollbook.match import decide
+from rollbook.match.chain import Entry, Position, genesis, link
 from rollbook.match.decide import Command, Declined, Why
 from rollbook.match.events import Terms
-from rollbook.match.fairness import genesis, link
-from rollbook.match.ledger import Ledger, Position
-from rollbook.match.log import Entry
+from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.channels import FELL_BEHIND
-from rollbook.server.feeds import (
+from rollbook.server.feeds.channel import FELL_BEHIND
+from rollbook.server.feeds.feed import (
     CaughtUp,
     Channel,
     Confirmed,
@@ -30,8 +28,9 @@ from rollbook.server.feeds import (
     Frame,
     Revealed,
 )
-from rollbook.server.matches import LogLost, MatchUnknown
-from rollbook.server.projection import perspective_of
+from rollbook.server.out.projection import perspective_of
+from rollbook.server.play.matches import LogLost, MatchUnknown
+from rollbook.storage.memory import MemoryLog
 from tests.match.test_decide import OPENED_MS, Played
 from tests.server.keeping import lost_tails
 

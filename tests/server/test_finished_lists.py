@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rollbook.log.archive.port import ArchiveUnavailable
 from rollbook.server import listing
+from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1 import match_pb2
 from tests.server.archives import Keeper, run
 from tests.server.talking import Person

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from rollbook.match.chain import Position
 from rollbook.match.decide import Command, open_match
 from rollbook.match.heads import is_signed
-from rollbook.match.ledger import Ledger, Position
+from rollbook.match.ledger import Ledger
 from rollbook.rules.catalogue import find
-from rollbook.server import heads
-from rollbook.server.heads import Heads
+from rollbook.server.out import heads
+from rollbook.server.out.heads import Heads
 from tests.server.test_matches import NOW_MS, SECRET, opened
 
 KEY = Ed25519PrivateKey.from_private_bytes(b"h" * 32)

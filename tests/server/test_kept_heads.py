@@ -10,17 +10,18 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.identity.tokens import Role
-from rollbook.log.embedded import find_server
-from rollbook.match.events import LOG_LOST, Head, Sealed
+from rollbook.match.chain import Head
+from rollbook.match.events import LOG_LOST, Sealed
 from rollbook.match.heads import sign_head
 from rollbook.server.lobby import Lobby
+from rollbook.storage.embedded.server import find_server
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST, Event
 from rollbook.v1.match_pb2 import PlayRequest
 from rollbook.v1.table_pb2 import Choice, Position, SignedHead
-from tests.log.servers import Server, running
 from tests.server.spoiling import Spoiler, kept, run, said
 from tests.server.talking import Person, Refused, refusal, some_choice
+from tests.storage.servers import Server, running
 
 Scenario: TypeAlias = Callable[[Spoiler], Awaitable[None]]
 DATA_LOSS = (grpc.StatusCode.DATA_LOSS, "LOG_LOST")

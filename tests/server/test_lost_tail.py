@@ -12,26 +12,26 @@ import grpc
 import pytest
 import redis.asyncio
 
-from rollbook.log.embedded import find_server
-from rollbook.log.keys import stream_key
-from rollbook.log.memory import MemoryLog
-from rollbook.log.redis_log import RedisLog
+from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.decide import Declined, Why
 from rollbook.match.events import LOG_LOST, Sealed
-from rollbook.match.fairness import genesis
-from rollbook.match.ledger import Ledger, Position
-from rollbook.match.log import AppendResult, Entry, StoreUnavailable
+from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Watcher
-from rollbook.server.feeds import CaughtUp, Confirmed, End, Ended, Events, Feeds, Frame
-from rollbook.server.lost_tails import LostTails
-from rollbook.server.matches import LogLost
+from rollbook.server.feeds.feed import CaughtUp, Confirmed, End, Ended, Events, Feeds, Frame
+from rollbook.server.play.lost_logs import LostTails
+from rollbook.server.play.matches import LogLost
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.memory import MemoryLog
+from rollbook.storage.port import AppendResult, StoreUnavailable
+from rollbook.storage.redis.keys import stream_key
+from rollbook.storage.redis.log import RedisLog
 from rollbook.v1 import match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
-from tests.log.servers import Server, running
 from tests.server.keeping import HEAD_KEYS, lost_tails
 from tests.server.talking import World, refusal, some_choice
 from tests.server.talking import run as run_world
 from tests.server.test_matches import NOW_MS, Client, Table, matches_of
+from tests.storage.servers import Server, running
 
 PATIENCE_SECONDS = 60
 Cut = Callable[[int], Awaitable[None]]

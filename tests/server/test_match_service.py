@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 import pytest
 
-from rollbook.match.log import Entry
+from rollbook.match.chain import Entry
 from rollbook.rules.catalogue import CURRENT
 from rollbook.v1 import match_pb2, table_pb2
 from rollbook.v1.events_pb2 import Event

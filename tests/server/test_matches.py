@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 
-from rollbook.log.memory import MemoryLog
 from rollbook.match import decide
+from rollbook.match.chain import Entry, Position
 from rollbook.match.decide import Command, Declined, Why
+from rollbook.match.dice import commitment
 from rollbook.match.events import Chosen, Opened, Ready, Resigned, SeatTaken, Terms
-from rollbook.match.fairness import commitment
-from rollbook.match.ledger import Ledger, Position
-from rollbook.match.log import AppendResult, Entry, LobbyEntry, OutcomeUnknown, StoreUnavailable
+from rollbook.match.ledger import Ledger
 from rollbook.rules.cant_stop_offers import Advance
 from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import Refused
-from rollbook.server.lost_tails import LostTails
-from rollbook.server.matches import Answer, LogLost, Matches, MatchUnknown, RequestReused, asked_for
+from rollbook.server.play.lost_logs import LostTails
+from rollbook.server.play.matches import Answer, LogLost, Matches, MatchUnknown, RequestReused, asked_for
+from rollbook.storage.memory import MemoryLog
+from rollbook.storage.port import AppendResult, LobbyEntry, OutcomeUnknown, StoreUnavailable
 from tests.server.keeping import lost_tails
 
 SECRET = bytes(32)

@@ -18,11 +18,12 @@ import grpc
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from rollbook.log.memory import MemoryLog
+from rollbook.match.chain import Entry
 from rollbook.match.events import Resumed, TimedOut
-from rollbook.match.log import Entry, OutcomeUnknown, StoreUnavailable
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.settings import Listen, SettingReason, SettingRefused, Settings
+from rollbook.storage.memory import MemoryLog
+from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
 from rollbook.v1 import feed_pb2, match_pb2
 from rollbook.v1.table_pb2 import Position
 from tests.server.serving import Service, started, until

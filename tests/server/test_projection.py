@@ -17,21 +17,22 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
 from rollbook.match import decide
+from rollbook.match.chain import Position
+from rollbook.match.codec.envelope import Logged, read_bytes
+from rollbook.match.codec.messages import read_choice, write_choice
 from rollbook.match.decide import Command, Decision
-from rollbook.match.envelope import Logged, read_bytes
+from rollbook.match.dice import commitment
 from rollbook.match.events import Chosen, Event, Happened, Ready, Sealed, Started, Terms
-from rollbook.match.fairness import commitment
 from rollbook.match.fold import Misplaced
 from rollbook.match.heads import is_signed
-from rollbook.match.ledger import Ledger, Position
-from rollbook.match.messages import read_choice, write_choice
+from rollbook.match.ledger import Ledger
 from rollbook.rules.allie_gator_table import Card, Drawn, Steal, Stolen
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, Perspective, ToChoose, Watcher, everything_is_open
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.rules.wuerfelzoo_choices import Play, PlayOffer, Reroll, TurnChoices
-from rollbook.server.projection import (
+from rollbook.server.out.projection import (
     NotSealed,
     Projected,
     Projector,
@@ -629,6 +630,6 @@ def test_a_head_is_signed_for_exactly_its_position() -> None:
 
 def test_the_projection_knows_nothing_of_grpc() -> None:
     """A replay file, a report and a test project as the service does."""
-    script = "import sys, rollbook.server.projection; print('grpc' in sys.modules)"
+    script = "import sys, rollbook.server.out.projection; print('grpc' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "False" == done.stdout.strip()

@@ -14,9 +14,9 @@ from typing import Any
 import grpc
 import pytest
 
-from rollbook.match.fairness import genesis, link
-from rollbook.server.feed_service import FeedServicer
-from rollbook.server.refusing import Context
+from rollbook.match.chain import genesis, link
+from rollbook.server.rpc.errors import Context
+from rollbook.server.rpc.feed import FeedServicer
 from rollbook.v1 import feed_pb2_grpc
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.feed_pb2 import MatchFrame, WatchMatchRequest

@@ -11,20 +11,12 @@ import grpc
 import pytest
 
 from rollbook.identity.refusals import NameReason, NameRefused, TokenReason, TokenRefused
+from rollbook.match.codec.moves import Unreadable
 from rollbook.match.decide import Declined, Why
-from rollbook.match.log import OutcomeUnknown, StoreUnavailable
-from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.server.matches import LogLost, MatchUnknown, RequestReused
-from rollbook.server.refusing import (
-    CODES,
-    MOST_DETAIL_BYTES,
-    Refusal,
-    detail_of,
-    play_refusal,
-    refusal_of,
-    status_of,
-)
+from rollbook.server.play.matches import LogLost, MatchUnknown, RequestReused
+from rollbook.server.rpc.errors import CODES, MOST_DETAIL_BYTES, Refusal, detail_of, play_refusal, refusal_of, status_of
+from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
 from rollbook.v1.refusals_pb2 import RefusalReason
 from rollbook.v1.table_pb2 import LegalChoices
 from tests.server.talking import World, refusal, run

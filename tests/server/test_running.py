@@ -17,12 +17,12 @@ from google.protobuf import wrappers_pb2
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from rollbook.log.embedded import find_server
-from rollbook.server.running import MOST_STREAMS_A_CONNECTION
-from tests.log.servers import running
-from tests.log.terminating import certificate
+from rollbook.server.lifecycle import MOST_STREAMS_A_CONNECTION
+from rollbook.storage.embedded.server import find_server
 from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, begin, call, health, service, until
 from tests.server.talking import refused as told_by
+from tests.storage.servers import running
+from tests.storage.terminating import certificate
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 KEY_FILES = ("head.key", "replay.key", "token.key", "service.key")

@@ -9,8 +9,8 @@ from typing import Any
 import grpc
 
 from rollbook.identity.tokens import Role
-from rollbook.log.memory import MemoryLog
-from rollbook.match.log import AppendResult, Conflict
+from rollbook.storage.memory import MemoryLog
+from rollbook.storage.port import AppendResult, Conflict
 from rollbook.v1 import match_pb2
 from tests.server.talking import Person, World, entropy, refusal, refused, run, some_choice
 

@@ -10,18 +10,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.identity.keys import key_id
 from rollbook.identity.references import REFERENCE_BYTES
+from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
-from rollbook.log.memory import MemoryLog
 from rollbook.match import decide
+from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.decide import Command
-from rollbook.match.envelope import read_bytes
+from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Resumed, Sealed, Terms, TimedOut
-from rollbook.match.fairness import commitment
 from rollbook.match.ledger import Ledger
 from rollbook.rules.catalogue import find
-from rollbook.server.key_files import SigningKey
 from rollbook.server.service import Service
 from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS, Sweeper
+from rollbook.storage.memory import MemoryLog
 
 SECRET = bytes(32)
 MATCH = "abcdefghijklmnopqrstuvwx"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rollbook.log.memory import MemoryLog
-from rollbook.match.log import Entry
+from rollbook.match.chain import Entry
+from rollbook.storage.memory import MemoryLog
 from tests.server.talking import Person, World, refusal, run, some_choice
 
 

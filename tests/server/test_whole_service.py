@@ -17,11 +17,11 @@ from typing import Any
 import psutil
 import pytest
 
+from rollbook.match.chain import link
 from rollbook.match.check import check
-from rollbook.match.envelope import read_bytes
+from rollbook.match.codec.envelope import read_bytes
+from rollbook.match.codec.notation import Header, write
 from rollbook.match.events import Opened, Ready
-from rollbook.match.fairness import link
-from rollbook.match.notation import Header, write
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.events_pb2 import Private

@@ -9,8 +9,8 @@ from typing import Any
 import grpc
 
 from rollbook.identity.tokens import Role
-from rollbook.match.fairness import genesis, link
-from rollbook.server.feed_service import FeedServicer
+from rollbook.match.chain import genesis, link
+from rollbook.server.rpc.feed import FeedServicer
 from rollbook.server.service import Service
 from rollbook.v1 import feed_pb2, feed_pb2_grpc
 from rollbook.v1.events_pb2 import Event

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SERVICE = Path(__file__).parents[2] / "service"
-RULES = sorted((SERVICE / "rollbook" / "rules").glob("*.py"))
+RULES = sorted((SERVICE / "rollbook" / "rules").rglob("*.py"))
 BANNED = {"random", "secrets", "time", "datetime", "os", "grpc", "redis", "asyncio", "socket", "threading"}
 
 
@@ -53,8 +53,8 @@ def test_auditing_what_strangers_send_loads_neither_grpc_nor_redis() -> None:
 
 def test_the_command_line_loads_no_command_before_it_is_called() -> None:
     """`rollbook games` must not pay for what other commands need."""
-    statement = "from rollbook.cli import run; run(['games'])"
-    script = f"import sys\n{statement}\nprint('rollbook.commands.simulate' in sys.modules)"
+    statement = "from rollbook.cli.app import run; run(['games'])"
+    script = f"import sys\n{statement}\nprint('rollbook_replays.commands.simulate' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "False" == done.stdout.splitlines()[-1]
 

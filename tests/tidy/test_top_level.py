@@ -38,7 +38,7 @@ def test_every_reason_of_refusal_is_given_somewhere() -> None:
     rules = "\n".join(
         file.read_text(encoding="utf-8")
         for part in ("rules", "match")
-        for file in (ROOT / "service" / "rollbook" / part).glob("*.py")
+        for file in (ROOT / "service" / "rollbook" / part).rglob("*.py")
         if file.name != "refusals.py"
     )
     assert [] == [reason.name for reason in Reason if not re.search(rf"Reason\.{reason.name}\b", rules)]

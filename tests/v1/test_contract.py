@@ -20,7 +20,7 @@ from rollbook.v1 import match_pb2, refusals_pb2, table_pb2, wuerfelzoo_pb2
 
 ROOT = Path(__file__).resolve().parents[2]
 PROTOS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "proto").rglob("*.proto"))}
-RULES = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "service" / "rollbook" / "rules").glob("*.py"))]
+RULES = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "service" / "rollbook" / "rules").rglob("*.py"))]
 
 REFUSAL = re.compile(r"((?:  //.*\n)+)  REFUSAL_REASON_(\w+) = [1-9]\d*;")
 EXPLAINED = re.compile(r"\S.*[.] Cause: \S.*[.] Code: ([A-Z_]+)[.] Client: \S.*[.]")

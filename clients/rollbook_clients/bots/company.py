@@ -6,7 +6,7 @@ import asyncio
 import signal
 from contextlib import suppress
 
-from rollbook.commands.outcome import Exit, worst
+from rollbook.cli.exits import Exit, worst
 from rollbook.rules.refusals import Invalid
 from rollbook_clients.bots.player import Broken, Player, Tell, Terms
 from rollbook_clients.bots.wire import NotKnown

@@ -13,7 +13,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from rollbook.match.messages import write_choice
+from rollbook.match.codec.messages import write_choice
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game
 from rollbook.rules.options import Options

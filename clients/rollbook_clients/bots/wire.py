@@ -12,7 +12,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 from google.protobuf.message import Message
 
-from rollbook.match.messages import face_numbers, read_choice
+from rollbook.match.codec.messages import face_numbers, read_choice
 from rollbook.rules import allie_gator
 from rollbook.rules.game import Choices, Game, Listed
 from rollbook.rules.options import Options

@@ -12,14 +12,14 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from rollbook.commands.outcome import Exit, usage
-from rollbook.commands.simulate import pairs
+from rollbook.cli.exits import Exit, usage
 from rollbook.rules.catalogue import find
 from rollbook.rules.options import read_options
 from rollbook.rules.refusals import Refused
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.catalogue import Unknown
+from rollbook_replays.commands.simulate import pairs
 
 MOST_BOTS: Final = 100
 

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from rollbook.commands.outcome import Exit, usage
-from rollbook.commands.progress import Progress
-from rollbook.commands.simulate import SEEDS, pairs
+from rollbook.cli.exits import Exit, usage
+from rollbook.cli.progress import Progress
 from rollbook.rules.catalogue import find
 from rollbook.rules.options import read_options
 from rollbook.rules.refusals import Refused
@@ -22,6 +21,7 @@ from rollbook_clients.bots.bot import Unsuited
 from rollbook_clients.bots.catalogue import Unknown
 from rollbook_clients.bots.duel import Duel, check, play_all
 from rollbook_clients.bots.tally import Tally
+from rollbook_replays.commands.simulate import SEEDS, pairs
 
 MOST_MATCHES: Final = 1_000_000
 MOST_JOBS: Final = 256

@@ -31,7 +31,7 @@ from rollbook_clients.sdk.witness import Witness
 from rollbook_clients.sdk.writes import Writes
 
 if TYPE_CHECKING:
-    from rollbook_replays.verdicts import Audited
+    from rollbook_replays.audit.verdicts import Audited
 
 
 class Match:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_clients.sdk.witness import Witness
-from rollbook_replays.auditing import audit
-from rollbook_replays.kept_heads import WitnessedHead
-from rollbook_replays.verdicts import Audited
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Audited
 
 
 async def audited(witness: Witness, replay: bytes) -> Audited:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rollbook.match.envelope import Logged, read_bytes
+from rollbook.match.codec.envelope import Logged, read_bytes
+from rollbook.match.codec.messages import fill
+from rollbook.match.codec.moves import Unreadable, is_hidden
 from rollbook.match.events import Happened, Opened
 from rollbook.match.fold import Match, Misplaced
-from rollbook.match.messages import fill
-from rollbook.match.vocabulary import Unreadable, is_hidden
+from rollbook.replay_file.container import Replay
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose, Watcher
 from rollbook.rules.refusals import Refused
 from rollbook.v1.events_pb2 import Event, HiddenOutcome, Private
 from rollbook.v1.table_pb2 import View
-from rollbook_replays.container import Replay
 
 BETWEEN_COPIES: Final = 32
 """Every so many events a state is kept, so that a step back folds no more than these."""

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from textual.screen import Screen
 
-from rollbook.commands.outcome import Exit, usage
+from rollbook.cli.exits import Exit, usage
+from rollbook.replay_file.container import NotAReplay, read
 from rollbook_clients.sdk import NotFound, RollbookError, Table, Unreachable, connect
 from rollbook_clients.sdk.guests import GuestsUnreadable
 from rollbook_clients.sdk.heads import HeadsUnreadable
@@ -23,7 +24,6 @@ from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
 from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_clients.terminal.screens.table import TableScreen
-from rollbook_replays.container import NotAReplay, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from rollbook.rules.allie_gator_table import (
 from rollbook.rules.allie_gator_view import View
 from rollbook.rules.chance import FirstSeat
 from rollbook_replays.boards.telling import Names, Telling
-from rollbook_replays.drawing import FAINT, HEADING, Pen, name_width, padded, seat_style, wrapped
+from rollbook_replays.text import FAINT, HEADING, Pen, name_width, padded, seat_style, wrapped
 
 INDENT: Final = 13
 CHIP: Final = "◆"

@@ -9,7 +9,7 @@ from typing import Final
 from rollbook.rules.cant_stop import Choice, Column, Outcome, Roll, State, Stop, View
 from rollbook.rules.chance import FirstSeat
 from rollbook_replays.boards.telling import Names, Telling
-from rollbook_replays.drawing import FAINT, HEADING, Pen, boxes, centred, listed, name_width, padded, seat_style
+from rollbook_replays.text import FAINT, HEADING, Pen, boxes, centred, listed, name_width, padded, seat_style
 
 PIPS: Final = {
     1: ("     ", "  ●  ", "     "),

@@ -9,18 +9,7 @@ from rollbook.rules.chance import FirstSeat
 from rollbook.rules.raffzahn import Choice, Outcome, Pass, Roll, Take, View
 from rollbook.rules.raffzahn_table import TEETH, TILES, State
 from rollbook_replays.boards.telling import Names, Telling
-from rollbook_replays.drawing import (
-    FAINT,
-    HEADING,
-    Pen,
-    boxes,
-    centred,
-    listed,
-    name_width,
-    padded,
-    seat_style,
-    wrapped,
-)
+from rollbook_replays.text import FAINT, HEADING, Pen, boxes, centred, listed, name_width, padded, seat_style, wrapped
 
 STYLES: Final = ("yellow", "blue", "blue")
 DICE: Final = ("yellow", "the first blue", "the second blue")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from rollbook_replays.drawing import Pen
+from rollbook_replays.text import Pen
 
 Names: TypeAlias = Sequence[str]
 

@@ -11,7 +11,7 @@ from rollbook.rules.wuerfelzoo import Drawn, Outcome, View
 from rollbook.rules.wuerfelzoo_choices import Bear, Boar, Choice, Fox, Play, Reroll, Squirrel
 from rollbook.rules.wuerfelzoo_table import DEAL_ROLL, DOUBLE, SPECIES, TRAP, State
 from rollbook_replays.boards.telling import Names, Telling
-from rollbook_replays.drawing import FAINT, HEADING, Pen, name_width, padded, seat_style, wrapped
+from rollbook_replays.text import FAINT, HEADING, Pen, name_width, padded, seat_style, wrapped
 
 ORDER: Final = (*reversed(SPECIES), TRAP, DOUBLE)
 NOT_THROWN: Final = "not thrown"

@@ -13,19 +13,19 @@ from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from rollbook.commands.outcome import Exit, usage, worst
-from rollbook.commands.progress import Progress
-from rollbook_replays.bundle import Entry
-from rollbook_replays.drawing import printable
-from rollbook_replays.judging import Judgement, judge
-from rollbook_replays.kept_heads import read_heads
-from rollbook_replays.many import audit_all
-from rollbook_replays.public_keys import read_keys
+from rollbook.cli.exits import Exit, usage, worst
+from rollbook.cli.progress import Progress
+from rollbook.replay_file.atomic import appearing
+from rollbook.replay_file.kept_heads import read_heads
+from rollbook.replay_file.key_lines import read_keys
+from rollbook.replay_file.lines import WrongLine
+from rollbook_replays.audit.sources import Found
+from rollbook_replays.audit.verdicts import Audited, Verdict
+from rollbook_replays.audit.workers import audit_all
 from rollbook_replays.report import Report
-from rollbook_replays.sources import Found
-from rollbook_replays.verdicts import Audited, Verdict
-from rollbook_replays.whole_files import appearing
-from rollbook_replays.wrong_line import WrongLine
+from rollbook_replays.text import printable
+from rollbook_replays.tournament.bundle import Entry
+from rollbook_replays.tournament.judgement import Judgement, judge
 
 LARGEST_TEXT = 64 << 20
 """Of a file of keys or heads."""

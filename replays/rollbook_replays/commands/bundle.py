@@ -8,16 +8,16 @@ from pathlib import Path
 
 from cyclopts import App, Parameter
 
-from rollbook.commands.outcome import Exit, usage
+from rollbook.cli.exits import Exit, usage
 from rollbook.identity.keys import load
 from rollbook.identity.refusals import KeyRefused
-from rollbook_replays.bundle import write_bundle
-from rollbook_replays.judging import judge_matches
-from rollbook_replays.manifest import LARGEST_MANIFEST, Manifest, WrongManifest, is_match_id, read_manifest
-from rollbook_replays.many import audit_all
-from rollbook_replays.sources import Source, sources
-from rollbook_replays.verdicts import Audited
-from rollbook_replays.whole_files import appearing
+from rollbook.replay_file.atomic import appearing
+from rollbook_replays.audit.sources import Source, sources
+from rollbook_replays.audit.verdicts import Audited
+from rollbook_replays.audit.workers import audit_all
+from rollbook_replays.tournament.bundle import write_bundle
+from rollbook_replays.tournament.judgement import judge_matches
+from rollbook_replays.tournament.manifest import LARGEST_MANIFEST, Manifest, WrongManifest, is_match_id, read_manifest
 
 bundle = App(
     name="bundle",

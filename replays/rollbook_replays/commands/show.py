@@ -13,17 +13,17 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rollbook.commands.outcome import Exit, usage
+from rollbook.cli.exits import Exit, usage
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.codec.notation import write
 from rollbook.match.fold import Misplaced
-from rollbook.match.notation import write
-from rollbook.match.vocabulary import Unreadable
+from rollbook.replay_file.container import NotAReplay, read
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import Refused
-from rollbook_replays.container import NotAReplay, read
-from rollbook_replays.drawing import HEADING, Pen, coloured, plain, printable
-from rollbook_replays.looking import Broken, Look, NotToBeSeen, look
-from rollbook_replays.sources import File
-from rollbook_replays.telling import draw_board, tell
+from rollbook_replays.audit.sources import File
+from rollbook_replays.history import Broken, Look, NotToBeSeen, look
+from rollbook_replays.narration import draw_board, tell
+from rollbook_replays.text import HEADING, Pen, coloured, plain, printable
 
 
 def show(  # noqa: PLR0913 - every flag is a parameter

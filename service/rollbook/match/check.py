@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from rollbook.match.codec.moves import Unreadable, is_hidden, with_hidden
+from rollbook.match.codec.notation import LineReader, read_header
+from rollbook.match.dice import Dice, commitment, match_key
 from rollbook.match.events import Happened, Sealed
-from rollbook.match.fairness import Dice, commitment, match_key
 from rollbook.match.fold import Match, Misplaced
-from rollbook.match.notation import LineReader, read_header
-from rollbook.match.vocabulary import Unreadable, is_hidden, with_hidden
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.refusals import Refused
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rollbook.match.envelope import Logged, write_bytes
+from rollbook.match.chain import Head, Position, genesis
+from rollbook.match.codec.envelope import Logged, write_bytes
 from rollbook.match.events import (
     Chosen,
     Event,
     Forfeited,
     Happened,
-    Head,
     Opened,
     Ready,
     Resigned,
@@ -29,9 +29,8 @@ from rollbook.match.events import (
     Started,
     TimedOut,
 )
-from rollbook.match.fairness import genesis
 from rollbook.match.fold import ENTROPY_BYTES, Misplaced
-from rollbook.match.ledger import Ledger, Position
+from rollbook.match.ledger import Ledger
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Awaited, Game, ToChoose
 from rollbook.rules.refusals import Fact

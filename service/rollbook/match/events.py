@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias
 
+from rollbook.match.chain import Head
 from rollbook.rules.game import Choice, Outcome
 from rollbook.rules.options import Options
 
@@ -116,17 +117,6 @@ class Resumed:
     """The service was away; nobody's clock is charged for it."""
 
     not_charged_ms: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A head that the service signed: with it the service vouched for the log up to this event."""
-
-    sequence: int
-    link: bytes
-    key_id: str
-    """Which of the service's head keys signed it."""
-    signature: bytes
 
 
 LOG_LOST: Final = "log_lost"

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from rollbook.match.events import Head
-from rollbook.match.fairness import head
+from rollbook.match.chain import Head, head
 
 
 def sign_head(key: Ed25519PrivateKey, match_id: str, sequence: int, last_link: bytes) -> bytes:

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.clock import SECOND_MS, Clock
-from rollbook.match.envelope import Logged, read_bytes, read_secret
+from rollbook.match.codec.envelope import Logged, read_bytes, read_secret
+from rollbook.match.dice import Dice, commitment, entropy_commitment, match_key
 from rollbook.match.events import (
     LOG_LOST,
     Chosen,
@@ -25,19 +27,9 @@ from rollbook.match.events import (
     Started,
     TimedOut,
 )
-from rollbook.match.fairness import Dice, commitment, entropy_commitment, genesis, match_key
 from rollbook.match.fold import Breach, Match, Misplaced
-from rollbook.match.log import Entry
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game, ToChoose
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A place in a log: behind the event of this number, whose link this is."""
-
-    sequence: int
-    link: bytes
 
 
 @dataclass(frozen=True, slots=True)

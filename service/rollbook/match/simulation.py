@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, Final, TypeAlias
 
+from rollbook.match.codec.notation import Header
+from rollbook.match.dice import BOT_LABEL, Dice, commitment, match_key
 from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Resigned, Sealed, SeatTaken, Started
-from rollbook.match.fairness import BOT_LABEL, Dice, commitment, match_key
 from rollbook.match.fold import Match
-from rollbook.match.notation import Header
 from rollbook.rules.game import Game, Over, ToChoose
 from rollbook.rules.options import Options
 

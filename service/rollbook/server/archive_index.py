@@ -15,8 +15,8 @@ from typing import Final, TypeVar
 
 import structlog
 
-from rollbook.log.archive.port import ArchiveUnavailable
 from rollbook.server.lobby import Listed
+from rollbook.storage.archive.port import ArchiveUnavailable
 
 FORMAT: Final = 1
 _SCHEMA: Final = f"""

@@ -15,9 +15,9 @@ import sys
 from dataclasses import dataclass
 from typing import Final
 
-from rollbook_replays.auditing import audit
-from rollbook_replays.public_keys import read_keys
-from rollbook_replays.verdicts import Verdict
+from rollbook.replay_file.key_lines import read_keys
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Verdict
 
 MOST_AUDITS: Final = 2
 """At once; others wait for their turn."""

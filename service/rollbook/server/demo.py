@@ -17,16 +17,16 @@ from typing import Any, Final
 import structlog
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
+from rollbook.match.codec.messages import write_choice
 from rollbook.match.decide import Declined
-from rollbook.match.fairness import entropy_commitment
+from rollbook.match.dice import entropy_commitment
 from rollbook.match.ledger import Ledger
-from rollbook.match.log import OutcomeUnknown, StoreUnavailable
-from rollbook.match.messages import write_choice
 from rollbook.rules.catalogue import CURRENT
-from rollbook.server import commands, opening
-from rollbook.server.matches import RequestReused
-from rollbook.server.refusing import Refusal
+from rollbook.server.play import commands, opening
+from rollbook.server.play.matches import RequestReused
+from rollbook.server.rpc.errors import Refusal
 from rollbook.server.service import Service, Sight
+from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
 from rollbook.v1 import match_pb2 as proto
 
 NAMES: Final = ("Anna", "Tom", "Willi", "Heike", "Rita", "Peter")

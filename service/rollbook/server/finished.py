@@ -8,17 +8,17 @@ from typing import Final
 
 import structlog
 
-from rollbook.log.archive.archived import ArchivedLog, entries_of, whole
+from rollbook.match.chain import Entry
+from rollbook.match.codec.moves import Unreadable
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger
-from rollbook.match.log import Entry
-from rollbook.match.vocabulary import Unreadable
+from rollbook.replay_file.container import NotAReplay
 from rollbook.rules.refusals import Refused
 from rollbook.server.archive_index import ArchiveIndex, Wanted
 from rollbook.server.lobby import Listed
-from rollbook.server.summaries import summary_message
+from rollbook.server.out.summary import summary_message
+from rollbook.storage.archive.log import ArchivedLog, entries_of, whole
 from rollbook.v1.events_pb2 import Event
-from rollbook_replays.container import NotAReplay
 
 UNKNOWN: Final = ""
 """The version of a file that was not looked up; the next comparison does."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from rollbook.server.refusing import Refusal
+from rollbook.server.rpc.errors import Refusal
 
 MOST_BUCKETS: Final = 100_000
 """Callers remembered at once; whoever is forgotten has not called for longest."""

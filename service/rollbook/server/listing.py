@@ -16,11 +16,11 @@ from rollbook.identity.tokens import Role, Subject
 from rollbook.rules.catalogue import CURRENT, RULESETS
 from rollbook.rules.game import Watcher
 from rollbook.rules.options import written
+from rollbook.server.access import judges
 from rollbook.server.archive_index import Wanted
-from rollbook.server.callers import judges
 from rollbook.server.lobby import Listed
-from rollbook.server.matches import MatchUnknown
-from rollbook.server.refusing import Refusal
+from rollbook.server.play.matches import MatchUnknown
+from rollbook.server.rpc.errors import Refusal
 from rollbook.server.service import Service
 from rollbook.v1 import match_pb2 as proto
 

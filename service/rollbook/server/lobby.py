@@ -14,8 +14,8 @@ from typing import Final
 
 from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.match.ledger import Ledger
-from rollbook.match.log import LobbyEntry, Log
-from rollbook.server.summaries import summary_message
+from rollbook.server.out.summary import summary_message
+from rollbook.storage.port import LobbyEntry, Log
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
 

@@ -15,17 +15,10 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
+from rollbook.match.chain import Entry
 from rollbook.match.events import Event
-from rollbook.match.log import (
-    Appended,
-    AppendResult,
-    Conflict,
-    Entry,
-    LobbyEntry,
-    Log,
-    OutcomeUnknown,
-)
 from rollbook.server.settings import Listen
+from rollbook.storage.port import Appended, AppendResult, Conflict, LobbyEntry, Log, OutcomeUnknown
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_GETTING_READY,
     MATCH_STATE_OPEN,

@@ -14,27 +14,27 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from rollbook.identity import references
+from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import Issuer, Role, Subject, Verifier
+from rollbook.match.codec.envelope import read_bytes
+from rollbook.match.codec.moves import Unreadable
 from rollbook.match.decide import Command
-from rollbook.match.envelope import read_bytes
 from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
-from rollbook.match.log import Log
-from rollbook.match.vocabulary import Unreadable
 from rollbook.rules.catalogue import RULESETS
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.callers import caller_of, judges
+from rollbook.server.access import caller_of, judges
 from rollbook.server.finished import Finished
-from rollbook.server.heads import Heads
-from rollbook.server.key_files import SigningKey
 from rollbook.server.limits import Held, Limits, Rates
 from rollbook.server.lobby import Beside, Lobby
-from rollbook.server.lost_tails import LostTails
-from rollbook.server.matches import PAGE, Matches, MatchUnknown
 from rollbook.server.metrics import Metrics
-from rollbook.server.projection import perspective_of
-from rollbook.server.refusing import Context, Refusal
-from rollbook.server.summaries import summary_message
+from rollbook.server.out.heads import Heads
+from rollbook.server.out.projection import perspective_of
+from rollbook.server.out.summary import summary_message
+from rollbook.server.play.lost_logs import LostTails
+from rollbook.server.play.matches import PAGE, Matches, MatchUnknown
+from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.storage.port import Log
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.match_pb2 import MatchSummary
 

@@ -16,8 +16,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal, Self, TypeAlias, get_args
 
-from rollbook.log.address import parse
-from rollbook.log.wire import Durability
+from rollbook.storage.redis.address import parse
+from rollbook.storage.redis.connection import Durability
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 

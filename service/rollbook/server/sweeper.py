@@ -16,13 +16,13 @@ from typing import Final
 import structlog
 
 from rollbook.match import decide
+from rollbook.match.codec.envelope import Logged
+from rollbook.match.codec.moves import Unreadable
 from rollbook.match.decide import Command, Decision, Declined, NotDue
-from rollbook.match.envelope import Logged
 from rollbook.match.ledger import Ledger
-from rollbook.match.log import OutcomeUnknown, StoreUnavailable
-from rollbook.match.vocabulary import Unreadable
-from rollbook.server.matches import Decide, LogLost, MatchUnknown
+from rollbook.server.play.matches import Decide, LogLost, MatchUnknown
 from rollbook.server.service import Service
+from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
 
 BEAT_SECONDS: Final = 1.0

@@ -14,7 +14,7 @@ from statistics import median
 from rollbook.match import decide
 from rollbook.match.decide import Command, Decision
 from rollbook.match.ledger import Ledger
-from rollbook.server.matches import Answer, Matches
+from rollbook.server.play.matches import Answer, Matches
 from rollbook.v1.feed_pb2 import MatchFrame, WatchMatchRequest
 from tests.bench.measure import Measure, Run
 from tests.bench.service.bare import Bare

@@ -6,12 +6,12 @@ from typing import Any
 
 import grpc
 
+from rollbook.match.codec.messages import write_choice
 from rollbook.match.ledger import Ledger
-from rollbook.match.messages import write_choice
 from rollbook.rules.cant_stop import Stop
-from rollbook.server.call_log import CallLog
-from rollbook.server.draining import Draining
 from rollbook.server.limits import Limits
+from rollbook.server.rpc.call_log import CallLog
+from rollbook.server.rpc.draining import Draining
 from rollbook.server.service import Service
 from rollbook.v1.table_pb2 import Choice, Position
 from tests.server.talking import Person

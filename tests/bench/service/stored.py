@@ -11,14 +11,15 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from rollbook.log.embedded import find_server
-from rollbook.log.keys import lobby_key, stream_key
-from rollbook.log.redis_log import RedisLog
-from rollbook.log.servers import _SCRIPT
-from rollbook.match.log import Appended, Entry
+from rollbook.match.chain import Entry
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.port import Appended
+from rollbook.storage.redis.keys import lobby_key, stream_key
+from rollbook.storage.redis.log import RedisLog
+from rollbook.storage.redis.masters import _SCRIPT
 from tests.bench.measure import Measure, Row, Run
 from tests.bench.service.stage import played_on, stage
-from tests.log.servers import running
+from tests.storage.servers import running
 
 GROUP, APPENDS_EACH, ALONE = 64, 40, 150
 MATCHES, CHOICES = 20, 250

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from typing import Any, Protocol
 
-from rollbook.server import logs
+from rollbook.server import log_output
 from tests.bench.measure import Measure, Row, Run, looked_up, side_by_side
 from tests.bench.service.choices import Choices
 from tests.bench.service.fan_out import FanOut
@@ -79,7 +79,7 @@ def _measured(scene: Scene, rounds: int) -> list[Row]:
 @contextmanager
 def _on(make: Callable[[Run], Any]) -> Iterator[tuple[Any, Run]]:
     """A scene on a loop of its own."""
-    logs.configure("info", io.StringIO())
+    log_output.configure("info", io.StringIO())
     with asyncio.Runner() as runner:
         scene, stack = make(runner.run), AsyncExitStack()
         try:

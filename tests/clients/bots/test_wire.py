@@ -10,8 +10,8 @@ import pytest
 
 from rollbook.rules.allie_gator import View
 from rollbook.rules.catalogue import CURRENT, find
-from rollbook.server.projection import legal_message, view_message
-from rollbook.server.summaries import write_options
+from rollbook.server.out.projection import legal_message, view_message
+from rollbook.server.out.summary import write_options
 from rollbook.v1 import match_pb2, table_pb2
 from rollbook_clients.bots.wire import NotKnown, read_legal, read_options, read_view
 from tests.match.test_decide import Played

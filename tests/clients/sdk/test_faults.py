@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.server import feeds
+from rollbook.server.feeds import feed as feeds
 from rollbook_clients.sdk import (
     Away,
     Back,

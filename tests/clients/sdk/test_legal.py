@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from rollbook.match.messages import read_choice
+from rollbook.match.codec.messages import read_choice
 from rollbook.rules.catalogue import CURRENT
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.match_pb2 import MatchSummary

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from rollbook.server import feeds
+from rollbook.server.feeds import feed as feeds
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED
 from rollbook_clients.sdk import (
@@ -20,7 +20,7 @@ from rollbook_clients.sdk import (
     NotNow,
     Refused,
 )
-from rollbook_replays.verdicts import Verdict
+from rollbook_replays.audit.verdicts import Verdict
 from tests.clients.sdk.tables import (
     GAMES,
     SEED,

@@ -12,9 +12,9 @@ from random import Random
 import pytest
 
 from rollbook.match.heads import sign_head
+from rollbook.replay_file.container import read
 from rollbook_clients.sdk import Match, NotFound, Unreachable
-from rollbook_replays.container import read
-from rollbook_replays.verdicts import Check, Verdict
+from rollbook_replays.audit.verdicts import Check, Verdict
 from tests.clients.sdk.proxy import Pair, Proxy
 from tests.clients.sdk.tables import SEED, impatient, play, running, table, tables
 from tests.server.archives import Keeper, run

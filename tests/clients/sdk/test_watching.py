@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from rollbook.match.fairness import link
-from rollbook.server import feed_service, feeds
+from rollbook.match.chain import link
+from rollbook.server.feeds import feed as feeds
 from rollbook.server.limits import Limits
+from rollbook.server.rpc import feed as feed_service
 from rollbook_clients.sdk import (
     Away,
     Back,

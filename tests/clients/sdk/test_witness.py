@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rollbook.match import fairness
+from rollbook.match import chain as log_chain
+from rollbook.match import dice
 from rollbook.match.heads import sign_head
 from rollbook.v1.events_pb2 import Event as EventMessage
 from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
@@ -34,11 +35,11 @@ from tests.server.watching import Theatre
 def test_links_and_heads_are_those_of_the_fairness_page() -> None:
     """The SDK says them in a few lines of its own, because it must not load the rules; both have to agree."""
     match_id, event, entropy = "m" * 24, b"some event", b"e" * 32
-    assert fairness.genesis(match_id) == chain.genesis(match_id)
-    assert fairness.link(event) == chain.link(event)
-    assert fairness.entropy_commitment(entropy) == chain.entropy_commitment(entropy)
+    assert log_chain.genesis(match_id) == chain.genesis(match_id)
+    assert log_chain.link(event) == chain.link(event)
+    assert dice.entropy_commitment(entropy) == chain.entropy_commitment(entropy)
     head = Head(match_id, 7, chain.link(event), "", b"")
-    assert fairness.head(match_id, 7, chain.link(event)) == head.signed
+    assert log_chain.head(match_id, 7, chain.link(event)) == head.signed
 
 
 def told_anew(seen: list[Event]) -> list[ProjectedEvent]:

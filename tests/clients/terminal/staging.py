@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rollbook.match.envelope import write_bytes
-from rollbook.match.fairness import genesis
+from rollbook.match.chain import genesis
+from rollbook.match.codec.envelope import write_bytes
 from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import Replay
 from rollbook.rules.catalogue import find
 from rollbook.rules.options import OptionValue
-from rollbook_replays.container import Replay
 
 
 def simulated(

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
+from rollbook.match.codec.messages import fill
 from rollbook.match.fold import Match
-from rollbook.match.messages import fill
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Watcher
 from rollbook.v1.table_pb2 import View

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.match.messages import fill, write_choice
+from rollbook.match.codec.messages import fill, write_choice
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import ToChoose
@@ -117,7 +117,7 @@ def test_a_menu_of_wuerfelzoo_leads_to_every_use_of_an_ability_but_for_dice_that
 
 
 def _read(game: Any, choice: Choice) -> Any:
-    from rollbook.match.messages import read_choice  # noqa: PLC0415 - only here
+    from rollbook.match.codec.messages import read_choice  # noqa: PLC0415 - only here
 
     return read_choice(game, choice.wuerfelzoo)
 

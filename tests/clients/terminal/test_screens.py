@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from rollbook.match.messages import fill, write_choice
+from rollbook.match.codec.messages import fill, write_choice
 from rollbook.rules.catalogue import CURRENT
 from rollbook.rules.game import ToChoose, Watcher
 from rollbook.v1.allie_gator_pb2 import AllieGatorOptions

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from rollbook.replay_file.container import write
 from rollbook_clients.terminal.profile import Profile
-from rollbook_replays.container import write
 from tests.clients.terminal.pseudo import pseudo
 from tests.clients.terminal.staging import simulated
 from tests.server.test_whole_service import free_port

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.match.messages import fill
+from rollbook.match.codec.messages import fill
 from rollbook.rules.cant_stop import GAME, ROLLED, Roll
 from rollbook.rules.cant_stop_offers import LENGTHS, Advance
 from rollbook.rules.chance import FirstSeat

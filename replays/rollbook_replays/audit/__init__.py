@@ -1,0 +1,1 @@
+"""The audit of replay files."""

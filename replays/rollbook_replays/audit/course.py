@@ -1,0 +1,177 @@
+"""A log followed from event 1 to its end: whatever its events say is worked out anew and compared.
+
+The rules of the table and of the game are those of `rollbook.match`, which every service and every reader folds by;
+what a running match takes on trust, its dice and what they hide, is recomputed from the secret that the seal reveals.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rollbook.match.chain import genesis, link
+from rollbook.match.dice import commitment
+from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Resigned, Sealed, SeatLeft, SeatTaken
+from rollbook.match.fold import Match, Misplaced
+from rollbook.match.ledger import Record
+from rollbook.replay_file.container import Replay
+from rollbook.rules.refusals import Refused
+from rollbook_replays.audit.divergence import Diverged
+from rollbook_replays.audit.draws import Draws, chance_awaited
+from rollbook_replays.audit.envelopes import REQUEST_BYTES
+from rollbook_replays.audit.events import (
+    AnyGame,
+    Reader,
+    check_chain,
+    read_around,
+    read_first,
+    reader_of,
+    revealed_secret,
+    told,
+    unknown_envelope,
+    unknown_rules,
+)
+from rollbook_replays.audit.verdicts import Check, Thrown
+
+NOTHING_HIDDEN: Final = "nothing beside an event that hides nothing"
+
+_COMMANDS: Final = frozenset({Opened, SeatTaken, SeatLeft, Ready, Chosen, Resigned, Sealed})
+"""What somebody may have asked for; everything else the service does of its own accord."""
+
+
+class Course:
+    """One log as it is followed; what was learnt on the way stays when something turns out to be wrong."""
+
+    def __init__(self, replay: Replay) -> None:
+        """Stand before event 1."""
+        self.links = [link(data) for data in replay.events]
+        """The link of every event."""
+        self.missing: list[str] = []
+        """What was not there to follow it by."""
+        self.record: Record | None = None
+        """The match so far; None as long as event 1 has not been read."""
+        self.opened_ms = 0
+        self._replay = replay
+        self._draws: Draws | None = None
+        self._requests: set[bytes] = set()
+
+    @property
+    def thrown(self) -> tuple[Thrown, ...]:
+        """The dice that were thrown so far."""
+        return () if self._draws is None else self._draws.thrown
+
+    def follow(self) -> None:
+        """Follow it to its end, or raise `Diverged` at the first thing wrong."""
+        first = self._replay.events[0]
+        unknown = unknown_envelope(first)
+        if unknown is None and (unknown := unknown_rules(first)) is not None:
+            self._follow_the_chain()
+        if unknown is not None:
+            self.missing.append(unknown)
+            return
+        game, record = self._opened()
+        self.record = record
+        self._draws = Draws(game, self._replay, self._committed_secret(record.opened))
+        read = reader_of(game)
+        taken = self._take_all(record, self._draws, read)
+        if taken < len(self.links):
+            self.missing.append(f"what event {taken + 1} hides, without which the rules cannot go on")
+            self._read_the_rest(taken, record.time_ms, read)
+        if self._draws.withheld:
+            self.missing.append(f"what {self._draws.withheld} events hide")
+        if record.match.sealed is None:
+            self._unfinished()
+
+    def _follow_the_chain(self) -> None:
+        """What can be said of a log whose rules nobody here knows."""
+        before, time_ms = genesis(self._replay.match_id), 0
+        for number, data in enumerate(self._replay.events, start=1):
+            around = read_around(number, data)
+            check_chain(number, around, before)
+            _check_time(number, around.time_ms, time_ms)
+            before, time_ms = self.links[number - 1], around.time_ms
+
+    def _opened(self) -> tuple[AnyGame, Record]:
+        game, first = read_first(self._replay.events[0], self._replay.match_id)
+        self.opened_ms = first.time_ms
+        check_chain(1, first, genesis(self._replay.match_id))
+        if first.request:
+            self._check_request(1, first.event, first.request)
+        if 1 in self._replay.beside:
+            raise Diverged(1, Check.HIDDEN, NOTHING_HIDDEN, "something")
+        try:
+            record = Record(first)
+        except Misplaced as misplaced:
+            raise Diverged(1, Check(misplaced.breach.value), str(misplaced), "event 1") from None
+        terms = record.opened.terms
+        seconds = (terms.turn_seconds, terms.reserve_seconds, terms.ready_seconds, terms.spectator_delay_seconds)
+        if min(seconds) < 0 or (terms.reserve_seconds and not terms.turn_seconds):
+            raise Diverged(1, Check.LIFECYCLE, "seconds that a match can have", str(list(seconds)))
+        return game, record
+
+    def _committed_secret(self, opened: Opened) -> bytes | None:
+        """The secret, if the last event reveals one; all draws would be wrong by any but the one committed to."""
+        secret = revealed_secret(self._replay.events[-1])
+        if secret is not None and commitment(secret) != opened.commitment:
+            expected = f"the secret that event 1 committed to by {opened.commitment.hex()}"
+            found = f"one that makes {commitment(secret).hex()}"
+            raise Diverged(len(self.links), Check.COMMITMENT, expected, found)
+        return secret
+
+    def _take_all(self, record: Record, draws: Draws, read: Reader) -> int:
+        """Take every event up to the first that hides what the rules cannot go on without; how many that were."""
+        match, links, beside = record.match, self.links, self._replay.beside
+        for number, data in enumerate(self._replay.events[1:], start=2):
+            event, time_ms, request = read(number, data, links[number - 2])
+            if type(event) is Happened:
+                awaited = chance_awaited(match)
+                if awaited is not None:
+                    proved = draws.proved(number, match, awaited, event)
+                    if proved is None:
+                        return number - 1
+                    event = proved
+            elif number in beside:
+                raise Diverged(number, Check.HIDDEN, NOTHING_HIDDEN, "something")
+            try:
+                record.take_linked(event, time_ms, links[number - 1])
+            except (Misplaced, Refused) as refusal:
+                check = _check_of(refusal, event, match)
+                raise Diverged(number, check, str(refusal), told(record.game, event)) from None
+            if request:
+                self._check_request(number, event, request)
+        return len(links)
+
+    def _read_the_rest(self, taken: int, time_ms: int, read: Reader) -> None:
+        """What can be said of events that the rules cannot reach: form, chain, and that time does not fall."""
+        for number, data in enumerate(self._replay.events[taken:], start=taken + 1):
+            event, event_ms, request = read(number, data, self.links[number - 2])
+            if request:
+                self._check_request(number, event, request)
+            _check_time(number, event_ms, time_ms)
+            time_ms = event_ms
+
+    def _check_request(self, number: int, event: Event, request: bytes) -> None:
+        asked = type(event) in _COMMANDS and not (isinstance(event, Chosen) and event.by_caretaker)
+        if not asked or len(request) != REQUEST_BYTES or request in self._requests:
+            expected = "a request of 16 bytes, once, and only on what somebody can have asked for"
+            raise Diverged(number, Check.LIFECYCLE, expected, request.hex())
+        self._requests.add(request)
+
+    def _unfinished(self) -> None:
+        if self._replay.perspective is None:
+            number = len(self.links)
+            raise Diverged(number, Check.SEAL, "the seal, since the file says that the match is over", "no seal")
+        self.missing.append("the seal: the match is unfinished")
+
+
+def _check_time(number: int, time_ms: int, before_ms: int) -> None:
+    if time_ms < before_ms:
+        raise Diverged(number, Check.CLOCKS, f"a time from {before_ms} on", str(time_ms))
+
+
+def _check_of(refusal: Misplaced | Refused, event: Event, match: Match) -> Check:
+    """Which check an event fails that the rules of the table, or of the game, do not take."""
+    if isinstance(refusal, Misplaced):
+        return Check(refusal.breach.value)
+    if isinstance(event, Chosen):
+        return Check.CHOICES
+    return Check.TURNS if chance_awaited(match) is None else Check.DRAWS

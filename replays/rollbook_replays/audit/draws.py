@@ -1,0 +1,114 @@
+"""Everything that chance gave, worked out anew: what was thrown and drawn, and what of it was hidden.
+
+The seal reveals the secret; with what the seats brought it gives every draw of the match, hidden ones too. A match
+without a seal is completed by what lies beside its events, as far as the file has that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from rollbook.match.codec.envelope import read_bytes, write_bytes
+from rollbook.match.codec.moves import Unreadable, is_hidden, with_hidden
+from rollbook.match.dice import Dice, match_key
+from rollbook.match.events import Happened
+from rollbook.match.fold import Match
+from rollbook.replay_file.container import Replay
+from rollbook.rules.chance import Draw, Throw, Value
+from rollbook_replays.audit.divergence import Diverged
+from rollbook_replays.audit.events import AnyGame, told
+from rollbook_replays.audit.verdicts import Check, Thrown
+
+
+def chance_awaited(match: Match) -> Throw | Draw | None:
+    """What chance is to give now; nothing if it is not its turn."""
+    if match.must_be_sealed or not match.started:
+        return None
+    awaited = match.awaited
+    return awaited if isinstance(awaited, _CHANCE) else None
+
+
+_CHANCE: Final = (Throw, Draw)
+
+
+class Draws:
+    """The draws of one match."""
+
+    def __init__(self, game: AnyGame, replay: Replay, secret: bytes | None) -> None:
+        """Know the secret, if the log reveals it."""
+        self.withheld = 0
+        """How many hidden outcomes of a sealed match the file does not have."""
+        self._game = game
+        self._replay = replay
+        self._secret = secret
+        self._dice: Dice | None = None
+        self._thrown: dict[int, tuple[tuple[tuple[Value, ...], ...], list[tuple[Value, ...]]]] = {}
+
+    @property
+    def thrown(self) -> tuple[Thrown, ...]:
+        """The dice that were thrown, by kind."""
+        kinds: dict[tuple[Value, ...], Counter[Value]] = {}
+        for dice, throws in self._thrown.values():
+            for faces, values in zip(dice, zip(*throws, strict=True), strict=True):
+                kinds.setdefault(faces, Counter()).update(values)
+        return tuple(Thrown(faces, dict(times)) for faces, times in kinds.items())
+
+    def proved(self, number: int, match: Match, awaited: Throw | Draw, seen: Happened[Any]) -> Happened[Any] | None:
+        """The event with what it hides; nothing where nobody can know that yet."""
+        if self._secret is None:
+            return self._completed(number, seen)
+        if self._dice is None:
+            entropy = [brought or b"" for brought in match.entropy]
+            self._dice = Dice(match_key(self._secret, self._replay.match_id, entropy))
+        values = self._dice.values(match.chance_events + 1, awaited)
+        outcome = self._game.outcome(match.state, values)
+        if seen.outcome == outcome:
+            if number in self._replay.beside:
+                raise Diverged(number, Check.HIDDEN, "nothing beside an event that hides nothing", "something")
+        else:
+            seen = self._compared(number, seen, Happened(outcome))
+        if type(awaited) is Throw:
+            # The dice are mostly the same tuple again and again, which is faster to recognise than to compare.
+            dice = awaited.dice
+            thrown = self._thrown.get(id(dice))
+            if thrown is None:
+                thrown = self._thrown[id(dice)] = (dice, [])
+            thrown[1].append(values)
+        return seen
+
+    def _compared(self, number: int, seen: Happened[Any], drawn: Happened[Any]) -> Happened[Any]:
+        if with_hidden(seen.outcome, drawn.outcome) != drawn.outcome:
+            raise Diverged(number, Check.DRAWS, told(self._game, drawn), told(self._game, seen))
+        beside = self._replay.beside.get(number)
+        if beside is None and self._replay.perspective is not None:
+            self.withheld += 1
+        elif beside != self._written_beside(drawn):
+            found = "nothing beside the event" if beside is None else self._told_beside(seen, beside)
+            raise Diverged(number, Check.HIDDEN, told(self._game, drawn), found)
+        return drawn
+
+    def _completed(self, number: int, seen: Happened[Any]) -> Happened[Any] | None:
+        beside = self._replay.beside.get(number)
+        if beside is None:
+            return None if is_hidden(seen.outcome) else seen
+        completed = self._with(seen, beside)
+        if completed is None or completed == seen or self._written_beside(completed) != beside:
+            raise Diverged(number, Check.HIDDEN, told(self._game, seen), self._told_beside(seen, beside))
+        return completed
+
+    def _with(self, seen: Happened[Any], beside: bytes) -> Happened[Any] | None:
+        """The event with that beside it; nothing if that cannot be."""
+        data = write_bytes(self._game, seen, sequence=1, time_ms=0, previous=b"").data
+        try:
+            event = read_bytes(data, beside, self._game).event
+        except Unreadable:
+            return None
+        return event if isinstance(event, Happened) and not is_hidden(event.outcome) else None
+
+    def _written_beside(self, drawn: Happened[Any]) -> bytes:
+        return write_bytes(self._game, drawn, sequence=1, time_ms=0, previous=b"").private
+
+    def _told_beside(self, seen: Happened[Any], beside: bytes) -> str:
+        completed = self._with(seen, beside)
+        return beside.hex() if completed is None else told(self._game, completed)

@@ -1,0 +1,176 @@
+"""Events read from their bytes, and the proof that these are the only bytes that mean them.
+
+Protobuf lets the same event be written in many ways: fields twice, out of order, or unknown ones in between. Whoever
+wants to smuggle something into a log that all folds overlook would use that. So an event counts as read only if it is
+written again to the same bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError
+
+from rollbook.match.codec.envelope import ENVELOPE, Logged, read_bytes, write_bytes
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.codec.notation import LineWriter, dumps
+from rollbook.match.dice import SCHEME
+from rollbook.match.events import Event, Opened, Ready, Sealed
+from rollbook.rules.catalogue import find
+from rollbook.rules.game import Game
+from rollbook.rules.refusals import Refused
+from rollbook.v1 import events_pb2 as proto
+from rollbook_replays.audit.divergence import Diverged
+from rollbook_replays.audit.envelopes import taken_off, without_request
+from rollbook_replays.audit.verdicts import Check
+
+AnyGame = Game[Any, Any, Any]
+
+MOST_REMEMBERED: Final = 20_000
+"""Bodies of one game; those of a match without a clock are few."""
+
+CANONICAL: Final = "an event of these rules, in the one way in which it is written"
+
+
+def unknown_envelope(first: bytes) -> str | None:
+    """What this program would have to know to look at any event at all; None if it does."""
+    envelope = _opened(first).envelope
+    return None if envelope in {0, ENVELOPE} else f"a program that knows envelope {envelope}"
+
+
+def unknown_rules(first: bytes) -> str | None:
+    """What this program would have to know to follow the match; None if it does."""
+    opened = _opened(first)
+    if not opened.game:
+        return None
+    if opened.fairness != SCHEME:
+        return f"a program that knows dice by {opened.fairness[:40]!r}"
+    try:
+        find(opened.game, opened.ruleset)
+    except Refused:
+        return f"a program that knows ruleset {opened.ruleset} of {opened.game[:40]!r}"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands around an event whose body nobody here can read."""
+
+    sequence: int
+    time_ms: int
+    previous: bytes
+
+
+def read_around(number: int, data: bytes) -> Around:
+    """All that is known of an event of unknown rules."""
+    try:
+        written = proto.Event.FromString(data)
+    except DecodeError:
+        raise Diverged(number, Check.CONTAINER, "an event", "bytes that are none") from None
+    return Around(written.sequence, written.time_ms, written.previous)
+
+
+def read_first(data: bytes, match_id: str) -> tuple[AnyGame, Logged]:
+    """Event 1, and the game that it opens."""
+    logged = _read(1, data, None, match_id)
+    opened = logged.event
+    assert isinstance(opened, Opened)  # noqa: S101 - nothing else is read without a game
+    game = find(opened.game, opened.ruleset)
+    _written_again(1, logged, game)
+    return game, logged
+
+
+class Reader:
+    """Reads the events behind event 1; what they hide stays hidden.
+
+    Bodies come again and again: a throw, a choice to stop. The first time one is seen, the whole event is proved to be
+    canonical. From then on that holds for every event in which the same bytes stand behind a canonical envelope, for
+    protobuf writes fields one behind the other and each on its own.
+    """
+
+    def __init__(self, game: AnyGame) -> None:
+        """Know the game; nothing has been read yet."""
+        self._game = game
+        self._proved: dict[bytes, Event] = {}
+
+    def __call__(self, number: int, data: bytes, previous: bytes) -> tuple[Event, int, bytes]:
+        """Event, time and request of event `number`, which has to stand behind this link."""
+        usual = taken_off(number, data, previous)
+        request = body = b""
+        if usual is not None:
+            time_ms, body = usual
+            event = self._proved.get(body)
+            if event is None:
+                request, body = without_request(body)
+                event = self._proved.get(body)
+            if event is not None:
+                return event, time_ms, request
+        logged = _read(number, data, self._game, "")
+        _written_again(number, logged, self._game)
+        check_chain(number, logged, previous)
+        # Readiness and seal are of one match alone.
+        if body and request == logged.request and not isinstance(logged.event, Ready | Sealed):
+            if len(self._proved) >= MOST_REMEMBERED:
+                self._proved.clear()
+            self._proved[body] = logged.event
+        return logged.event, logged.time_ms, logged.request
+
+
+_readers: dict[int, Reader] = {}
+
+
+def reader_of(game: AnyGame) -> Reader:
+    """The reader of this game, which remembers bodies from match to match."""
+    reader = _readers.get(id(game))
+    if reader is None:
+        reader = _readers[id(game)] = Reader(game)
+    return reader
+
+
+def check_chain(number: int, around: Logged | Around, before: bytes) -> None:
+    """The event has its number and stands behind this link, or has diverged."""
+    if (around.sequence, around.previous) != (number, before):
+        expected = f"event {number} behind {before.hex()}"
+        raise Diverged(number, Check.CHAIN, expected, f"event {around.sequence} behind {around.previous.hex()}")
+
+
+def revealed_secret(last: bytes) -> bytes | None:
+    """The secret, if these bytes are a seal; whether they are a good one is looked at when their turn comes."""
+    try:
+        written = proto.Event.FromString(last)
+    except DecodeError:
+        return None
+    return written.sealed.secret if written.WhichOneof("body") == "sealed" else None
+
+
+def told(game: AnyGame, event: Event) -> str:
+    """An event in the words of the plain form."""
+    return dumps(LineWriter(game).body(event))
+
+
+def _opened(first: bytes) -> proto.Opened:
+    try:
+        return proto.Event.FromString(first).opened
+    except DecodeError:
+        raise Diverged(1, Check.CONTAINER, CANONICAL, "bytes that are none") from None
+
+
+def _read(number: int, data: bytes, game: AnyGame | None, match_id: str) -> Logged:
+    try:
+        return read_bytes(data, b"", game, match_id)
+    except (Unreadable, Refused) as unreadable:
+        raise Diverged(number, Check.CONTAINER, CANONICAL, str(unreadable)) from None
+
+
+def _written_again(number: int, logged: Logged, game: AnyGame) -> None:
+    again = write_bytes(
+        game,
+        logged.event,
+        sequence=logged.sequence,
+        time_ms=logged.time_ms,
+        previous=logged.previous,
+        request=logged.request,
+    )
+    if again.data != logged.data:
+        raise Diverged(number, Check.CONTAINER, CANONICAL, "unknown or repeated fields, or fields out of order")

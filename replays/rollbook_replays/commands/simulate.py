@@ -1,0 +1,156 @@
+"""`rollbook simulate`: matches between bots, from a seed."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from cyclopts import Parameter
+
+from rollbook.cli.exits import Exit, usage
+from rollbook.cli.progress import Progress
+from rollbook.match.codec.notation import write
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import find
+from rollbook.rules.game import Game
+from rollbook.rules.options import Options, read_options
+from rollbook.rules.refusals import Refused
+from rollbook_replays.narration import tell
+
+SEEDS = 10**60
+
+Form: TypeAlias = Literal["jsonl", "rollbook"]
+WriteMatch: TypeAlias = Callable[[Path, Simulation], None]
+
+
+def simulate(  # noqa: PLR0913 - every flag is a parameter
+    game: str,
+    *,
+    seats: int | None = None,
+    option: Annotated[Sequence[str], Parameter(negative="")] = (),
+    matches: int = 1,
+    seed: int | None = None,
+    out: Path | None = None,
+    form: Annotated[Form, Parameter(name="--format")] = "jsonl",
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Let bots play matches with fair dice.
+
+    Without --out one match is told on standard output. With --out each match becomes a file GAME-SEED-NUMBER.jsonl in
+    the plain form, which `rollbook check` accepts, or GAME-SEED-NUMBER.rollbook, a replay file for `rollbook audit`
+    with the public keys in KEY.pub beside them. The same seed gives the same bytes on every machine; the keys follow
+    from it as well, so nobody should trust what they sign.
+
+    Parameters
+    ----------
+    game
+        Which game; `rollbook games` lists them with their seats and options.
+    seats
+        How many seats. Default: the fewest of the game.
+    option
+        NAME=VALUE, once for each option that shall differ from its default.
+    matches
+        How many matches, numbered from 0. More than one needs --out. Default: 1.
+    seed
+        The whole number that everything follows from; drawn, and told, if not given.
+    out
+        The folder for the files; made if it is not there.
+    form
+        With --out: `jsonl` (default) for the plain form, `rollbook` for replay files.
+    as_json
+        Without --out: print the plain form instead of telling it.
+    """
+    try:
+        _together(matches, seed, out, form, as_json=as_json)
+        rules = find(game)
+        seats = rules.seats[0] if seats is None else seats
+        options = rules.settle(read_options(rules.options, pairs(option)), seats)
+    except (Refused, ValueError) as refused:
+        return usage(str(refused))
+    if seed is None:
+        seed = secrets.randbelow(10**9)
+        print(f"seed {seed}", file=sys.stderr)
+    if out is None:
+        _told(Simulation(rules, options, seats, seed, 0), as_json=as_json)
+        return Exit.GOOD
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_match = _write_plain if form == "jsonl" else _replay_writer(out, seed)
+        _write_all(out, matches, _simulations(rules, options, seats, seed, matches), write_match)
+    except OSError as wrong:
+        print(f"cannot write to {out}: {wrong.strerror}", file=sys.stderr)
+        return Exit.WRONG
+    return Exit.GOOD
+
+
+def _together(matches: int, seed: int | None, out: Path | None, form: Form, *, as_json: bool) -> None:
+    if matches < 1:
+        raise ValueError("--matches must be at least 1")
+    if seed is not None and abs(seed) >= SEEDS:
+        raise ValueError("--seed has too many digits; at most 60 fit into the name of a match")
+    if out is None and matches > 1:
+        raise ValueError("more than one match needs --out DIR, the folder for their files")
+    if out is None and form != "jsonl":
+        raise ValueError(f"--format {form} needs --out DIR, the folder for the files")
+    if out is not None and as_json:
+        raise ValueError("--json is for one match on standard output; files of --out have a --format")
+
+
+def pairs(words: Sequence[str]) -> dict[str, str]:
+    """What `--option NAME=VALUE` said, once or more often."""
+    return {name: value for word in words for name, _, value in [word.partition("=")]}
+
+
+def _simulations(
+    rules: Game[Any, Any, Any], options: Options, seats: int, seed: int, matches: int
+) -> Iterator[Simulation]:
+    for number in range(matches):
+        yield Simulation(rules, options, seats, seed, number)
+
+
+def _told(simulation: Simulation, *, as_json: bool) -> None:
+    lines = write(simulation.header, simulation.events()) if as_json else tell(simulation.header, simulation.events())
+    for line in lines:
+        sys.stdout.write(line)
+
+
+def _write_all(out: Path, matches: int, simulations: Iterator[Simulation], write_match: WriteMatch) -> None:
+    with Progress("matches", matches) as progress:
+        for simulation in simulations:
+            write_match(out, simulation)
+            progress.one_more(simulation.match.sequence)
+
+
+def _write_plain(out: Path, simulation: Simulation) -> None:
+    lines = "".join(write(simulation.header, simulation.events()))
+    _write_whole(out / f"{simulation.opened.match_id}.jsonl", lines.encode("utf-8"))
+
+
+def _replay_writer(out: Path, seed: int) -> WriteMatch:
+    """Put the keys of the seed beside the files, with those of other seeds, and sign every match with them."""
+    # Only who writes replay files needs what they are written with.
+    from rollbook.replay_file.container import SUFFIX  # noqa: PLC0415
+    from rollbook.replay_file.container import write as write_replay  # noqa: PLC0415
+    from rollbook.replay_file.recording import Keys, record  # noqa: PLC0415
+
+    keys = Keys.of(seed)
+    published = out / "KEY.pub"
+    others = published.read_text(encoding="ascii") if published.exists() else ""
+    if keys.public not in others:
+        _write_whole(published, (others + keys.public).encode("ascii"))
+
+    def write_match(out: Path, simulation: Simulation) -> None:
+        data = write_replay(record(simulation, keys.heads), keys.replays)
+        _write_whole(out / f"{simulation.opened.match_id}{SUFFIX}", data)
+
+    return write_match
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write under another name first, so that a file with the right name is always whole."""
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(data)
+    unfinished.replace(path)

@@ -1,0 +1,134 @@
+"""A replay as a pair of eyes sees it: header, events, and the board after any of them.
+
+An event's bytes hold nothing hidden, so the public sees them alone; what lies beside them is for whoever the file was
+made for. What another seat saw can be told only from a file that hides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rollbook.match.codec.envelope import read_bytes
+from rollbook.match.codec.moves import is_hidden
+from rollbook.match.codec.notation import Header
+from rollbook.match.events import Event, Happened, Opened, Ready, Sealed
+from rollbook.match.fold import Match, Misplaced
+from rollbook.match.perspective import as_seen
+from rollbook.replay_file.container import Replay
+from rollbook.rules.game import Perspective, Watcher
+from rollbook.rules.refusals import Refused
+from rollbook_replays.text import printable
+
+OPEN_TO: Final = (None, Watcher.JUDGE)
+"""Files for these hide nothing that has happened."""
+
+
+class Broken(Exception):
+    """The events make no match; `rollbook audit` says under which check the file diverges."""
+
+
+class NotToBeSeen(Exception):
+    """The match is there, but not what was asked to be seen of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What these eyes see of a match."""
+
+    header: Header
+    events: tuple[tuple[int, Event], ...]
+    """All but the first, with their numbers."""
+    eyes: Perspective
+    folded: tuple[Event, ...]
+    """The events as the file has them, to be folded."""
+
+    @property
+    def count(self) -> int:
+        """The number of the last event."""
+        return len(self.events) + 1
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match was sealed."""
+        return bool(self.folded) and isinstance(self.folded[-1], Sealed)
+
+    def at(self, sequence: int) -> Match:
+        """The match after this event."""
+        if not 1 <= sequence <= self.count:
+            raise NotToBeSeen(f"there is no event {sequence}: the file has 1 to {self.count}")
+        match = _begun(self.header.opened)
+        for _ in _fold(match, self.folded[: sequence - 1]):
+            pass
+        return match
+
+
+def look(replay: Replay, eyes: Perspective | None = None) -> Look:
+    """The match as these eyes see it, or as everybody may see it whom the file was made for.
+
+    What cannot be read is `Unreadable`.
+    """
+    opened, events = _read(replay, replay.beside)
+    _may_see(replay.perspective, eyes, len(opened.names))
+    if eyes is Watcher.PUBLIC:
+        _, seen = _read(replay, {})
+    elif eyes in {None, replay.perspective}:
+        seen = events
+    else:
+        match = _begun(opened)
+        seen = tuple(as_seen(match, event, eyes) for event in _fold(match, events))
+    if eyes is None:
+        eyes = Watcher.JUDGE if replay.perspective is None else replay.perspective
+    return Look(Header(opened, _entropy(opened, events)), tuple(enumerate(seen, start=2)), eyes, events)
+
+
+def _may_see(made_for: Perspective | None, eyes: Perspective | None, seats: int) -> None:
+    if type(eyes) is int and eyes not in range(seats):
+        raise NotToBeSeen(f"there is no seat {eyes}: the match has seats 0 to {seats - 1}")
+    if eyes not in {None, Watcher.PUBLIC, made_for} and made_for not in OPEN_TO:
+        whose = f"seat {made_for}" if type(made_for) is int else "the public"
+        raise NotToBeSeen(f"the file holds only what {whose} saw of the running match")
+
+
+def _read(replay: Replay, beside: Mapping[int, bytes]) -> tuple[Opened, tuple[Event, ...]]:
+    first, *others = replay.events
+    opened = read_bytes(first, match_id=replay.match_id).event
+    if not isinstance(opened, Opened):
+        raise Broken("event 1 does not open the match")
+    if replay.names:
+        if len(replay.names) != len(opened.names):
+            raise Broken(f"the file names {len(replay.names)} players, but the match has {len(opened.names)} seats")
+        opened = replace(opened, names=tuple(map(printable, replay.names)))
+    game = Header(opened, ()).game
+    events = []
+    for sequence, data in enumerate(others, start=2):
+        logged = read_bytes(data, beside.get(sequence, b""), game)
+        if logged.sequence != sequence:
+            raise Broken(f"event {sequence} calls itself event {logged.sequence}")
+        events.append(logged.event)
+    return opened, tuple(events)
+
+
+def _entropy(opened: Opened, events: tuple[Event, ...]) -> tuple[bytes, ...]:
+    entropy = [b""] * len(opened.names)
+    for event in events:
+        if isinstance(event, Ready) and event.seat in range(len(entropy)):
+            entropy[event.seat] = event.entropy
+    return tuple(entropy)
+
+
+def _begun(opened: Opened) -> Match:
+    return Match(Header(opened, ()).game, opened)
+
+
+def _fold(match: Match, events: tuple[Event, ...]) -> Iterator[Event]:
+    """Every event, before the match takes it."""
+    for event in events:
+        if isinstance(event, Happened) and is_hidden(event.outcome):
+            raise NotToBeSeen(f"event {match.sequence + 1} hides something, so the board after it is not known")
+        yield event
+        try:
+            match.take(event)
+        except (Misplaced, Refused) as wrong:
+            raise Broken(f"event {match.sequence + 1} cannot stand there: {wrong}") from None

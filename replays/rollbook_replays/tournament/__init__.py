@@ -1,0 +1,1 @@
+"""Tournaments: manifest, bundle and judgement."""

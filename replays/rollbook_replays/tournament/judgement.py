@@ -1,0 +1,285 @@
+"""A tournament judged: whether a bundle holds the matches that its manifest names, and what standings follow from them.
+
+Places are those of the audited matches; who sat where is told by the names in the replays, which the service signed. A
+match without names (they can be removed) still proves its places, but nobody can tell whose they are, so its points are
+missing and the standings unverified. A match that was aborted gives no points.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from rollbook.rules.places import places
+from rollbook_replays.audit.verdicts import Audited, Verdict
+from rollbook_replays.text import padded, printable, width
+from rollbook_replays.tournament.bundle import Bundle
+from rollbook_replays.tournament.manifest import Manifest, Pairing, instant
+
+NAMES_REMOVED: Final = "the names of the players, which were removed, so that the points are nobody's"
+
+
+class Fault(StrEnum):
+    """What can be wrong with a tournament."""
+
+    SIGNATURE = "signature"
+    """The bundle was changed after it was signed."""
+    MISSING = "missing"
+    """A match of the manifest is not in the bundle."""
+    DOUBLED = "doubled"
+    """A match counts twice: the manifest names it twice, or two files hold it."""
+    UNLISTED = "unlisted"
+    """A match of the bundle is not in the manifest."""
+    MATCH = "match"
+    """The audit of a match did not go well."""
+    PLAYERS = "players"
+    """Others played than the manifest says."""
+    RULESET = "ruleset"
+    """Another game, version or options were played than the manifest says."""
+    TIME = "time"
+    """A match was opened before the tournament began, or sealed after it ended."""
+    STANDINGS = "standings"
+    """The standings claimed are not those that follow from the results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as the manifest has it."""
+
+    fault: Fault
+    where: str
+    """The match, or the player."""
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.fault} ({self.where}): expected {self.expected}; found {self.found}"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a player stands by the audited results."""
+
+    place: int
+    player: str
+    points: Fraction
+    matches: int
+    """How many of the player's matches counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on a bundle."""
+
+    verdict: Verdict
+    manifest: Manifest
+    findings: tuple[Finding, ...]
+    missing: tuple[str, ...]
+    """What a verdict of EXACT needs and is not there."""
+    standings: tuple[Standing, ...]
+    """Best first; recomputed from the results, whatever is claimed."""
+    results: Mapping[str, Audited]
+    """The audited matches by their ids."""
+
+    def lines(self) -> Iterator[str]:
+        """For people: the standings, then everything that is wrong or missing."""
+        yield f"{self.manifest.title}: {self.verdict.upper()}"
+        yield from self.table()
+        yield from (f"  {printable(str(finding))}" for finding in self.findings)
+        yield from (f"  missing: {printable(what)}" for what in self.missing)
+
+    def table(self) -> Iterator[str]:
+        """Place, player and points, a line each."""
+        columns = max(width(standing.player) for standing in self.standings)
+        for standing in self.standings:
+            yield f"{standing.place:>5}. {padded(standing.player, columns)}  {amount(standing.points)}"
+
+    def facts(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "tournament": self.manifest.title,
+            "verdict": self.verdict,
+            "standings": [
+                {"place": standing.place, "player": standing.player, "points": amount(standing.points)}
+                for standing in self.standings
+            ],
+            "findings": [
+                {"fault": finding.fault, "where": finding.where, "expected": finding.expected, "found": finding.found}
+                for finding in self.findings
+            ],
+            "missing": list(self.missing),
+        }
+
+
+def judge(bundle: Bundle, audited: Sequence[Audited], keys: Mapping[str, Ed25519PublicKey]) -> Judgement:
+    """The verdict on a bundle, given those on its replays in the order of its sources."""
+    findings: list[Finding] = []
+    missing: list[str] = []
+    key = keys.get(bundle.key_id)
+    if key is None:
+        missing.append(f"the public key {bundle.key_id} of the bundle's signature")
+    elif not bundle.holds(key):
+        findings.append(Finding(Fault.SIGNATURE, bundle.key_id, "a signature over this bundle", "one over another"))
+    named = [(source.match_id, match) for source, match in zip(bundle.sources, audited, strict=True)]
+    return judge_matches(bundle.manifest, named, findings, missing)
+
+
+def judge_matches(
+    manifest: Manifest, named: Sequence[tuple[str, Audited]], findings: list[Finding], missing: list[str]
+) -> Judgement:
+    """The verdict on matches that are filed under these names; findings so far stay the first."""
+    filed = _filed(named, findings)
+    _check_listing(manifest, filed, findings)
+    tally = _Tally(manifest)
+    for match_id, pairing in tally.pairings.items():
+        if match_id in filed:
+            findings += tally.take(pairing, filed[match_id])
+    missing += tally.missing
+    standings = tally.standings()
+    if tally.is_whole:
+        findings += _compared(manifest, standings)
+    elif manifest.standings:
+        missing.append("results of all matches, without which nobody can tell whether the standings claimed are right")
+    verdict = Verdict.DIVERGED if findings else Verdict.UNVERIFIED if missing else Verdict.EXACT
+    return Judgement(verdict, manifest, tuple(findings), tuple(missing), standings, filed)
+
+
+class _Tally:
+    """The points so far."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self.pairings = {pairing.match_id: pairing for pairing in manifest.pairings}
+        self._points: dict[str, Fraction] = dict.fromkeys(manifest.players, Fraction())
+        self._matches = Counter[str]()
+        self._results = 0
+        self._missing: dict[str, list[str]] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the result of every pairing is known, and whose it is."""
+        return self._results == len(self.pairings)
+
+    @property
+    def missing(self) -> list[str]:
+        """What the audits of matches lack, each once, and of how many matches it is said."""
+        return [
+            f"{what} ({match_ids[0] if len(match_ids) == 1 else f'{len(match_ids)} matches'})"
+            for what, match_ids in self._missing.items()
+        ]
+
+    def take(self, pairing: Pairing, match: Audited) -> list[Finding]:
+        """Count a match, or say why it does not count."""
+        faults = list(_faults(self.manifest, pairing, match))
+        for what in match.missing:
+            self._missing.setdefault(what, []).append(match.match_id)
+        if faults:
+            return faults
+        if match.places is not None and not match.names:
+            self._missing.setdefault(NAMES_REMOVED, []).append(match.match_id)
+        elif match.places is not None:
+            self._results += 1
+            for player, worth in zip(match.names, self.manifest.points_for(match.places), strict=True):
+                self._points[player] += worth
+                self._matches[player] += 1
+        elif match.aborted is not None:
+            self._results += 1
+        return []
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Best first, in the order of the manifest where they are equal."""
+        values = sorted(set(self._points.values()))
+        rank = {value: number for number, value in enumerate(values)}
+        ranked = places([rank[points] for points in self._points.values()])
+        standings = [
+            Standing(place, player, points, self._matches[player])
+            for place, (player, points) in zip(ranked, self._points.items(), strict=True)
+        ]
+        return tuple(sorted(standings, key=lambda standing: standing.place))
+
+
+def amount(points: Fraction) -> str:
+    """Points as people write them.
+
+    >>> amount(Fraction(5, 2)), amount(Fraction(7, 3)), amount(Fraction(4))
+    ('2.5', '7/3', '4')
+    """
+    if points.denominator in _DECIMAL:
+        return f"{float(points):g}" if points.denominator > 1 else str(points.numerator)
+    return str(points)
+
+
+_DECIMAL: Final = frozenset({1, 2, 4, 5, 10})
+
+
+def _filed(named: Sequence[tuple[str, Audited]], findings: list[Finding]) -> dict[str, Audited]:
+    """The matches by their ids; a file that holds another match than its name says is none of them."""
+    filed: dict[str, Audited] = {}
+    for name, match in named:
+        if match.match_id != name and match.verdict is not Verdict.UNREADABLE:
+            findings.append(
+                Finding(Fault.DOUBLED, match.match_id, "one file, of its own name", f"it is in {name}, too")
+            )
+        else:
+            filed[name] = match
+    return filed
+
+
+def _check_listing(manifest: Manifest, filed: Mapping[str, Audited], findings: list[Finding]) -> None:
+    named = Counter(pairing.match_id for pairing in manifest.pairings)
+    for match_id, times in named.items():
+        if times > 1:
+            findings.append(Finding(Fault.DOUBLED, match_id, "one pairing", f"{times} of them"))
+        if match_id not in filed:
+            findings.append(Finding(Fault.MISSING, match_id, "its replay", "none"))
+    findings += [Finding(Fault.UNLISTED, match_id, "a pairing", "none") for match_id in filed if match_id not in named]
+
+
+def _faults(manifest: Manifest, pairing: Pairing, match: Audited) -> Iterator[Finding]:
+    """Why a match does not count."""
+    where = pairing.match_id
+    if match.unreadable:
+        yield Finding(Fault.MATCH, where, "a replay", match.unreadable)
+        return
+    if match.divergence is not None:
+        at = "" if match.divergence.event is None else f" at event {match.divergence.event}"
+        what = f"{match.divergence.check}{at}: {match.divergence.found}"
+        yield Finding(Fault.MATCH, where, match.divergence.expected, what)
+        return
+    expected = manifest.options[len(pairing.players)]
+    if (match.game, match.ruleset) != (manifest.game, manifest.ruleset):
+        yield Finding(Fault.RULESET, where, f"{manifest.game} {manifest.ruleset}", f"{match.game} {match.ruleset}")
+    elif len(match.players) != len(pairing.players):
+        yield Finding(Fault.PLAYERS, where, f"{len(pairing.players)} seats", str(len(match.players)))
+    elif dict(match.options) != dict(expected):
+        yield Finding(Fault.RULESET, where, _written(expected), _written(match.options))
+    if match.names and sorted(match.names) != sorted(pairing.players):
+        yield Finding(Fault.PLAYERS, where, ", ".join(sorted(pairing.players)), ", ".join(sorted(match.names)))
+    sealed_ms = match.opened_ms if match.sealed_ms is None else match.sealed_ms
+    if not manifest.begins_ms <= match.opened_ms <= sealed_ms <= manifest.ends_ms:
+        found = f"opened {instant(match.opened_ms)}, sealed {instant(match.sealed_ms)}"
+        yield Finding(Fault.TIME, where, f"{instant(manifest.begins_ms)} to {instant(manifest.ends_ms)}", found)
+
+
+def _written(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options.items())
+
+
+def _compared(manifest: Manifest, standings: Sequence[Standing]) -> Iterator[Finding]:
+    """Where the claims differ; players that nothing is claimed of are not compared."""
+    for standing in standings:
+        claimed = manifest.standings.get(standing.player)
+        if claimed is not None and (claimed.place, claimed.points) != (standing.place, standing.points):
+            yield Finding(
+                Fault.STANDINGS,
+                standing.player,
+                f"place {standing.place} with {amount(standing.points)}",
+                f"place {claimed.place} with {amount(claimed.points)} claimed",
+            )

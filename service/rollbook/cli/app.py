@@ -1,0 +1,70 @@
+"""The command line: a table of commands, each loaded only when it is called or listed.
+
+A package adds a command with an entry point of the group `rollbook.commands`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from importlib.metadata import entry_points
+
+from cyclopts import App, CycloptsError, Parameter
+
+from rollbook import __version__
+from rollbook.cli.exits import Exit
+
+HELP = """Match service for dice and card games: play, watch, replay, audit.
+
+Every roll and every choice is an event; a match is its log, and anyone can check it.
+
+`rollbook COMMAND --help` explains a command.
+
+Exit codes: 0 good, 1 something is wrong, 2 unverified, 3 cannot be read or nothing found, 64 wrong usage.
+"""
+
+
+def app(*, loaded: bool) -> App:
+    """All installed commands; their descriptions are known only once they are loaded."""
+    table = App(
+        name="rollbook",
+        help=HELP,
+        help_format="markdown",
+        version=__version__,
+        result_action="return_value",
+        default_parameter=Parameter(show_default=False),
+    )
+    for command in sorted(entry_points(group="rollbook.commands"), key=lambda point: point.name):
+        table.command(command.load() if loaded else command.value, name=command.name)
+    return table
+
+
+def main() -> None:
+    """Run the command and leave with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(words: list[str]) -> int:
+    """The exit code of the command that the words ask for."""
+    names_a_command = bool(words) and not words[0].startswith("-")
+    code: int = Exit.GOOD
+    try:
+        result = app(loaded=not names_a_command)(words, exit_on_error=False, print_error=True)
+        code = result if isinstance(result, int) else Exit.GOOD
+        sys.stdout.flush()
+    except CycloptsError:
+        print("rollbook --help lists the commands, rollbook COMMAND --help explains one", file=sys.stderr)
+        return Exit.USAGE
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except OSError as wrong:
+        if wrong.errno not in {errno.EPIPE, errno.ENOSPC}:
+            raise
+        # The interpreter must not complain when it closes standard output itself.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if wrong.errno == errno.ENOSPC:
+            print(f"rollbook: {wrong.strerror}", file=sys.stderr)
+            return Exit.WRONG
+        # The reader of a pipe has seen enough.
+    return code

@@ -1,0 +1,81 @@
+"""`rollbook backup` and `rollbook restore`: all that a data directory holds, in one file and back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rollbook.cli.exits import Exit
+from rollbook.storage.backup import BackupRefused, BackupUnreadable, back_up, put_back
+
+
+def backup(
+    *,
+    data: Annotated[Path, Parameter(env_var="ROLLBOOK_DATA")],
+    out: Path,
+    force: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Back up a data directory: keys, matches in play, and the archive if it is in there.
+
+    The service may run meanwhile. What was acknowledged before the backup began is in it; of what came later there may
+    be a part, but never half a command. Treat the file like the keys in it. Matches that are kept elsewhere, in a
+    Redis of your own or in an archive at another place, need a backup of their own: first Redis, then the archive.
+    Exit code 1 if the file cannot be written or is there already, 3 if there is nothing to back up.
+
+    Parameters
+    ----------
+    data
+        The data directory of the service.
+    out
+        The file to write, such as rollbook.tar.zst; only its owner can read it.
+    force
+        Overwrite the file if it is there already.
+    """
+    target = out.expanduser()
+    if target.exists() and not force:
+        print(f"{target} is there already; --force overwrites it", file=sys.stderr)
+        return Exit.WRONG
+    try:
+        saved = back_up(data.expanduser(), target)
+    except BackupUnreadable as unreadable:
+        print(f"rollbook backup: {unreadable}", file=sys.stderr)
+        return Exit.UNREADABLE
+    except (BackupRefused, OSError) as failure:
+        print(f"rollbook backup: {failure}", file=sys.stderr)
+        return Exit.WRONG
+    if not saved.store:
+        print(
+            "rollbook backup: no store is in there; back up your Redis by its own means, before this", file=sys.stderr
+        )
+    print(f"rollbook backup: {saved.files} files, {target.stat().st_size:,} bytes", file=sys.stderr)
+    print(target)
+    return Exit.GOOD
+
+
+def restore(file: Path, *, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DATA")]) -> int:
+    """Put a backup back into a data directory that is empty or not there.
+
+    Nothing is in place before everything is. What happened after the backup is lost: whoever saw more of a match is
+    told DATA_LOSS, and that match is sealed as aborted. Exit code 1 if the directory is not empty or cannot be
+    written, 3 if the file is no whole backup.
+
+    Parameters
+    ----------
+    file
+        What `rollbook backup` wrote.
+    data
+        The data directory to make.
+    """
+    try:
+        put_back(file.expanduser(), data.expanduser())
+    except BackupUnreadable as unreadable:
+        print(f"rollbook restore: {unreadable}", file=sys.stderr)
+        return Exit.UNREADABLE
+    except (BackupRefused, OSError) as failure:
+        print(f"rollbook restore: {failure}", file=sys.stderr)
+        return Exit.WRONG
+    print(data)
+    return Exit.GOOD

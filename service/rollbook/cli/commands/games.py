@@ -1,0 +1,56 @@
+"""`rollbook games`: what can be played."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from rollbook.cli.exits import Exit
+from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.game import Game
+from rollbook.rules.options import written
+
+
+def games(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+    """List the games with their seats and options.
+
+    Parameters
+    ----------
+    as_json
+        One JSON object for each game, a line each, for programs.
+    """
+    for game in CURRENT.values():
+        print(json.dumps(_facts(game), ensure_ascii=False) if as_json else _words(game))
+    if not as_json:
+        print("Play one on the terminal: rollbook simulate GAME --seats N --option NAME=VALUE")
+    return Exit.GOOD
+
+
+def _facts(game: Game[Any, Any, Any]) -> dict[str, Any]:
+    return {
+        "game": game.name,
+        "title": game.title,
+        "ruleset": game.version,
+        "seats": [game.seats[0], game.seats[-1]],
+        "options": [
+            {
+                "option": option.name,
+                "default": option.default,
+                "values": {"from": option.values[0], "to": option.values[-1]}
+                if isinstance(option.values, range)
+                else list(option.values),
+                "rule": option.rule,
+            }
+            for option in game.options
+        ],
+    }
+
+
+def _words(game: Game[Any, Any, Any]) -> str:
+    lines = [f"{game.name}: {game.title}, {game.seats[0]} to {game.seats[-1]} seats, ruleset {game.version}"]
+    for option in game.options:
+        lines.append(f"  {option.name}: {option.rule}")
+        lines.append(f"    {option.allowed} (default {written(option.default)})")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,81 @@
+"""`rollbook token`: a signed token for somebody."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rollbook.cli.exits import Exit, usage
+from rollbook.identity.keys import load
+from rollbook.identity.refusals import KeyRefused, TokenRefused
+from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role
+
+MOST_HOURS = 87_600
+"""Ten years; nobody remembers a token that is older."""
+
+
+def token(  # noqa: PLR0913 - every flag is a parameter
+    *,
+    key: Path,
+    subject: str,
+    role: Role,
+    match: Annotated[Sequence[str], Parameter(negative="", consume_multiple=True)] = (),
+    hours: int = 12,
+    name: str | None = None,
+    issuer: str = OWN_ISSUER,
+) -> int:
+    """Mint a token and print it on standard output.
+
+    A service takes it if it trusts the key: as `authorization: Bearer TOKEN`. Whoever has the token is its subject, so
+    treat it like a password. Exit code 1 if the key file is refused, 3 if it cannot be read.
+
+    Parameters
+    ----------
+    key
+        The key file to sign with; `rollbook key FILE --create` makes one.
+    subject
+        Who it is for, the same text for the same person.
+    role
+        What they may do: play, judge the matches named, or operate the service.
+    match
+        The id of a match that a judge may see; any number of them.
+    hours
+        How long it is valid. Default: 12.
+    name
+        What other players are shown. Default: the subject.
+    issuer
+        In whose name; a service takes other names than its own if it trusts them (`rollbook serve --trust-issuer`).
+        Default: rollbook.
+    """
+    if not 1 <= hours <= MOST_HOURS:
+        return usage(f"--hours must be 1 to {MOST_HOURS:,}; rollbook token --help explains it")
+    try:
+        signer = Issuer(load(key), issuer)
+        now = int(time.time())
+        lifetime_seconds = hours * 3600
+        minted = signer.mint(
+            subject,
+            role,
+            name=subject if name is None else name,
+            issued_at=now,
+            lifetime_seconds=lifetime_seconds,
+            matches=match,
+        )
+    except KeyRefused as refused:
+        print(f"{key}: {refused}", file=sys.stderr)
+        return Exit.WRONG
+    except TokenRefused as refused:
+        return usage(f"{refused}; rollbook token --help explains what it says")
+    except OSError as wrong:
+        hint = "" if key.exists() else f"; rollbook key {key} --create makes one"
+        print(f"{key}: {wrong.strerror}{hint}", file=sys.stderr)
+        return Exit.UNREADABLE
+    until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now + lifetime_seconds))
+    print(f"{role}, valid until {until}, signed by key {signer.key_id}", file=sys.stderr)
+    print(minted)
+    return Exit.GOOD

@@ -1,0 +1,300 @@
+"""An event's bytes: serialised once, and from then on hashed, stored, sent and archived as they are.
+
+What stands around an event (its number, its time, the link of the event before, whose command it came from) is in the
+bytes too; what is hidden is not, and lies beside them as bytes of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError, Message
+
+from rollbook.match.chain import Head, link
+from rollbook.match.codec.messages import read_choice, read_outcome, write_choice, write_outcome
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.dice import SCHEME
+from rollbook.match.events import (
+    LOG_LOST,
+    Chosen,
+    Event,
+    Forfeited,
+    Happened,
+    Opened,
+    Ready,
+    Resigned,
+    Resumed,
+    Sealed,
+    SeatLeft,
+    SeatTaken,
+    Started,
+    Terms,
+    TimedOut,
+)
+from rollbook.rules.catalogue import find
+from rollbook.rules.game import Game
+from rollbook.rules.refusals import Refused
+from rollbook.v1 import events_pb2 as proto
+from rollbook.v1 import raffzahn_pb2
+
+ENVELOPE: Final = 1
+LINK_BYTES: Final = 32
+SIGNATURE_BYTES: Final = 64
+
+AnyGame = Game[Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One event of a log, with what stands around it and the bytes it is."""
+
+    sequence: int
+    time_ms: int
+    previous: bytes
+    """The link of the event before."""
+    event: Event
+    request: bytes
+    """Whose command this is the first event of, as 16 bytes; empty for all others."""
+    data: bytes
+    """The event's bytes."""
+    private: bytes
+    """What lies hidden beside them; empty where nothing does."""
+
+    @property
+    def link(self) -> bytes:
+        """What the next event carries."""
+        return link(self.data)
+
+
+def write_bytes(  # noqa: PLR0913 - what stands around an event
+    game: AnyGame,
+    event: Event,
+    *,
+    sequence: int,
+    time_ms: int,
+    previous: bytes,
+    request: bytes = b"",
+    secret: bytes = b"",
+) -> Logged:
+    """Serialise an event for good; the secret lies beside event 1, hidden cards, if known, beside their draw."""
+    written = proto.Event(sequence=sequence, time_ms=time_ms, previous=previous, request=request)
+    seat = getattr(event, "seat", None)
+    if seat is not None:
+        written.seat = seat
+    hidden = _write_body(game, event, written)
+    private = b""
+    if isinstance(event, Opened):
+        private = proto.Private(secret=secret).SerializeToString(deterministic=True)
+    elif hidden and None not in hidden:
+        beside = proto.Private()
+        getattr(beside.hidden, game.name).cards.extend(hidden)
+        private = beside.SerializeToString(deterministic=True)
+    data = written.SerializeToString(deterministic=True)
+    return Logged(sequence, time_ms, previous, event, request, data, private)
+
+
+def read_bytes(data: bytes, private: bytes = b"", game: AnyGame | None = None, match_id: str = "") -> Logged:
+    """The event that these bytes are; without what lies beside them, what is hidden stays so.
+
+    The game is that of event 1, which alone is read without one. Whatever cannot be read is `Unreadable`.
+    """
+    try:
+        written = proto.Event.FromString(data)
+        beside = proto.Private.FromString(private)
+    except DecodeError:
+        raise Unreadable("these bytes are no event") from None
+    try:
+        event = _read_opened(written, match_id) if game is None else _read_body(game, written, beside)
+    except Refused as refused:
+        raise Unreadable(str(refused)) from None
+    return Logged(written.sequence, written.time_ms, written.previous, event, written.request, data, private)
+
+
+def read_secret(private: bytes) -> bytes:
+    """The secret that lies beside event 1."""
+    return proto.Private.FromString(private).secret
+
+
+# Writing
+
+
+def _write_body(game: AnyGame, event: Event, written: proto.Event) -> tuple[int, ...]:
+    match event:
+        case Opened():
+            _write_opened(game, event, written.opened)
+        case SeatTaken():
+            written.seat_taken.player = event.player
+            written.seat_taken.entropy_commitment = event.entropy_commitment
+            written.seat_taken.SetInParent()
+        case Ready():
+            written.ready.closing_link = event.closing_link
+            written.ready.entropy = event.entropy
+            written.ready.SetInParent()
+        case Happened():
+            return write_outcome(game, event.outcome, getattr(written.happened, game.name))
+        case Chosen():
+            written.chosen.by_caretaker = event.by_caretaker
+            written.chosen.charged_ms = event.charged_ms
+            write_choice(game, event.choice, getattr(written.chosen, game.name))
+        case TimedOut():
+            written.timed_out.not_before_ms = event.not_before_ms
+            written.timed_out.charged_ms = event.charged_ms
+            written.timed_out.SetInParent()
+        case Resumed():
+            written.resumed.not_charged_ms = event.not_charged_ms
+            written.resumed.SetInParent()
+        case Sealed():
+            _write_sealed(event, written.sealed)
+        case SeatLeft() | Started() | Forfeited() | Resigned():
+            getattr(written, _BARE[type(event)]).SetInParent()
+    return ()
+
+
+_BARE: Final[dict[type, str]] = {
+    SeatLeft: "seat_left",
+    Started: "started",
+    Forfeited: "forfeited",
+    Resigned: "resigned",
+}
+
+
+def _write_opened(game: AnyGame, event: Opened, opened: proto.Opened) -> None:
+    opened.envelope = ENVELOPE
+    opened.fairness = SCHEME
+    opened.game = event.game
+    opened.ruleset = event.ruleset
+    opened.seats = len(event.names)
+    opened.commitment = event.commitment
+    opened.turn_seconds = event.terms.turn_seconds
+    opened.reserve_seconds = event.terms.reserve_seconds
+    opened.ready_seconds = event.terms.ready_seconds
+    opened.spectator_delay_seconds = event.terms.spectator_delay_seconds
+    opened.is_private = event.terms.is_private
+    options: Message = getattr(opened, game.name)
+    options.SetInParent()
+    for name, value in event.options.items():
+        setattr(options, name, _EDITIONS[value] if name == "edition" else value)
+
+
+_EDITIONS: Final[dict[Any, int]] = {
+    "revised": raffzahn_pb2.RAFFZAHN_EDITION_REVISED,
+    "original": raffzahn_pb2.RAFFZAHN_EDITION_ORIGINAL,
+}
+
+
+def _write_sealed(event: Sealed, sealed: proto.Sealed) -> None:
+    sealed.secret = event.secret
+    if event.aborted is None:
+        sealed.places.places.extend(event.places or ())
+        return
+    reason, _, seat = event.aborted.partition(":")
+    sealed.aborted.reason = proto.AbortReason.Value(_ABORT_PREFIX + reason.upper())
+    if seat:
+        sealed.aborted.seat = int(seat)
+    if event.lost is not None:
+        lost = sealed.aborted.lost
+        lost.sequence, lost.link = event.lost.sequence, event.lost.link
+        lost.key_id, lost.signature = event.lost.key_id, event.lost.signature
+
+
+_ABORT_PREFIX: Final = "ABORT_REASON_"
+
+
+# Reading
+
+
+def _read_opened(written: proto.Event, match_id: str) -> Opened:
+    opened = written.opened
+    if written.WhichOneof("body") != "opened":
+        raise Unreadable("a log begins with the event that opens the match")
+    if opened.envelope != ENVELOPE or opened.fairness != SCHEME:
+        raise Unreadable(f"envelope {opened.envelope} with dice by {opened.fairness!r} is not known here")
+    game = find(opened.game, opened.ruleset)
+    if opened.WhichOneof("options") != game.name:
+        raise Unreadable(f"there are no options of {game.name}")
+    options = getattr(opened, game.name)
+    given = {field.name: getattr(options, field.name) for field, _ in options.ListFields()}
+    if "edition" in given:
+        given["edition"] = next((name for name, number in _EDITIONS.items() if number == given["edition"]), "")
+    return Opened(
+        match_id=match_id,
+        game=game.name,
+        ruleset=game.version,
+        options=game.settle(given, opened.seats),
+        names=("",) * opened.seats,
+        commitment=opened.commitment,
+        terms=Terms(
+            opened.turn_seconds,
+            opened.reserve_seconds,
+            opened.ready_seconds,
+            opened.spectator_delay_seconds,
+            opened.is_private,
+        ),
+    )
+
+
+def _read_body(game: AnyGame, written: proto.Event, beside: proto.Private) -> Event:
+    body = written.WhichOneof("body")
+    if body == "happened":
+        return _read_happened(game, written.happened, beside)
+    if body == "chosen":
+        return _read_chosen(game, written.seat, written.chosen)
+    if body not in _READERS:
+        raise Unreadable("the event has a body that is not known here, or one that cannot stand here")
+    return _READERS[body](written)
+
+
+_READERS: Final[dict[str, Callable[[proto.Event], Event]]] = {
+    "seat_taken": lambda written: SeatTaken(
+        written.seat, written.seat_taken.player, written.seat_taken.entropy_commitment
+    ),
+    "seat_left": lambda written: SeatLeft(written.seat),
+    "ready": lambda written: Ready(written.seat, written.ready.entropy, written.ready.closing_link),
+    "started": lambda _: Started(),
+    "timed_out": lambda written: TimedOut(written.seat, written.timed_out.not_before_ms, written.timed_out.charged_ms),
+    "forfeited": lambda written: Forfeited(written.seat),
+    "resigned": lambda written: Resigned(written.seat),
+    "resumed": lambda written: Resumed(written.resumed.not_charged_ms),
+    "sealed": lambda written: _read_sealed(written.sealed),
+}
+
+
+def _read_happened(game: AnyGame, happened: proto.Happened, beside: proto.Private) -> Event:
+    _same_game(game, happened.WhichOneof("outcome"))
+    hidden = list(getattr(beside.hidden, game.name).cards) if beside.HasField("hidden") else None
+    return Happened(read_outcome(game, getattr(happened, game.name), hidden))
+
+
+def _read_chosen(game: AnyGame, seat: int, chosen: proto.Chosen) -> Event:
+    _same_game(game, chosen.WhichOneof("choice"))
+    return Chosen(seat, read_choice(game, getattr(chosen, game.name)), chosen.by_caretaker, chosen.charged_ms)
+
+
+def _same_game(game: AnyGame, name: str | None) -> None:
+    if name != game.name:
+        raise Unreadable(f"this is a move of {name}, not of {game.name}")
+
+
+def _read_sealed(sealed: proto.Sealed) -> Sealed:
+    if sealed.WhichOneof("result") == "places":
+        return Sealed(tuple(sealed.places.places), None, sealed.secret)
+    reason = proto.AbortReason.Name(sealed.aborted.reason) if sealed.aborted.reason in _ABORT_REASONS else ""
+    if not reason:
+        raise Unreadable("the match is sealed for a reason that is not known here")
+    seat = f":{sealed.aborted.seat}" if sealed.aborted.HasField("seat") else ""
+    aborted = reason.removeprefix(_ABORT_PREFIX).lower() + seat
+    lost = _read_lost(sealed.aborted.lost) if sealed.aborted.HasField("lost") else None
+    if (aborted == LOG_LOST) != (lost is not None):
+        raise Unreadable("a lost log is sealed with a head that it has lost, and nothing else is")
+    return Sealed(None, aborted, sealed.secret, lost)
+
+
+def _read_lost(lost: proto.Sealed.LostHead) -> Head:
+    if not lost.sequence or (len(lost.link), len(lost.signature)) != (LINK_BYTES, SIGNATURE_BYTES):
+        raise Unreadable(f"a head has a link of {LINK_BYTES} and a signature of {SIGNATURE_BYTES} bytes")
+    return Head(lost.sequence, lost.link, lost.key_id, lost.signature)
+
+
+_ABORT_REASONS: Final = set(proto.AbortReason.values()) - {proto.ABORT_REASON_UNSPECIFIED}

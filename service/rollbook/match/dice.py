@@ -1,0 +1,104 @@
+"""Fair dice that anyone can check: scheme `fair/1`, byte for byte.
+
+The secret is committed to before the first seat is taken and revealed in the seal; the match key mixes it with the
+entropy of the seats; every chance event has its own stream of bytes under that key, found by its number alone.
+Integers are big-endian, strings ASCII, and every hash has a label, so that no two uses can be mistaken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import struct
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Final
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
+
+from rollbook.match.chain import sized
+from rollbook.rules.chance import Draw, Throw, Value
+from rollbook.rules.game import Uniform
+
+SCHEME: Final = "fair/1"
+DRAW_LABEL: Final = b"rollbook/1/draw"
+BOT_LABEL: Final = b"rollbook/1/bot"
+
+_POSITION = struct.Struct(">QI").pack
+_WORDS = struct.Struct(">8I").unpack
+_WORD_RANGE = 1 << 32
+_ACCEPTED_BY_EVERY_SMALL_SET = _WORD_RANGE - (1 << 16)
+"""No uniform(k) with k up to 65,536 rejects a word below this."""
+
+
+def _sha256(label: bytes, *parts: bytes) -> bytes:
+    return hashlib.sha256(label + b"".join(parts)).digest()
+
+
+def commitment(secret: bytes) -> bytes:
+    """What event 1 tells of the secret."""
+    return _sha256(b"rollbook/1/commit", secret)
+
+
+def entropy_commitment(entropy: bytes) -> bytes:
+    """What a seat tells of its entropy when it is taken."""
+    return _sha256(b"rollbook/1/entropy", entropy)
+
+
+def match_key(secret: bytes, match_id: str, entropy: Sequence[bytes]) -> bytes:
+    """The key of all draws; a seat that brought no entropy has the empty string."""
+    seats = b"".join(_sha256(b"rollbook/1/seat", brought) for brought in entropy)
+    return hmac.digest(secret, b"rollbook/1/match" + sized(match_id) + seats, "sha256")
+
+
+class Dice:
+    """All the draws under one key.
+
+    >>> dice = Dice(bytes(32))
+    >>> dice.values(1, Throw("roll", ((1, 2, 3, 4, 5, 6),) * 4))
+    (6, 5, 6, 5)
+    """
+
+    __slots__ = ("_keyed",)
+
+    def __init__(self, key: bytes, label: bytes = DRAW_LABEL) -> None:
+        """Hold the keyed hash; copies of this one cost half of what the standard library's do."""
+        self._keyed = HMAC(key, SHA256())
+        self._keyed.update(label)
+
+    def _block(self, event: int, index: int) -> tuple[int, ...]:
+        block = self._keyed.copy()
+        block.update(_POSITION(event, index))
+        return _WORDS(block.finalize())
+
+    def _words(self, event: int) -> Iterator[int]:
+        for index in count():
+            yield from self._block(event, index)
+
+    def uniform(self, event: int) -> Uniform:
+        """A source of `uniform(k)` for one event: the first call reads its first bytes."""
+        words = self._words(event)
+
+        def uniform(size: int) -> int:
+            accepted = _WORD_RANGE - _WORD_RANGE % size
+            for word in words:
+                if word < accepted:
+                    return word % size
+            raise AssertionError  # the words never end
+
+        return uniform
+
+    def values(self, event: int, awaited: Throw | Draw) -> tuple[Value, ...]:
+        """What chance event number `event`, counted from 1, gives for what the state awaits."""
+        if isinstance(awaited, Throw):
+            dice = awaited.dice
+            words = self._block(event, 0)
+            if len(dice) <= len(words) and max(words) < _ACCEPTED_BY_EVERY_SMALL_SET:
+                # The block may hold more words than there are dice.
+                return tuple([faces[word % len(faces)] for faces, word in zip(dice, words)])  # noqa: B905
+            uniform = self.uniform(event)
+            return tuple([faces[uniform(len(faces))] for faces in dice])
+        uniform = self.uniform(event)
+        left = list(awaited.items)
+        return tuple([left.pop(uniform(len(left))) for _ in range(awaited.count)])

@@ -1,0 +1,1 @@
+"""Replay files and the text files that go with them: keys, heads."""

@@ -1,0 +1,324 @@
+"""The replay file: the bytes of one match, compressed and signed. `replays/FORMAT.md` says it in full.
+
+    header     magic (8), version u16, zero u16, length of the body u32
+    body       a zstd frame that holds a ReplayBody
+    names      length u32 (0: none), and if there are any: signature (64), a ReplayNames
+    footer     number of events u32, link of the last event (32), key id (8), signature (64)
+
+Integers are big-endian. The footer's signature is over header, body and the footer before it; the names have one of
+their own, so that they can be removed. The lengths add up to the size of the file, so one that was cut or extended is
+recognised at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from google.protobuf.message import DecodeError
+
+from rollbook.match.chain import Head as Head  # noqa: PLC0414 - a replay's heads are those of its log
+from rollbook.match.chain import link
+from rollbook.match.codec.notation import is_match_id
+from rollbook.match.fold import MOST_EVENTS
+from rollbook.replay_file.key_lines import key_id
+from rollbook.rules.game import Perspective, Watcher
+from rollbook.v1 import events_pb2, replay_file_pb2, table_pb2
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MAGIC: Final = b"\x89ROLL\r\n\x1a"
+VERSION: Final = 1
+SUFFIX: Final = ".rollbook"
+
+LARGEST_FILE: Final = 8 << 20
+LARGEST_BODY: Final = 16 << 20
+"""A body that says it is longer is not unpacked."""
+LARGEST_NAMES: Final = 4 << 10
+MOST_FIELDS: Final = 3 * MOST_EVENTS + 10
+"""Of a body: events, what they hid, heads, and a few more."""
+
+_HEADER = struct.Struct(">8sHHI")
+_NAMES_LENGTH = struct.Struct(">I")
+_COUNT = struct.Struct(">I")
+_FOOTER = struct.Struct(">I32s8s64s")
+_SIGNATURE_BYTES = 64
+_VARINT, _SIZED = 0, 2
+_FILE_LABEL = b"rollbook/1/file"
+_NAMES_LABEL = b"rollbook/1/names"
+
+
+class NotAReplay(Exception):
+    """These bytes are no whole replay file; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """One match as one pair of eyes may see it."""
+
+    match_id: str
+    game: str
+    ruleset: int
+    perspective: Perspective | None
+    """None: the match is sealed, and everything is here."""
+    events: tuple[bytes, ...]
+    """The bytes of every event, as they were hashed."""
+    beside: Mapping[int, bytes] = field(default_factory=dict)
+    """By sequence what lies hidden beside an event, as the log has it; the secret is not here but in the seal."""
+    heads: tuple[Head, ...] = ()
+    """Ascending; the last one is that of the last event."""
+    names: tuple[str, ...] = ()
+    """By seat; none at all if they were left out or removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A signature and what it is over."""
+
+    message: bytes
+    signature: bytes
+
+    def holds(self, key: Ed25519PublicKey) -> bool:
+        """Whether the key made it."""
+        try:
+            key.verify(self.signature, self.message)
+        except InvalidSignature:
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A replay as its file holds it, with all that the file claims; nothing of that has been checked."""
+
+    replay: Replay
+    count: int
+    last_link: bytes
+    key_id: str
+    """Whose signatures these are."""
+    file: Signed
+    names: Signed | None
+    """None where there are no names."""
+
+
+# Writing
+
+
+def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
+    """The file's bytes, signed with a key that signs replay files and nothing else."""
+    body = _pack(_body(replay).SerializeToString(deterministic=True))
+    if len(body) > LARGEST_FILE:
+        raise ValueError(f"a replay of {len(body)} bytes is larger than any match")
+    header = _HEADER.pack(MAGIC, VERSION, 0, len(body))
+    counted = _COUNT.pack(len(replay.events)) + link(replay.events[-1]) + key_id(key.public_key())
+    signature = key.sign(_FILE_LABEL + hashlib.sha256(header + body + counted).digest())
+    return header + body + _named(replay, key) + counted + signature
+
+
+def without_names(data: bytes) -> bytes:
+    """The same file, its names removed; all signatures hold as before."""
+    split = _Parts.of(data)
+    return split.header + split.body + _NAMES_LENGTH.pack(0) + split.footer
+
+
+def _pack(body: bytes) -> bytes:
+    options: dict[int, int] = {
+        zstd.CompressionParameter.checksum_flag: 1,
+        zstd.CompressionParameter.compression_level: 9,
+    }
+    return zstd.compress(body, options=options)
+
+
+def _named(replay: Replay, key: Ed25519PrivateKey) -> bytes:
+    if not replay.names:
+        return _NAMES_LENGTH.pack(0)
+    names = replay_file_pb2.ReplayNames(match_id=replay.match_id, names=replay.names)
+    data = names.SerializeToString(deterministic=True)
+    return _NAMES_LENGTH.pack(_SIGNATURE_BYTES + len(data)) + key.sign(_NAMES_LABEL + data) + data
+
+
+def _body(replay: Replay) -> replay_file_pb2.ReplayBody:
+    body = replay_file_pb2.ReplayBody(
+        match_id=replay.match_id, game=replay.game, ruleset=replay.ruleset, events=replay.events
+    )
+    if replay.perspective is not None:
+        body.perspective.CopyFrom(_perspective_message(replay.perspective))
+    for sequence in sorted(replay.beside):
+        hidden = events_pb2.Private.FromString(replay.beside[sequence]).hidden
+        body.hidden.add(sequence=sequence, hidden=hidden)
+    for head in replay.heads:
+        body.heads.add(
+            match_id=replay.match_id,
+            sequence=head.sequence,
+            link=head.link,
+            key_id=head.key_id,
+            signature=head.signature,
+        )
+    return body
+
+
+def _perspective_message(perspective: Perspective) -> table_pb2.Perspective:
+    if isinstance(perspective, int):
+        return table_pb2.Perspective(kind=table_pb2.PERSPECTIVE_KIND_SEAT, seat=perspective)
+    kinds = {Watcher.PUBLIC: table_pb2.PERSPECTIVE_KIND_PUBLIC, Watcher.JUDGE: table_pb2.PERSPECTIVE_KIND_JUDGE}
+    return table_pb2.Perspective(kind=kinds[perspective])
+
+
+# Reading
+
+
+def read(data: bytes) -> Stored:
+    """What the file holds, or `NotAReplay`; memory and time are bounded whatever the bytes say."""
+    split = _Parts.of(data)
+    count, last_link, signer, signature = _FOOTER.unpack(split.footer)
+    body = _read_body(_unpack(split.body))
+    names, names_signed = _read_names(split.names, body.match_id)
+    replay = Replay(
+        match_id=body.match_id,
+        game=body.game,
+        ruleset=body.ruleset,
+        perspective=_read_perspective(body),
+        events=tuple(body.events),
+        beside={
+            outcome.sequence: events_pb2.Private(hidden=outcome.hidden).SerializeToString(deterministic=True)
+            for outcome in body.hidden
+        },
+        heads=tuple(Head(head.sequence, head.link, head.key_id, head.signature) for head in body.heads),
+        names=names,
+    )
+    signed = split.header + split.body + split.footer[:-_SIGNATURE_BYTES]
+    file = Signed(_FILE_LABEL + hashlib.sha256(signed).digest(), signature)
+    return Stored(replay, count, last_link, signer.hex(), file, names_signed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    header: bytes
+    body: bytes
+    names: bytes
+    footer: bytes
+
+    @classmethod
+    def of(cls, data: bytes) -> _Parts:
+        if not data.startswith(MAGIC):
+            raise NotAReplay("this is no replay file: it does not begin with the magic bytes")
+        if len(data) > LARGEST_FILE:
+            raise NotAReplay(f"a replay file has at most {LARGEST_FILE} bytes")
+        if len(data) < _HEADER.size + _NAMES_LENGTH.size + _FOOTER.size:
+            raise NotAReplay("the file was cut: not even header and footer are there")
+        _, version, zero, length = _HEADER.unpack_from(data)
+        if (version, zero) != (VERSION, 0):
+            raise NotAReplay(f"version {version} of the file format is not known here")
+        behind = _HEADER.size + length
+        rest = len(data) - behind - _NAMES_LENGTH.size - _FOOTER.size
+        if rest < 0:
+            raise NotAReplay("the file was cut: the body is longer than what is there")
+        (names_length,) = _NAMES_LENGTH.unpack_from(data, behind)
+        if names_length != rest:
+            what = "cut" if rest < names_length else "extended"
+            raise NotAReplay(f"the file was {what}: its parts have other lengths than it says")
+        names = behind + _NAMES_LENGTH.size
+        return cls(data[: _HEADER.size], data[_HEADER.size : behind], data[names : names + rest], data[names + rest :])
+
+
+def _unpack(packed: bytes) -> bytes:
+    try:
+        info = zstd.get_frame_info(packed)
+        if info.decompressed_size is None or info.decompressed_size > LARGEST_BODY:
+            raise NotAReplay(f"the body does not say that it unpacks to at most {LARGEST_BODY} bytes")
+        unpacking = zstd.ZstdDecompressor()
+        body = unpacking.decompress(packed, max_length=LARGEST_BODY)
+    except zstd.ZstdError as broken:
+        raise NotAReplay(f"the body cannot be unpacked: {broken}") from None
+    if not unpacking.eof or unpacking.unused_data or len(body) != info.decompressed_size:
+        raise NotAReplay("the body is not one whole zstd frame")
+    return body
+
+
+def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
+    _check_fields(data)
+    try:
+        body = replay_file_pb2.ReplayBody.FromString(data)
+    except DecodeError:
+        raise NotAReplay("the body holds no replay") from None
+    if body.SerializeToString(deterministic=True) != data:
+        raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
+    if not is_match_id(body.match_id):
+        raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
+    if not 1 <= len(body.events) <= MOST_EVENTS:
+        raise NotAReplay(f"the body holds {len(body.events)} events, not 1 to {MOST_EVENTS}")
+    if any(head.match_id != body.match_id for head in body.heads):
+        raise NotAReplay("the file holds heads of another match")
+    for what, sequences in (("hidden outcomes", body.hidden), ("heads", body.heads)):
+        numbers = [item.sequence for item in sequences]
+        if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= len(body.events)):
+            raise NotAReplay(f"the {what} are not those of ascending events of the match")
+    return body
+
+
+def _check_fields(data: bytes) -> None:
+    """Refuse a body with more fields than a match has, before protobuf makes an object of each.
+
+    Two bytes are enough for a field, so that two kilobytes of zstd could ask for a gigabyte; a short body cannot.
+    """
+    if len(data) <= 2 * MOST_FIELDS:
+        return
+    at = 0
+    for _ in range(MOST_FIELDS):
+        if at >= len(data):
+            return
+        key, at = _varint(data, at)
+        if key & 7 not in {_VARINT, _SIZED}:
+            raise NotAReplay("the body holds no replay")
+        value, at = _varint(data, at)
+        if key & 7 == _SIZED:
+            at += value
+    raise NotAReplay(f"the body has more than {MOST_FIELDS} fields, which no match needs")
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number as protobuf writes it, and where the next thing begins; beyond the end there are only zeros."""
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = data[at] if at < len(data) else 0
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:  # noqa: PLR2004 - the bit that says there is more
+            return value, at
+    raise NotAReplay("the body holds no replay")
+
+
+def _read_perspective(body: replay_file_pb2.ReplayBody) -> Perspective | None:
+    if not body.HasField("perspective"):
+        return None
+    kind = body.perspective.kind
+    if kind == table_pb2.PERSPECTIVE_KIND_SEAT and body.perspective.HasField("seat"):
+        return body.perspective.seat
+    watchers = {table_pb2.PERSPECTIVE_KIND_PUBLIC: Watcher.PUBLIC, table_pb2.PERSPECTIVE_KIND_JUDGE: Watcher.JUDGE}
+    if kind not in watchers or body.perspective.HasField("seat"):
+        raise NotAReplay("the file does not say whose eyes saw the match")
+    return watchers[kind]
+
+
+def _read_names(data: bytes, match_id: str) -> tuple[tuple[str, ...], Signed | None]:
+    if not data:
+        return (), None
+    if not _SIGNATURE_BYTES < len(data) <= LARGEST_NAMES:
+        raise NotAReplay(f"the names of a replay file have 65 to {LARGEST_NAMES} bytes")
+    signature, named = data[:_SIGNATURE_BYTES], data[_SIGNATURE_BYTES:]
+    try:
+        names = replay_file_pb2.ReplayNames.FromString(named)
+    except DecodeError:
+        raise NotAReplay("the names cannot be read") from None
+    if names.SerializeToString(deterministic=True) != named or names.match_id != match_id or not names.names:
+        raise NotAReplay("the names are not those of this match")
+    return tuple(names.names), Signed(_NAMES_LABEL + named, signature)

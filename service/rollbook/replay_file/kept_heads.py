@@ -1,0 +1,88 @@
+"""Heads that players and spectators kept: one JSON object a line, in the order of their keys below.
+
+    {"match":"…","sequence":57,"link":"<64 hex>","key_id":"<16 hex>","signature":"<128 hex>"}
+
+Whoever kept one can prove that a match was rewritten after that event.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rollbook.replay_file.lines import WrongLine
+
+LONGEST_LINE: Final = 1_000
+_KEYS: Final = ("match", "sequence", "link", "key_id", "signature")
+_LARGEST_SEQUENCE: Final = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessedHead:
+    """A head of a match that somebody was shown and kept."""
+
+    match_id: str
+    sequence: int
+    link: bytes
+    key_id: str
+    """Whose signature it is: sixteen hexadecimal digits."""
+    signature: bytes
+
+
+def read_heads(text: str) -> list[WitnessedHead]:
+    """The heads of all lines; empty lines do not count."""
+    return [_read(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+
+
+def write_heads(heads: Iterable[WitnessedHead]) -> str:
+    """The lines of these heads, which `read_heads` reads."""
+    return "".join(
+        json.dumps(
+            {
+                "match": head.match_id,
+                "sequence": head.sequence,
+                "link": head.link.hex(),
+                "key_id": head.key_id,
+                "signature": head.signature.hex(),
+            },
+            separators=(",", ":"),
+        )
+        + "\n"
+        for head in heads
+    )
+
+
+def _read(number: int, line: str) -> WitnessedHead:
+    if len(line) > LONGEST_LINE:
+        raise WrongLine(number, f"a head has at most {LONGEST_LINE} characters")
+    try:
+        written = json.loads(line)
+    except (ValueError, RecursionError):
+        raise WrongLine(number, "this is no JSON object") from None
+    if type(written) is not dict or set(written) != set(_KEYS):
+        raise WrongLine(number, f"a head is a JSON object of {', '.join(_KEYS)}")
+    if type(written["match"]) is not str:
+        raise WrongLine(number, "match must be a match's name")
+    sequence = written["sequence"]
+    if type(sequence) is not int or not 1 <= sequence < _LARGEST_SEQUENCE:
+        raise WrongLine(number, "sequence must be the number of an event")
+    return WitnessedHead(
+        written["match"],
+        sequence,
+        _hex(number, written, "link", 32),
+        _hex(number, written, "key_id", 8).hex(),
+        _hex(number, written, "signature", 64),
+    )
+
+
+def _hex(number: int, written: dict[str, Any], key: str, size: int) -> bytes:
+    text = written[key]
+    try:
+        data = bytes.fromhex(text) if type(text) is str else b""
+    except ValueError:
+        data = b""
+    if len(data) != size:
+        raise WrongLine(number, f"{key} must be {size} bytes in hexadecimal")
+    return data

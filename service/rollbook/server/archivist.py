@@ -1,0 +1,188 @@
+"""Finished matches on their way into the archive, and what makes sure that none is lost on it.
+
+A sealed match stays in the lobby until everything is done: its file written, on disk, read back and compared with the
+log byte for byte, noted in the index, its stream trimmed. So whoever starts after a crash finds it there and does
+whatever is left, and doing it twice, or in two processes at once, changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from rollbook.match.chain import Entry
+from rollbook.replay_file.container import NotAReplay, write
+from rollbook.server.finished import UNKNOWN, Finished
+from rollbook.server.lobby import Listed
+from rollbook.server.out.replay_export import sealed_replay
+from rollbook.server.service import Service
+from rollbook.storage.archive.log import ArchivedLog, entries_of, whole, whole_log
+from rollbook.storage.archive.marker import OtherArchive, open_archive, settle
+from rollbook.storage.archive.port import Archive, ArchiveUnavailable, Step, no_step
+from rollbook.storage.port import Hole, StoreUnavailable
+from rollbook.v1.events_pb2 import Event
+
+LOOK_SECONDS: Final = 5.0
+COMPARE_LOOKS: Final = 12
+"""Looks between two comparisons of index and archive: other services put files there as well."""
+
+LACKING_SECONDS: Final = 30
+"""How long it is remembered that some service does not have the archive."""
+
+_log = structlog.get_logger()
+
+
+class NotTheSame(Exception):
+    """The archive has another match under this id, or gives back other bytes than it was given."""
+
+
+class Archivist:
+    """Takes sealed matches out of the log and into the archive."""
+
+    def __init__(  # noqa: PLR0913 - how it is done
+        self,
+        service: Service,
+        log: ArchivedLog,
+        finished: Finished,
+        where: str,
+        *,
+        after_seconds: int,
+        step: Step = no_step,
+    ) -> None:
+        """Archive the service's matches at this place, so long after their seal."""
+        self._service = service
+        self._archived = log
+        self._finished = finished
+        self._where = where
+        self._after_ms = after_seconds * 1_000
+        self._step = step
+        self._off: type[Exception] | None = None
+        """What keeps everything from being archived; none if nothing does."""
+        self._looks = 0
+        self._failed: dict[str, type[Exception]] = {}
+        """Matches that could not be archived, and what kept them from it, so that it is said once."""
+        self._leaving: set[str] = set()
+        """Finished matches that the lobby had at the last look."""
+        self._working: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Archive from now on."""
+        await self.settle()
+        self._working = asyncio.create_task(self._forever())
+
+    async def close(self) -> None:
+        """Archive no more; what is half done is done at the next start."""
+        if self._working is not None:
+            self._working.cancel()
+            await asyncio.gather(self._working, return_exceptions=True)
+        self._finished.close()
+
+    async def _forever(self) -> None:
+        while True:
+            try:
+                await self.look()
+            except StoreUnavailable as failure:
+                _log.warning("cannot archive", reason=str(failure))
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def look(self) -> None:
+        """Archive what is due, and now and then compare the index with the archive."""
+        if self._archived.archive is None and not await self.settle():
+            return
+        if self._looks % COMPARE_LOOKS == 0:
+            await self._finished.compare()
+        self._looks += 1
+        finished = {listed.summary.match_id: listed for listed in await self._service.lobby.finished()}
+        for match_id in self._leaving - finished.keys():
+            # Another service has archived it.
+            await self._finished.find(match_id)
+        self._leaving = set(finished)
+        if await self._archived.store.archive_is_lacked():
+            self._turn_off(OtherArchive("another service of this store does not have the archive"))
+            return
+        self._turn_on()
+        due_ms = self._service.clock_ms() - self._after_ms
+        for listed in finished.values():
+            if listed.summary.changed_ms <= due_ms:
+                await self._attempt(listed)
+
+    async def _attempt(self, listed: Listed) -> None:
+        match_id = listed.summary.match_id
+        try:
+            await self.take(listed)
+        except (NotTheSame, NotAReplay, Hole, ArchiveUnavailable) as failure:
+            self._service.metrics.archive_failed()
+            if self._failed.get(match_id) is not type(failure):
+                self._failed[match_id] = type(failure)
+                _log.error("a match cannot be archived; it stays in the log", match=match_id, why=str(failure))
+            return
+        self._failed.pop(match_id, None)
+        self._service.metrics.archived()
+        _log.info("archived", match=match_id)
+
+    async def take(self, listed: Listed) -> None:
+        """Archive a match, or do what is left of that."""
+        archive, match_id = self._archived.archive, listed.summary.match_id
+        if archive is None:
+            raise ArchiveUnavailable("there is no archive")
+        entries = await whole_log(self._archived, match_id)
+        if not entries or not Event.FromString(entries[-1].event).HasField("sealed"):
+            raise NotTheSame("the lobby says that the match is over, and the log does not")
+        if not await self._has(archive, match_id, entries):
+            names = [seat.name for seat in listed.summary.seats]
+            key = self._service.replay_key.private
+            replay = sealed_replay(match_id, entries, names, self._service.head_key)
+            await archive.put(match_id, await asyncio.to_thread(write, replay, key))
+            self._step("filed")
+            if not await self._has(archive, match_id, entries):
+                raise NotTheSame("what was written into the archive cannot be read back")
+        self._step("verified")
+        await self._finished.take(match_id, UNKNOWN)
+        self._step("indexed")
+        await self._archived.store.trim(match_id)
+        self._step("trimmed")
+        await self._archived.store.unlist(match_id)
+        self._step("unlisted")
+
+    async def _has(self, archive: Archive, match_id: str, entries: list[Entry]) -> bool:
+        """Whether the archive has exactly this log; a file that is broken counts as none, one that differs does not."""
+        data = await archive.get(match_id)
+        if data is None:
+            return False
+        try:
+            stored = await asyncio.to_thread(whole, data, match_id)
+        except NotAReplay:
+            return False
+        if entries_of(stored) != entries:
+            raise NotTheSame("the archive has another log of this match, and nothing is overwritten")
+        key = self._service.replay_key.published.get(stored.key_id)
+        return key is not None and stored.file.holds(key)
+
+    # Whether there is an archive
+
+    async def settle(self) -> bool:
+        """Whether this is the archive of the store's matches, and can be used."""
+        try:
+            archive = await asyncio.to_thread(open_archive, self._where, self._step)
+            await settle(archive, self._archived.store)
+        except (OtherArchive, ArchiveUnavailable) as why:
+            await self._archived.store.lack_archive(LACKING_SECONDS)
+            self._turn_off(why)
+            return False
+        self._archived.archive = archive
+        self._turn_on()
+        return True
+
+    def _turn_off(self, why: Exception) -> None:
+        self._service.metrics.archiving(on=False)
+        if self._off is not type(why):
+            self._off = type(why)
+            _log.error("finished matches are not archived: they stay in the store", why=str(why))
+
+    def _turn_on(self) -> None:
+        self._service.metrics.archiving(on=True)
+        if self._off is not None:
+            self._off = None
+            _log.info("finished matches are archived again")

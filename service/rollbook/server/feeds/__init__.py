@@ -1,0 +1,1 @@
+"""Feeds of matches and of the lobby."""

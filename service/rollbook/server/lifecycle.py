@@ -1,0 +1,347 @@
+"""A service from its start to its end: store, keys, servicers, and a drain that takes a bounded time.
+
+The servicers come from outside: this module knows how a gRPC server is run, and nothing of matches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any, Final, TypeVar
+
+import grpc
+import structlog
+from grpc_health.v1 import health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from rollbook.identity.service_keys import KeyFileUnreadable, Keys
+from rollbook.server.metrics import Metrics, exposed
+from rollbook.server.rpc.call_log import CallLog
+from rollbook.server.rpc.draining import Draining
+from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
+from rollbook.server.rpc.health import Health
+from rollbook.server.settings import Listen, Settings, Tls
+from rollbook.server.store_watch import Store, start_store
+from rollbook.storage.redis.log import RedisLog
+
+MOST_REQUEST_BYTES: Final = 64 * 1024 + 64
+"""A part of a replay file that is as large as it may be, and the message around it."""
+
+MOST_METADATA_BYTES: Final = 16 * 1024
+MOST_STREAMS_A_CONNECTION: Final = 1_000
+MOST_CALLS: Final = 20_000
+
+DRAIN_SECONDS: Final = 10.0
+"""How long commands in flight and watchers may take to finish."""
+
+LAST_ANSWERS_SECONDS: Final = 1.0
+"""How long answers may take to leave that are written already."""
+
+CLOSE_SECONDS: Final = 5.0
+"""How long appends may take that nobody waits for any more."""
+
+T = TypeVar("T")
+
+
+class NotListening(Exception):
+    """The address cannot be listened on, or not with these certificates."""
+
+
+class Ended(Enum):
+    """How a service came to its end."""
+
+    DRAINED = auto()
+    FORCED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Foundation:
+    """What servicers are built on."""
+
+    settings: Settings
+    log: RedisLog
+    keys: Keys
+    metrics: Metrics = field(default_factory=Metrics)
+
+
+async def _at_once() -> None:
+    """Nothing has to be ended by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Servicer:
+    """One gRPC service."""
+
+    name: str
+    """Its full name, for health and reflection."""
+    add: Callable[[grpc.aio.Server], None]
+    """Registers it; what `add_…Servicer_to_server` does."""
+    drain: Callable[[], Awaitable[None]] = _at_once
+    """Ends its long streams with a last word; when it returns, whatever is left are calls that end by themselves."""
+    close: Callable[[], Awaitable[None]] = _at_once
+    """Ends its tasks, after the last call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A service that can be called from now on."""
+
+    address: Listen
+    """With the port that the system chose, if it was asked to."""
+    settings: Settings
+    head_key_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """Everything that a service offers."""
+
+    servicers: Sequence[Servicer]
+    interceptors: Sequence[grpc.aio.ServerInterceptor] = ()
+    """Around every call, the first of them outermost; outside of them all the call is logged."""
+
+
+Assemble = Callable[[Foundation], Awaitable[Assembly]]
+
+
+async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Listening], None]) -> Ended:
+    """Run a service until a signal ends it: the first one drains, the second one forces.
+
+    Call it on the main thread. What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound,
+    ServerFailed, StoreUnavailable, KeyFileRefused, NotListening.
+    """
+    with _signals() as signals:
+        async with AsyncExitStack() as stack:
+            running = await signals.unless_asked_to_end(_start(settings, assemble, stack))
+            if running is None:
+                return Ended.DRAINED
+            listening(running.listening)
+            watching = asyncio.create_task(_watch(running))
+            either: set[asyncio.Future[None]] = {watching, signals.first}
+            try:
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                ended = await running.drain(signals)
+            finally:
+                # A watch that ended by itself did so by what ends the service.
+                if not watching.done():
+                    watching.cancel()
+                await asyncio.wait({watching})
+            if not watching.cancelled():
+                watching.result()
+        structlog.get_logger().info("ended", how=ended.name.lower())
+        return ended
+
+
+async def _watch(running: _Running) -> None:
+    await running.store.watch(running.log, running.health.set_serving)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """Everything that a start brings about."""
+
+    listening: Listening
+    store: Store
+    log: RedisLog
+    server: grpc.aio.Server
+    health: Health
+    draining: Draining
+    servicers: Sequence[Servicer]
+
+    async def drain(self, signals: _Signals) -> Ended:
+        """Let what is under way finish, for as long as it may take and nobody forces it."""
+        structlog.get_logger().info("draining", most_seconds=DRAIN_SECONDS)
+        await self.health.drain()
+        draining = asyncio.create_task(self._let_finish())
+        await asyncio.wait({draining, signals.second}, return_when=asyncio.FIRST_COMPLETED)
+        if draining.done():
+            draining.result()
+            return Ended.DRAINED
+        draining.cancel()
+        await asyncio.wait({draining})
+        await _stop(self.server)
+        return Ended.FORCED
+
+    async def _let_finish(self) -> None:
+        self.draining.drain()
+        try:
+            async with asyncio.timeout(DRAIN_SECONDS):
+                endings = await asyncio.gather(*(each.drain() for each in self.servicers), return_exceptions=True)
+                for failure in endings:
+                    if isinstance(failure, Exception):
+                        structlog.get_logger().error("a drain has failed", exc_info=failure)
+                # Only now does the server hang up: until then whoever calls is told why there is no answer.
+                await self.draining.finished()
+        except TimeoutError:
+            structlog.get_logger().warning("calls did not end in time")
+        # What gRPC has not sent yet of the last answers goes out.
+        await _stop(self.server, LAST_ANSWERS_SECONDS)
+
+
+async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) -> _Running:
+    """Start everything, in an order in which nothing is reachable before what it needs is there."""
+    metrics = Metrics()
+    if settings.metrics is not None:
+        await stack.enter_async_context(_told(metrics, settings.metrics))
+    store = await start_store(settings)
+    stack.push_async_callback(store.stop)
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    keys = Keys.in_directory(settings.data, settings.head_key)
+    log = await stack.enter_async_context(_connected(store, settings))
+    assembly = await assemble(Foundation(settings, log, keys, metrics))
+    servicers = assembly.servicers
+    for servicer in servicers:
+        stack.push_async_callback(servicer.close)
+    names = [servicer.name for servicer in servicers]
+    health = Health(names)
+    draining = Draining(metrics.refused)
+    server = grpc.aio.server(
+        interceptors=[CallLog(metrics.called), draining, *assembly.interceptors],
+        options=_OPTIONS,
+        maximum_concurrent_rpcs=MOST_CALLS,
+    )
+    for servicer in servicers:
+        servicer.add(server)
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
+    bound = _listen(server, settings)
+    # The store has just answered, and nobody shall be told otherwise before it is looked at for the first time.
+    await health.set_serving(serving=True)
+    await server.start()
+    stack.push_async_callback(_stop, server)
+    return _Running(Listening(bound, settings, keys.head.key_id), store, log, server, health, draining, servicers)
+
+
+async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:
+    """End whatever is left of it, and do not wait for ever for that."""
+    stopping = asyncio.ensure_future(server.stop(grace_seconds))
+    done, _ = await asyncio.wait({stopping}, timeout=grace_seconds + CLOSE_SECONDS)
+    if not done:
+        structlog.get_logger().warning("the server does not stop")
+
+
+_OPTIONS: Final = [
+    # Otherwise a second service would share the port, and get half of the calls.
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", MOST_REQUEST_BYTES),
+    ("grpc.max_metadata_size", MOST_METADATA_BYTES),
+    ("grpc.absolute_max_metadata_size", MOST_METADATA_BYTES),
+    ("grpc.max_concurrent_streams", MOST_STREAMS_A_CONNECTION),
+    # A feed may be silent for long: who is gone is noticed, and who asks whether we are there is not taken for a flood.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+]
+
+
+@asynccontextmanager
+async def _connected(store: Store, settings: Settings) -> AsyncIterator[RedisLog]:
+    log = await RedisLog.connect(store.url, settings.durability)
+    try:
+        yield log
+    finally:
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await log.close()
+        except TimeoutError:
+            structlog.get_logger().warning("appends were broken off: the store does not answer")
+
+
+@asynccontextmanager
+async def _told(metrics: Metrics, address: Listen) -> AsyncIterator[None]:
+    """Tell the metrics to whoever asks, for as long as the service runs."""
+    async with AsyncExitStack() as stack:
+        try:
+            bound = await stack.enter_async_context(exposed(metrics, address))
+        except OSError as failure:
+            raise NotListening(f"cannot listen on {address} for metrics: {failure.strerror or failure}") from None
+        structlog.get_logger().info("metrics", address=str(bound))
+        yield
+
+
+def _listen(server: grpc.aio.Server, settings: Settings) -> Listen:
+    address = settings.listen
+    try:
+        if settings.tls is None:
+            port = server.add_insecure_port(str(address))
+        else:
+            port = server.add_secure_port(str(address), _credentials(settings.tls))
+    except RuntimeError:
+        raise NotListening(f"cannot listen on {address}: {_why_not(address)}; --listen names another place") from None
+    return Listen(address.host, port)
+
+
+def _why_not(address: Listen) -> str:
+    """What the system has against it; gRPC does not tell."""
+    try:
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, where in found:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(where)
+                probe.listen()
+    except OSError as failure:
+        return failure.strerror or str(failure)
+    return "the port was taken a moment ago"
+
+
+def _credentials(tls: Tls) -> grpc.ServerCredentials:
+    """The credentials, if they fit together; gRPC would only find out when somebody calls."""
+    try:
+        key, certificate = tls.key.read_bytes(), tls.certificate.read_bytes()
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key, password="")
+    except ssl.SSLError as failure:
+        raise NotListening(
+            f"{tls.certificate} and {tls.key} are not a certificate and its unencrypted key in PEM ({failure.reason})"
+        ) from failure
+    except OSError as failure:
+        raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure
+    return grpc.ssl_server_credentials([(key, certificate)])
+
+
+class _Signals:
+    """The signals that end a service, counted."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.first: asyncio.Future[None] = loop.create_future()
+        self.second: asyncio.Future[None] = loop.create_future()
+
+    def come(self) -> None:
+        """One more."""
+        waiting = self.second if self.first.done() else self.first
+        if not waiting.done():
+            waiting.set_result(None)
+
+    async def unless_asked_to_end(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """What the work comes to; none if a signal came before, and the work has been broken off."""
+        task = asyncio.create_task(work)
+        either: set[asyncio.Future[Any]] = {task, self.first}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+        return None if task.cancelled() else task.result()
+
+
+@contextmanager
+def _signals() -> Iterator[_Signals]:
+    signals = _Signals()
+    loop = asyncio.get_running_loop()
+    ending = (signal.SIGTERM, signal.SIGINT)
+    for number in ending:
+        loop.add_signal_handler(number, signals.come)
+    try:
+        yield signals
+    finally:
+        for number in ending:
+            loop.remove_signal_handler(number)

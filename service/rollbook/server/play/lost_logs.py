@@ -1,0 +1,167 @@
+"""Logs that lost what was told: how that is remembered, noticed once, and ended with a seal.
+
+A failover or a restored backup can leave a log that is shorter than, or other than, what this service has shown to
+somebody. Nothing may be built on such a log but the seal that says so, behind what is stored; where not even that can
+be read, as with a hole in it, nothing is written at all. What was told is remembered for as long as the process lives;
+after that clients remember: a head that they kept, and that we signed, is as good.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from rollbook.match import decide
+from rollbook.match.chain import Entry, Head, Position
+from rollbook.match.codec.envelope import read_bytes
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.decide import Command
+from rollbook.match.events import LOG_LOST
+from rollbook.match.fold import Misplaced
+from rollbook.match.heads import HeadKeys
+from rollbook.match.ledger import Ledger
+from rollbook.rules.refusals import Refused
+from rollbook.storage.port import Appended, Hole, LobbyEntry, Log, OutcomeUnknown, StoreUnavailable
+
+MOST_TOLD: Final = 100_000
+"""Matches whose highest head is remembered."""
+
+MOST_NOTICED: Final = 10_000
+PAGE: Final = 1_000
+TRIES: Final = 3
+"""How often a seal is tried when somebody else was faster, or the store said nothing."""
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The furthest that this process has told of a match."""
+
+    position: Position
+    sealed: bool
+    """Whether that was the seal; the log of a match that is over may be let go of."""
+
+
+def _not_counted() -> None:
+    """Nobody counts."""
+
+
+def _unlisted(_ledger: Ledger) -> LobbyEntry:
+    """It leaves the lobby."""
+    return LobbyEntry(b"")
+
+
+class LostTails:
+    """What has been told of every match, and what becomes of those whose log lost some of it."""
+
+    def __init__(
+        self,
+        log: Log,
+        keys: HeadKeys,
+        noticed: Callable[[], None] = _not_counted,
+        summary: Callable[[Ledger], LobbyEntry | None] = _unlisted,
+    ) -> None:
+        """Watch over this log, whose heads these keys sign; `noticed` is called once for each match that lost some.
+
+        `summary` is what the lobby says of a match that was sealed for it.
+        """
+        self._log = log
+        self._keys = keys
+        self._summary = summary
+        self._count = noticed
+        self._told: OrderedDict[str, Told] = OrderedDict()
+        self._noticed: OrderedDict[str, None] = OrderedDict()
+
+    def told(self, match_id: str) -> Told | None:
+        """The furthest that has been told; ask before reading the log that it is compared with."""
+        return self._told.get(match_id)
+
+    def tell(self, match_id: str, position: Position, *, sealed: bool) -> None:
+        """Remember what somebody is about to be told."""
+        before = self._told.get(match_id)
+        if before is None or before.position.sequence < position.sequence:
+            self._keep(match_id, Told(position, sealed))
+        else:
+            self._told.move_to_end(match_id)
+
+    async def falls_short(self, match_id: str, told: Told | None, stored: int) -> bool:
+        """Whether less is stored than was told, and not because the log of a match that is over was let go of."""
+        if told is None or stored >= told.position.sequence:
+            return False
+        return not (told.sealed and await self._log.head(match_id) >= told.position.sequence)
+
+    def have_signed(self, match_id: str, head: Head) -> bool:
+        """Whether the service itself vouched for this head."""
+        return self._keys.have_signed(match_id, head)
+
+    async def seal(self, match_id: str, known: int, stored: int, kept: Head | None = None) -> None:
+        """Seal the match behind what is stored, unless somebody has, or nothing that holds together is stored.
+
+        The evidence is the head that was told; or one that somebody kept, where this process has told nothing.
+        """
+        if match_id not in self._noticed:
+            self._noticed[match_id] = None
+            if len(self._noticed) > MOST_NOTICED:
+                self._noticed.popitem(last=False)
+            self._count()
+            _log.error("a log has lost what was told", match=match_id, known=known, stored=stored)
+        try:
+            sealed = await self._sealed(match_id, kept or self._told_head(match_id))
+        except (StoreUnavailable, OutcomeUnknown) as failure:
+            # It is noticed again as soon as anybody asks for the match.
+            _log.warning("a match that lost its tail cannot be sealed yet", match=match_id, reason=str(failure))
+            return
+        if sealed is not None:
+            self._keep(match_id, Told(sealed.head, sealed=True))
+
+    def _told_head(self, match_id: str) -> Head | None:
+        told = self._told.get(match_id)
+        return None if told is None else self._keys.sign(match_id, told.position.sequence, told.position.link)
+
+    async def _sealed(self, match_id: str, lost: Head | None) -> Ledger | None:
+        for _ in range(TRIES):
+            ledger = await self._stored(match_id, lost)
+            if ledger is None or ledger.match.sealed is not None:
+                return ledger
+            if lost is None:
+                return None
+            decision = decide.abort(ledger, Command(await self._log.now_ms()), LOG_LOST, lost)
+            entries = [Entry(logged.data, logged.private) for logged in decision.entries]
+            try:
+                lobby = self._summary(decision.after)
+                result = await self._log.append(match_id, ledger.head.sequence, entries, lobby=lobby)
+            except OutcomeUnknown:
+                continue
+            if isinstance(result, Appended):
+                _log.error("sealed a match that lost its tail", match=match_id, sequence=result.head)
+                return decision.after
+        return None
+
+    async def _stored(self, match_id: str, lost: Head | None) -> Ledger | None:
+        """The fold of what is stored; none if that is nothing, does not hold together, or holds that head after all."""
+        ledger: Ledger | None = None
+        while True:
+            try:
+                entries = await self._log.read(match_id, 0 if ledger is None else ledger.head.sequence, PAGE)
+                for entry in entries:
+                    if ledger is None:
+                        ledger = Ledger.fold(match_id, [entry])
+                    else:
+                        ledger.take(read_bytes(entry.event, entry.private, ledger.game))
+                    if lost is not None and ledger.head == Position(lost.sequence, lost.link):
+                        return None
+            except (Hole, Misplaced, Refused, Unreadable):
+                return None
+            if len(entries) < PAGE:
+                return ledger
+
+    def _keep(self, match_id: str, told: Told) -> None:
+        self._told[match_id] = told
+        self._told.move_to_end(match_id)
+        if len(self._told) > MOST_TOLD:
+            self._told.popitem(last=False)

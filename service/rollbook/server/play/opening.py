@@ -1,0 +1,96 @@
+"""Opening a match: what a client asks for becomes event 1, or a refusal that says what is allowed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rollbook.identity import references
+from rollbook.identity.tokens import Role, Subject
+from rollbook.match.decide import Command
+from rollbook.match.dice import commitment
+from rollbook.match.events import Opened, Terms
+from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.game import Game
+from rollbook.rules.refusals import Invalid, Reason
+from rollbook.server.access import require
+from rollbook.server.out.answers import made_message
+from rollbook.server.out.summary import read_options
+from rollbook.server.rpc.errors import Refusal
+from rollbook.server.service import Service, check_request_id
+from rollbook.v1 import match_pb2 as proto
+
+TWO_WEEKS: Final = 1_209_600
+READY_SECONDS: Final = 300
+"""The time to get ready if nothing is said."""
+
+TURN_SECONDS: Final = range(5, TWO_WEEKS + 1)
+RESERVE_SECONDS: Final = range(TWO_WEEKS + 1)
+READY_SECONDS_ALLOWED: Final = range(10, TWO_WEEKS + 1)
+DELAY_SECONDS: Final = range(3_601)
+
+
+async def open_match(service: Service, caller: Subject, request: proto.OpenMatchRequest) -> proto.OpenMatchResponse:
+    """Open a match, once, however often it is asked for."""
+    require(caller, Role.PLAYER)
+    check_request_id(request.request_id)
+    game = _game(request)
+    terms = _terms(request)
+    options = game.settle(read_options(game, getattr(request, game.name)), request.seats)
+    match_id = references.match_id(service.service_key, caller.key, request.request_id)
+    if not await service.log.head(match_id):
+        await _check_limits(service, caller)
+
+    command: Command = service.command(caller, service.player(caller, match_id), request.request_id)
+    secret = service.draw_secret()
+    names = ("",) * request.seats
+    opened = Opened(match_id, game.name, game.version, options, names, commitment(secret), terms)
+    beside = service.lobby.expect(match_id, command.player, command.now_ms)
+    answer = await service.matches.open(opened, secret, command)
+    beside.opened_ms = answer.made[0].time_ms
+    return proto.OpenMatchResponse(
+        made=await made_message(service, caller, command.player, answer),
+        match_id=match_id,
+        invitation_code=service.invitation_code(match_id) if terms.is_private else "",
+    )
+
+
+def _game(request: proto.OpenMatchRequest) -> Game[Any, Any, Any]:
+    name = request.WhichOneof("options")
+    if name is None:
+        raise Invalid(
+            Reason.GAME_UNKNOWN, "the options of no game that is known here are set", allowed=tuple(sorted(CURRENT))
+        )
+    return find(name, request.ruleset if request.HasField("ruleset") else None)
+
+
+def _terms(request: proto.OpenMatchRequest) -> Terms:
+    turn, reserve = request.turn_seconds, request.reserve_seconds
+    ready = request.ready_seconds if request.HasField("ready_seconds") else READY_SECONDS
+    delay = request.spectator_delay_seconds
+    if turn and turn not in TURN_SECONDS:
+        raise _out_of_range("CLOCK", "turn_seconds", TURN_SECONDS, or_none=True)
+    if reserve not in RESERVE_SECONDS:
+        raise _out_of_range("CLOCK", "reserve_seconds", RESERVE_SECONDS)
+    if reserve and not turn:
+        raise Refusal("CLOCK_OUT_OF_RANGE", "a reserve needs a clock", {"field": "reserve_seconds", "allowed": "0"})
+    if ready and ready not in READY_SECONDS_ALLOWED:
+        raise _out_of_range("READY_TIME", "ready_seconds", READY_SECONDS_ALLOWED, or_none=True)
+    if delay not in DELAY_SECONDS:
+        raise _out_of_range("DELAY", "spectator_delay_seconds", DELAY_SECONDS)
+    return Terms(turn, reserve, ready, delay, request.is_private)
+
+
+def _out_of_range(what: str, name: str, allowed: range, *, or_none: bool = False) -> Refusal:
+    words = f"{'0 or ' if or_none else ''}{allowed[0]} to {allowed[-1]}"
+    return Refusal(f"{what}_OUT_OF_RANGE", f"{name} can be {words}", {"field": name, "allowed": words})
+
+
+async def _check_limits(service: Service, caller: Subject) -> None:
+    listed = await service.lobby.listed()
+    limits = service.limits
+    if len(listed) >= limits.matches:
+        raise Refusal("TOO_MANY_MATCHES", "too many matches are open or running", {"limit": limits.matches})
+    mine = sum(match.opener == service.player(caller, match.summary.match_id) for match in listed)
+    if mine >= limits.matches_per_subject:
+        limit = {"limit": limits.matches_per_subject}
+        raise Refusal("TOO_MANY_MATCHES", "this subject has opened too many matches that are not over", limit)

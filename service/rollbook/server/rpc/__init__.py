@@ -1,0 +1,1 @@
+"""The gRPC surface: a servicer for each service, interceptors, and refusals."""

@@ -1,0 +1,152 @@
+"""Calls while the service is being drained: those under way finish, new ones are refused by name.
+
+A client may hold a stream of requests open for as long as it likes, and only the client could end it: it ends as if the
+client had no more to say. The request under way is answered first: what is broken off is the wait for the next one.
+Where one answer is owed to all requests together, half of them deserve none, and the call is refused.
+Health and reflection answer to the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import grpc
+
+from rollbook.server.rpc.errors import Count, Refusal, refuse
+from rollbook.server.rpc.wrapping import Rewrapped
+
+_ANSWERED_TO_THE_END: Final = "/grpc."
+"""Where the methods begin of what gRPC itself defines: health and reflection."""
+
+
+class Draining(grpc.aio.ServerInterceptor):
+    """Knows all calls that are under way, and all streams of requests."""
+
+    def __init__(self, refused: Count) -> None:
+        """Let them go on for now; `refused` hears of every call that comes too late."""
+        self._refused = refused
+        self._streams: set[_Requests] = set()
+        self._under_way = 0
+        self._finished = asyncio.Event()
+        self._finished.set()
+        self.begun = False
+        self._ending = Rewrapped(self._ending_streams)
+        self._counting = Rewrapped(self._counted)
+
+    def drain(self) -> None:
+        """Take no more calls, and end every stream of requests, now or when its request under way is answered."""
+        self.begun = True
+        for stream in tuple(self._streams):
+            stream.end()
+
+    async def finished(self) -> None:
+        """Wait until no call is under way any more."""
+        await self._finished.wait()
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        """Count the call, or refuse it; and put the handler of a stream of requests behind one that can end."""
+        handler: Any = await continuation(handler_call_details)
+        if handler is None:
+            return None
+        if handler.request_streaming:
+            handler = self._ending.of(handler_call_details.method, handler)
+        if handler_call_details.method.startswith(_ANSWERED_TO_THE_END):
+            return handler
+        return self._counting.of(handler_call_details.method, handler)
+
+    def _counted(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+        async def once(request: Any, context: Any) -> Any:
+            await self._check(context)
+            with self._call():
+                return await behaviour(request, context)
+
+        async def several(request: Any, context: Any) -> AsyncIterator[Any]:
+            await self._check(context)
+            with self._call():
+                async for response in behaviour(request, context):
+                    yield response
+
+        return several if inspect.isasyncgenfunction(behaviour) else once
+
+    async def _check(self, context: Any) -> None:
+        if self.begun:
+            await refuse(context, _stopping(), self._refused)
+
+    @contextmanager
+    def _call(self) -> Iterator[None]:
+        self._under_way += 1
+        self._finished.clear()
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._finished.set()
+
+    def _ending_streams(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+        async def once(requests: AsyncIterator[Any], context: Any) -> Any:
+            stream = _Requests(requests, self, _stopping)
+            self._streams.add(stream)
+            try:
+                return await behaviour(stream, context)
+            finally:
+                self._streams.discard(stream)
+
+        async def several(requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
+            stream = _Requests(requests, self, StopAsyncIteration)
+            self._streams.add(stream)
+            try:
+                async for response in behaviour(stream, context):
+                    yield response
+            finally:
+                self._streams.discard(stream)
+
+        return several if inspect.isasyncgenfunction(behaviour) else once
+
+
+class _Requests:
+    """The requests of one call."""
+
+    def __init__(self, requests: AsyncIterator[Any], draining: Draining, ending: Callable[[], Exception]) -> None:
+        """Raise `ending` in place of a request that is not waited for any more."""
+        self._requests = aiter(requests)
+        self._draining = draining
+        self._ending = ending
+        self._waiting: asyncio.Task[Any] | None = None
+        self._woken = False
+
+    def end(self) -> None:
+        """Break off the wait for the next request, if there is one."""
+        if self._waiting is not None and not self._woken:
+            self._woken = True
+            self._waiting.cancel()
+
+    def __aiter__(self) -> _Requests:
+        return self
+
+    async def __anext__(self) -> Any:
+        if self._draining.begun:
+            raise self._ending()
+        task = asyncio.current_task()
+        self._waiting = task
+        try:
+            return await anext(self._requests)
+        except asyncio.CancelledError:
+            # Ours alone is the end of the stream; when gRPC cancels as well, the call is over.
+            if task is None or not self._woken or task.uncancel():
+                raise
+            raise self._ending() from None
+        finally:
+            self._waiting = None
+
+
+def _stopping() -> Refusal:
+    return Refusal("DRAINING", "this server stops: connect anew, and repeat the call with the same request id")

@@ -1,0 +1,288 @@
+"""Every refusal as a client gets it: one table of reasons and status codes, and one place that all handlers pass.
+
+A handler raises what it meets; the interceptor turns it into a status with ErrorInfo and RefusalDetail. What no client
+can cause is logged here and told as INTERNAL without a word more. A cancelled call stays cancelled.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import grpc
+import structlog
+from google.protobuf.any_pb2 import Any as Packed
+from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.status_pb2 import Status
+
+from rollbook.identity.refusals import NameRefused, TokenRefused
+from rollbook.match.chain import Position
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.decide import Declined
+from rollbook.match.fold import Misplaced
+from rollbook.rules.refusals import Fact, Refused
+from rollbook.server.play.matches import LogLost, MatchUnknown, RequestReused
+from rollbook.server.rpc.wrapping import Rewrapped
+from rollbook.storage.archive.port import ArchiveUnavailable
+from rollbook.storage.port import Hole, OutcomeUnknown, StoreUnavailable
+from rollbook.v1 import table_pb2
+from rollbook.v1.match_pb2 import PlayResponse
+from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
+
+DOMAIN: Final = "rollbook"
+DETAILS: Final = "grpc-status-details-bin"
+MOST_DETAIL_BYTES: Final = 4_095
+MOST_FACTS: Final = 16
+LONGEST_FACT_NAME: Final = 32
+LONGEST_FACT: Final = 200
+LONGEST_SENTENCE: Final = 500
+
+_PREFIX: Final = "REFUSAL_REASON_"
+_log = structlog.get_logger()
+
+
+@dataclass(slots=True, eq=False)
+class Refusal(Exception):
+    """What a client is told: the reason by its name, a sentence, the facts, and where the match stands."""
+
+    reason: str
+    """As RefusalReason names it, without the prefix."""
+    why: str
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    position: Position | None = None
+    legal: table_pb2.LegalChoices | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a reason that no client could look up."""
+        RefusalReason.Value(_PREFIX + self.reason)
+
+    def __str__(self) -> str:
+        """Say why."""
+        return self.why
+
+    @property
+    def code(self) -> grpc.StatusCode:
+        """The status code of the reason."""
+        return CODES[self.reason]
+
+    def at(self, position: Position, legal: table_pb2.LegalChoices | None) -> Refusal:
+        """The same refusal, with what its caller may know of the match."""
+        return replace(self, position=position, legal=legal)
+
+
+# Reasons
+
+
+def refusal_of(error: BaseException) -> Refusal | None:
+    """What a client is told of this; nothing if no client can have caused it."""
+    match error:
+        case Refusal():
+            return error
+        case Declined():
+            return Refusal(error.reason.name, error.why, error.facts)
+        case Refused():
+            return Refusal(error.reason.name, error.why, error.facts)
+        case TokenRefused():
+            return Refusal(f"TOKEN_{error.reason.name}", error.why)
+        case NameRefused():
+            return Refusal("NAME_REFUSED", error.why, {"why": error.reason.value})
+        case _:
+            return _of_the_store(error)
+
+
+def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - one for each kind
+    match error:
+        case MatchUnknown():
+            return Refusal("MATCH_NOT_FOUND", "there is no such match for this caller")
+        case RequestReused():
+            return Refusal("REQUEST_ID_REUSED", "the request id has been used for something else")
+        case LogLost():
+            facts = {"known": error.known, "stored": error.stored}
+            return Refusal("LOG_LOST", "the stored log is not what has been told; nothing is built on it", facts)
+        case Misplaced() | Hole():
+            return Refusal("LOG_LOST", "the stored log does not hold together; nothing is built on it")
+        case ArchiveUnavailable():
+            return Refusal("ARCHIVE_UNAVAILABLE", "the match lies in the archive, which cannot be read now")
+        case StoreUnavailable() | OutcomeUnknown():
+            why = "the store does not answer, and this may have happened or not: the same request again is safe"
+            return Refusal("STORE_UNAVAILABLE", why)
+        case Unreadable():
+            return Refusal("EVENT_BODY_UNKNOWN", "the log has an event that this server cannot read")
+    return None
+
+
+def _codes() -> dict[str, grpc.StatusCode]:
+    code = grpc.StatusCode
+    blocks = {
+        range(1, 30): code.INVALID_ARGUMENT,
+        range(30, 100): code.FAILED_PRECONDITION,
+        range(100, 112): code.UNAUTHENTICATED,
+        range(112, 114): code.PERMISSION_DENIED,
+        range(114, 120): code.INVALID_ARGUMENT,
+        range(120, 121): code.NOT_FOUND,
+        range(121, 130): code.PERMISSION_DENIED,
+        range(130, 140): code.INVALID_ARGUMENT,
+        range(140, 170): code.FAILED_PRECONDITION,
+        range(170, 172): code.INVALID_ARGUMENT,
+        range(172, 173): code.ABORTED,
+        range(173, 180): code.OUT_OF_RANGE,
+        range(180, 190): code.INVALID_ARGUMENT,
+        range(190, 192): code.FAILED_PRECONDITION,
+        range(192, 200): code.DATA_LOSS,
+        range(200, 220): code.RESOURCE_EXHAUSTED,
+        range(220, 230): code.INVALID_ARGUMENT,
+        range(230, 240): code.UNAVAILABLE,
+    }
+    exceptions = {
+        "NOT_SEATED": code.PERMISSION_DENIED,
+        "NOT_YOUR_SEAT": code.PERMISSION_DENIED,
+        "ENTROPY_COMMITMENT_LENGTH": code.INVALID_ARGUMENT,
+        "ENTROPY_LENGTH": code.INVALID_ARGUMENT,
+        "CONTENDED": code.ABORTED,
+        "SKIPPED": code.ABORTED,
+    }
+    numbered = {name.removeprefix(_PREFIX): number for name, number in RefusalReason.items() if number}
+    found = {name: next(blocks[block] for block in blocks if number in block) for name, number in numbered.items()}
+    return found | exceptions
+
+
+CODES: Final[dict[str, grpc.StatusCode]] = _codes()
+"""The status code of every reason; a test compares them with the comments of the contract."""
+
+# Messages
+
+
+def detail_of(refusal: Refusal) -> RefusalDetail:
+    """What a program may want to know."""
+    detail = RefusalDetail(reason=RefusalReason.Value(_PREFIX + refusal.reason), facts=_facts(refusal.facts))
+    if refusal.position is not None:
+        detail.position.sequence = refusal.position.sequence
+        detail.position.link = refusal.position.link
+    if refusal.legal is not None:
+        detail.legal.CopyFrom(refusal.legal)
+    return detail
+
+
+def status_of(refusal: Refusal) -> Status:
+    """The whole status, below the size at which gRPC drops it: first the legal choices go, then the facts."""
+    detail = detail_of(refusal)
+    status = _status(refusal, detail)
+    if status.ByteSize() > MOST_DETAIL_BYTES and detail.HasField("legal"):
+        _leave_out_legal(detail)
+        status = _status(refusal, detail)
+    while status.ByteSize() > MOST_DETAIL_BYTES and detail.facts:
+        del detail.facts[max(detail.facts)]
+        status = _status(refusal, detail)
+    return status
+
+
+def play_refusal(refusal: Refusal) -> PlayResponse.Refused:
+    """The same as a message of Play, within the same bounds."""
+    number: int = refusal.code.value[0]
+    detail = detail_of(refusal)
+    if _status(refusal, detail).ByteSize() > MOST_DETAIL_BYTES and detail.HasField("legal"):
+        _leave_out_legal(detail)
+    return PlayResponse.Refused(status_code=number, message=refusal.why[:LONGEST_SENTENCE], detail=detail)
+
+
+def _leave_out_legal(detail: RefusalDetail) -> None:
+    detail.ClearField("legal")
+    detail.legal_left_out = True
+
+
+def _status(refusal: Refusal, detail: RefusalDetail) -> Status:
+    info = ErrorInfo(reason=_PREFIX + refusal.reason, domain=DOMAIN, metadata=dict(detail.facts))
+    details = [Packed(), Packed()]
+    for packed, message in zip(details, (info, detail), strict=True):
+        packed.Pack(message)
+    return Status(code=refusal.code.value[0], message=refusal.why[:LONGEST_SENTENCE], details=details)
+
+
+def _facts(facts: Mapping[str, Fact]) -> dict[str, str]:
+    said = {name[:LONGEST_FACT_NAME]: _said(fact)[:LONGEST_FACT] for name, fact in facts.items() if fact is not None}
+    return dict(list(said.items())[:MOST_FACTS])
+
+
+def _said(fact: Fact) -> str:
+    if isinstance(fact, tuple):
+        return ",".join(map(str, fact))
+    return str(fact).lower() if isinstance(fact, bool) else str(fact)
+
+
+# The one place that all handlers pass
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+Count = Callable[[str], None]
+
+
+def _not_counted(_reason: str) -> None:
+    """Nobody counts."""
+
+
+async def refuse(context: Context, error: Exception, count: Count = _not_counted) -> None:
+    """End the call with what the error comes to."""
+    refusal = refusal_of(error)
+    if refusal is None:
+        _log.error("a call failed in a way that no client can cause", exc_info=error)
+        await context.abort(grpc.StatusCode.INTERNAL, "something is wrong with the service")
+    else:
+        count(refusal.reason)
+        metadata = ((DETAILS, status_of(refusal).SerializeToString(deterministic=True)),)
+        await context.abort(refusal.code, refusal.why[:LONGEST_SENTENCE], metadata)
+
+
+class Refusing(grpc.aio.ServerInterceptor):
+    """Turns whatever a handler of ours raises into a refusal."""
+
+    def __init__(self, count: Count = _not_counted) -> None:
+        """Let `count` hear the reason of every call that is refused."""
+        self._count = count
+        self._rewrapped = Rewrapped(self._around)
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        """Put the handler behind a guard."""
+        handler = await continuation(handler_call_details)
+        if handler is None or not handler_call_details.method.startswith("/rollbook.v1."):
+            return handler
+        return self._rewrapped.of(handler_call_details.method, handler)
+
+    def _around(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+        several = inspect.isasyncgenfunction(behaviour)
+        return (_streaming if several else _answering)(behaviour, self._count)
+
+
+def _answering(
+    behaviour: Callable[[Any, Context], Awaitable[Any]], count: Count
+) -> Callable[[Any, Context], Awaitable[Any]]:
+    async def guarded(request: Any, context: Context) -> Any:
+        try:
+            return await behaviour(request, context)
+        except grpc.aio.AbortError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
+            await refuse(context, error, count)
+
+    return guarded
+
+
+def _streaming(behaviour: Callable[[Any, Context], Any], count: Count) -> Callable[[Any, Context], Any]:
+    async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
+        try:
+            async with aclosing(behaviour(request, context)) as answers:
+                async for answer in answers:
+                    yield answer
+        except grpc.aio.AbortError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
+            await refuse(context, error, count)
+
+    return guarded

@@ -1,0 +1,101 @@
+"""The IdentityService: tokens for guests, and the keys that vouch for heads and files. Neither call needs a token."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from rollbook.identity.names import player_name
+from rollbook.identity.refusals import TokenReason, TokenRefused
+from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
+from rollbook.server.limits import Rates
+from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.server.service import Service
+from rollbook.v1 import identity_pb2 as proto
+from rollbook.v1.identity_pb2_grpc import IdentityServiceServicer
+
+GUEST: Final = "Guest"
+OLD_TOKEN_SECONDS: Final = 30 * 24 * 3_600
+"""For so long after it has expired a guest's token still says who the guest is."""
+
+_HOUR_SECONDS: Final = 3_600
+_SUB_BYTES: Final = 15
+
+
+def guest_verifier(keys: Mapping[str, Ed25519PublicKey], clock: Callable[[], float]) -> Verifier:
+    """What takes guests' old tokens, signed by these keys of ours; the clock tells Unix seconds."""
+    own = TrustedIssuer(OWN_ISSUER, keys, frozenset(Role))
+    return Verifier([own], clock, leeway_seconds=OLD_TOKEN_SECONDS)
+
+
+class IdentityService(IdentityServiceServicer):
+    """Guests and keys. What a handler raises is for `refusing.Refusing` to tell."""
+
+    def __init__(self, service: Service) -> None:
+        """Serve guests, unless they are switched off."""
+        self._service = service
+        limits = service.limits
+        self._of_address = Rates(limits.guests_per_address_per_hour / _HOUR_SECONDS, limits.guests_per_address_per_hour)
+        self._of_all = Rates(limits.guests_per_hour / _HOUR_SECONDS, limits.guests_per_hour)
+
+    async def SignIn(  # noqa: N802 - named by the contract
+        self, request: proto.SignInRequest, context: Context
+    ) -> proto.SignInResponse:
+        """Become a guest, or stay the one that an old token names."""
+        issuer = self._service.guest_issuer
+        if issuer is None:
+            raise Refusal("GUESTS_OFF", "this service takes no guests")
+        self._check_rates(address_of(context.peer()))
+        old = self._returning(request.old_token, issuer) if request.old_token else None
+        name = player_name(request.name) if request.name else GUEST if old is None else old.name
+        issued_at = self._service.clock_ms() // 1_000
+        lifetime = self._service.limits.guest_token_seconds
+        sub = self._new_sub() if old is None else old.sub
+        token = issuer.mint(sub, Role.PLAYER, name=name, issued_at=issued_at, lifetime_seconds=lifetime)
+        return proto.SignInResponse(
+            token=token, expires_ms=(issued_at + lifetime) * 1_000, name=name, same_subject=old is not None
+        )
+
+    async def GetKeys(  # noqa: N802 - named by the contract
+        self, request: proto.GetKeysRequest, context: Context
+    ) -> proto.GetKeysResponse:
+        """Get the public keys of signed heads and of replay files."""
+        del request, context
+        response = proto.GetKeysResponse()
+        for kid, key in self._service.published_head_keys.items():
+            response.keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == self._service.head_key_id)
+        replay = self._service.replay_key
+        for kid, key in replay.published.items():
+            response.replay_keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == replay.key_id)
+        return response
+
+    def _check_rates(self, address: str) -> None:
+        now_ms = self._service.clock_ms()
+        for rates, who in ((self._of_address, address), (self._of_all, "")):
+            wait_ms = rates.wait_ms(who, now_ms)
+            if wait_ms:
+                raise Refusal("TOO_MANY_GUESTS", "too many guests have signed in", {"retry_after_ms": wait_ms})
+
+    def _returning(self, token: str, issuer: Issuer) -> Subject:
+        verifier = self._service.guest_verifier or self._service.verifier
+        subject = verifier.verify(token)
+        if subject.issuer != issuer.name:
+            raise TokenRefused(TokenReason.WRONG_ISSUER, "only a token of this service says who a guest is")
+        if subject.role is not Role.PLAYER:
+            raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "only a player's token says who a guest is")
+        return subject
+
+    def _new_sub(self) -> str:
+        return f"guest-{base64.b32encode(self._service.draw_secret()[:_SUB_BYTES]).decode('ascii').lower()}"
+
+
+def address_of(peer: str) -> str:
+    """Where a call comes from, without the port, as far as that tells callers apart.
+
+    >>> address_of("ipv4:127.0.0.1:4711"), address_of("ipv6:%5B::1%5D:4711"), address_of("unix:")
+    ('ipv4:127.0.0.1', 'ipv6:%5B::1%5D', 'unix:')
+    """
+    return peer.rpartition(":")[0] if peer.startswith(("ipv4:", "ipv6:")) else peer

@@ -1,0 +1,138 @@
+"""The ReplayService: matches as files to take home, and audits of such files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
+
+from rollbook.identity.keys import public_text
+from rollbook.identity.tokens import Subject
+from rollbook.replay_file.container import LARGEST_FILE, without_names, write
+from rollbook.rules.game import Watcher
+from rollbook.server.auditors import Auditors
+from rollbook.server.limits import Held
+from rollbook.server.out.replay_export import sealed_replay, seen_replay
+from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.server.service import Service, Sight
+from rollbook.storage.archive.log import ArchivedLog, whole_log
+from rollbook.v1 import replay_pb2 as proto
+from rollbook.v1.replay_pb2_grpc import ReplayServiceServicer
+from rollbook_replays.audit.verdicts import Verdict
+
+PART_BYTES: Final = 64 << 10
+UPLOAD_SECONDS: Final = 60
+LONGEST_SENTENCE: Final = 500
+"""Of what an audit found, which a file may have put there."""
+
+MOST_MISSING: Final = 20
+
+_VERDICTS: Final[dict[Verdict, proto.Verdict.ValueType]] = {
+    Verdict.EXACT: proto.VERDICT_EXACT,
+    Verdict.UNVERIFIED: proto.VERDICT_UNVERIFIED,
+    Verdict.DIVERGED: proto.VERDICT_DIVERGED,
+    Verdict.UNREADABLE: proto.VERDICT_UNREADABLE,
+}
+
+
+class ReplayServicer(ReplayServiceServicer):
+    """GetReplay and AuditReplay. What a handler raises is for `refusing.Refusing` to tell."""
+
+    def __init__(self, service: Service, log: ArchivedLog) -> None:
+        """Hand out the matches of this log."""
+        self._service = service
+        self._archived = log
+        published = (*service.published_head_keys.values(), *service.replay_key.published.values())
+        self._auditors = Auditors("".join(f"{public_text(key)}\n" for key in published))
+        limits = service.limits
+        self._sending = Held(limits.replays_per_subject, limits.replays, "too many replays are on their way")
+        self._auditing = Held(limits.audits_per_subject, limits.audits, "too many replays are being audited")
+
+    async def close(self) -> None:
+        """Leave no auditor behind."""
+        await self._auditors.close()
+
+    async def GetReplay(  # noqa: N802 - named by the contract
+        self, request: proto.GetReplayRequest, context: Context
+    ) -> AsyncIterator[proto.GetReplayResponse]:
+        """A match as a file, part by part."""
+        caller = self._service.caller(context)
+        with _held(self._sending, caller):
+            data = await self._file(caller, request)
+            for start in range(0, len(data), PART_BYTES):
+                yield proto.GetReplayResponse(part=data[start : start + PART_BYTES])
+
+    async def AuditReplay(  # noqa: N802 - named by the contract
+        self, request_iterator: AsyncIterator[proto.AuditReplayRequest], context: Context
+    ) -> proto.AuditReplayResponse:
+        """What a file is worth."""
+        caller = self._service.caller(context)
+        with _held(self._auditing, caller):
+            outcome = await self._auditors.audit(await _uploaded(request_iterator))
+        self._service.metrics.audited(outcome.verdict)
+        return proto.AuditReplayResponse(
+            verdict=_VERDICTS[outcome.verdict],
+            match_id=outcome.match_id,
+            event=outcome.event,
+            check=outcome.check,
+            expected=outcome.expected[:LONGEST_SENTENCE],
+            found=outcome.found[:LONGEST_SENTENCE],
+            missing=[sentence[:LONGEST_SENTENCE] for sentence in outcome.missing[:MOST_MISSING]],
+        )
+
+    async def _file(self, caller: Subject, request: proto.GetReplayRequest) -> bytes:
+        service, match_id = self._service, request.match_id
+        sight = await service.now(caller, match_id, request.invitation_code)
+        if request.public_only:
+            sight = replace(sight, perspective=Watcher.PUBLIC)
+        if sight.ledger.match.sealed is not None:
+            archived = await self._archived.file(match_id)
+            if archived is not None:
+                return without_names(archived) if request.without_names else archived
+        else:
+            sight = await service.delayed(sight)
+        names = [] if request.without_names else [seat.name for seat in sight.summary.seats]
+        return await self._written(sight, names)
+
+    async def _written(self, sight: Sight, names: list[str]) -> bytes:
+        service, match_id = self._service, sight.ledger.opened.match_id
+        entries = await whole_log(service.log, match_id)
+
+        def make() -> bytes:
+            if sight.ledger.match.sealed is not None:
+                replay = sealed_replay(match_id, entries, names, service.head_key)
+            else:
+                replay = seen_replay(sight, entries, names, service.head_key)
+            return write(replay, service.replay_key.private)
+
+        return await asyncio.to_thread(make)
+
+
+@contextmanager
+def _held(held: Held, caller: Subject) -> Iterator[None]:
+    held.take(caller.key)
+    try:
+        yield
+    finally:
+        held.give_back(caller.key)
+
+
+async def _uploaded(requests: AsyncIterator[proto.AuditReplayRequest]) -> bytes:
+    """The file, if it comes in time and is none that no match could be."""
+    data = bytearray()
+    try:
+        async with asyncio.timeout(UPLOAD_SECONDS):
+            async for request in requests:
+                data += request.part
+                if len(data) > LARGEST_FILE:
+                    raise Refusal(
+                        "REPLAY_TOO_LARGE",
+                        f"a replay file has at most {LARGEST_FILE} bytes; `rollbook audit` takes it at home",
+                        {"limit": LARGEST_FILE},
+                    )
+    except TimeoutError:
+        why = f"the file did not come within {UPLOAD_SECONDS} s; `rollbook audit` takes it at home"
+        raise Refusal("REPLAY_TOO_LARGE", why, {"limit": LARGEST_FILE}) from None
+    return bytes(data)

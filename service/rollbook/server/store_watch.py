@@ -1,0 +1,146 @@
+"""The store under a service: one that is there already, or a server of our own that is started again when it dies.
+
+As long as the store does not answer the service does not serve; appends find out by themselves and are refused. The log
+stays connected all the time: a server of our own comes back under the same address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, NoReturn, Protocol
+
+import structlog
+
+from rollbook.server.settings import Settings
+from rollbook.storage.embedded.server import EmbeddedServer, ServerFailed
+from rollbook.storage.port import Log, StoreUnavailable
+
+LOOK_SECONDS: Final = 0.25
+"""How often the store is looked at."""
+
+ANSWER_SECONDS: Final = 3.0
+"""How long it may be silent."""
+
+FIRST_PAUSE_SECONDS: Final = 0.1
+LONGEST_PAUSE_SECONDS: Final = 5.0
+"""Before it is started again, doubled each time it does not live long."""
+
+LIVED_SECONDS: Final = 30.0
+"""A server that lived this long did not die of its start."""
+
+Tell = Callable[[bool], Awaitable[None]]
+
+
+class Store(Protocol):
+    """A store, as the service's process deals with it."""
+
+    @property
+    def url(self) -> str:
+        """Where the log finds it."""
+
+    async def watch(self, log: Log, tell: Tell) -> NoReturn:
+        """Tell whether it answers, whenever that changes."""
+
+    async def stop(self) -> None:
+        """Leave it as it has to be left."""
+
+
+async def start_store(settings: Settings) -> Store:
+    """The store that the settings ask for."""
+    if settings.redis is not None:
+        return _Elsewhere(settings.redis)
+    return _Own(settings, await EmbeddedServer.start(settings.data, settings.durability))
+
+
+class _Elsewhere:
+    """A store that somebody else takes care of."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def watch(self, log: Log, tell: Tell) -> NoReturn:
+        look = _Look(log, tell)
+        while True:
+            await look.again()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def stop(self) -> None:
+        """Nothing: it is not ours."""
+
+
+class _Own:
+    """A server of our own."""
+
+    def __init__(self, settings: Settings, server: EmbeddedServer) -> None:
+        self._settings = settings
+        self._server = server
+        self._started = asyncio.get_running_loop().time()
+        self._pause_seconds = FIRST_PAUSE_SECONDS
+        self._log: Any = structlog.get_logger()
+        self.url = server.url
+
+    async def watch(self, log: Log, tell: Tell) -> NoReturn:
+        """Start the server again when it dies; a data directory that somebody else took meanwhile ends the watch."""
+        look = _Look(log, tell)
+        while True:
+            if self._server.exit_code is not None:
+                self._log.error("the store has ended", exit_code=self._server.exit_code)
+                await look.found(answers=False)
+                await self._start_again()
+            await look.again()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def stop(self) -> None:
+        exit_code = await self._server.stop(stop_seconds=10.0)
+        if exit_code:
+            self._log.error("the store did not end cleanly", exit_code=exit_code)
+
+    async def _start_again(self) -> None:
+        loop = asyncio.get_running_loop()
+        if loop.time() - self._started > LIVED_SECONDS:
+            self._pause_seconds = FIRST_PAUSE_SECONDS
+        while True:
+            await asyncio.sleep(self._pause_seconds)
+            self._pause_seconds = min(2 * self._pause_seconds, LONGEST_PAUSE_SECONDS)
+            # Only now is the directory let go of, and taken again in the same breath.
+            await self._server.stop()
+            try:
+                self._server = await EmbeddedServer.start(self._settings.data, self._settings.durability)
+            except (ServerFailed, OSError) as failure:
+                self._log.error("the store does not start", why=str(failure), again_in_seconds=self._pause_seconds)
+            else:
+                self._started = loop.time()
+                self._log.info("the store is back", process=self._server.process_id)
+                return
+
+
+class _Look:
+    """Looks whether a store answers, and tells what is new."""
+
+    def __init__(self, log: Log, tell: Tell) -> None:
+        self._log = log
+        self._tell = tell
+        self._answered: bool | None = None
+        self._logger: Any = structlog.get_logger()
+
+    async def again(self) -> None:
+        why = ""
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._log.now_ms()
+        except TimeoutError:
+            why = f"no answer within {ANSWER_SECONDS:g} s"
+        except StoreUnavailable as failure:
+            why = str(failure)
+        await self.found(answers=not why, why=why)
+
+    async def found(self, *, answers: bool, why: str = "") -> None:
+        if answers == self._answered:
+            return
+        if why:
+            self._logger.error("the store does not answer", why=why)
+        elif answers and self._answered is not None:
+            self._logger.info("the store answers again")
+        self._answered = answers
+        await self._tell(answers)

@@ -1,0 +1,147 @@
+"""An archive in a folder: of this machine, or of a disk that several share.
+
+A file appears under its name only when it is whole and on disk, by a rename; the folder is synced behind it. What a
+crash leaves of a file that was being written is never read, and swept out when the folder is opened again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+from rollbook.replay_file.container import LARGEST_FILE
+from rollbook.storage.archive.port import (
+    LONGEST_MARK,
+    MARK_NAME,
+    ArchiveUnavailable,
+    Step,
+    file_name,
+    match_of,
+    no_step,
+)
+
+_DRAFT_PREFIX: Final = "."
+_DRAFT_SUFFIX: Final = ".new"
+_STALE_SECONDS: Final = 3_600
+"""A draft that is older is nobody's any more; a younger one may be another service's."""
+
+T = TypeVar("T")
+
+
+class FolderArchive:
+    """Keeps every match in a file of its own."""
+
+    def __init__(self, folder: Path, step: Step = no_step) -> None:
+        """Use this folder, making it if need be; ArchiveUnavailable if that cannot be."""
+        self._folder = folder
+        self._step = step
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._sweep()
+        except OSError as failure:
+            raise ArchiveUnavailable(f"the archive {folder} cannot be used: {failure.strerror}") from failure
+
+    @property
+    def where(self) -> str:
+        """The folder."""
+        return str(self._folder)
+
+    async def put(self, match_id: str, data: bytes) -> None:
+        """Keep the file of a match in place of one that is there."""
+        path = self._folder / file_name(match_id)
+
+        def write() -> None:
+            self._write(path, data, lambda draft: draft.replace(path))
+
+        await self._do("written", write)
+
+    async def get(self, match_id: str) -> bytes | None:
+        """The file of a match; none if there is none."""
+        path = self._folder / file_name(match_id)
+
+        def read() -> bytes | None:
+            try:
+                with path.open("rb") as file:
+                    return file.read(LARGEST_FILE + 1)
+            except FileNotFoundError:
+                self._folder.stat()  # a file that is not there is one thing, and a disk that is not there another
+                return None
+
+        return await self._do("read", read)
+
+    async def versions(self) -> dict[str, str]:
+        """By match id all files that there are."""
+
+        def look() -> dict[str, str]:
+            found = {}
+            with os.scandir(self._folder) as files:
+                for file in files:
+                    match_id = match_of(file.name)
+                    if match_id is not None:
+                        with contextlib.suppress(FileNotFoundError):
+                            facts = file.stat()
+                            found[match_id] = f"{facts.st_ino}-{facts.st_mtime_ns}-{facts.st_size}"
+            return found
+
+        return await self._do("read", look)
+
+    async def mark(self, claim: str = "") -> str:
+        """The mark of this archive: the one that is claimed, if it had none."""
+        path = self._folder / MARK_NAME
+
+        def settle() -> str:
+            if claim:
+                with contextlib.suppress(FileExistsError):
+                    self._write(path, claim.encode(), path.hardlink_to)
+            try:
+                with path.open("rb") as file:
+                    return file.read(LONGEST_MARK).decode("ascii", "replace").strip()
+            except FileNotFoundError:
+                self._folder.stat()
+                return ""
+
+        return await self._do("read", settle)
+
+    def _write(self, path: Path, data: bytes, appear: Callable[[Path], object]) -> None:
+        descriptor, name = tempfile.mkstemp(
+            dir=self._folder, prefix=f"{_DRAFT_PREFIX}{path.stem}.", suffix=_DRAFT_SUFFIX
+        )
+        draft = Path(name)
+        try:
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+                file.write(data[: len(data) // 2])
+                file.flush()
+                self._step("half written")
+                file.write(data[len(data) // 2 :])
+                file.flush()
+                os.fsync(descriptor)
+            self._step("written")
+            appear(draft)
+            self._step("renamed")
+        finally:
+            draft.unlink(missing_ok=True)
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        self._step("synced")
+
+    def _sweep(self) -> None:
+        for draft in self._folder.glob(f"{_DRAFT_PREFIX}*{_DRAFT_SUFFIX}"):
+            with contextlib.suppress(FileNotFoundError):
+                if draft.stat().st_mtime < time.time() - _STALE_SECONDS:
+                    draft.unlink()
+
+    async def _do(self, what: str, work: Callable[[], T]) -> T:
+        """Do it on a thread: a shared disk may take its time, and nobody shall wait for it who does not want to."""
+        try:
+            return await asyncio.to_thread(work)
+        except OSError as failure:
+            raise ArchiveUnavailable(f"the archive {self._folder} cannot be {what}: {failure.strerror}") from failure

@@ -1,0 +1,162 @@
+"""A log whose finished matches may lie in an archive: whoever reads it notices nothing of that.
+
+A stream that was trimmed still knows how long it was, and for its entries the archive answers; so it does for a stream
+that is gone altogether. An entry is the same wherever it comes from, byte for byte, also what lies hidden beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from google.protobuf.message import DecodeError
+
+from rollbook.match.chain import Entry, link
+from rollbook.replay_file.container import NotAReplay, Replay, Stored, read
+from rollbook.storage.archive.port import Archive, ArchiveUnavailable
+from rollbook.storage.port import AppendResult, Conflict, Log
+from rollbook.v1.events_pb2 import Event, Private
+
+PAGE: Final = 1_000
+MOST_KEPT: Final = 32
+"""Archived matches whose entries are kept in memory."""
+
+
+class Store(Log, Protocol):
+    """What an archive needs of a log beyond what a match needs."""
+
+    async def trim(self, match_id: str) -> None:
+        """Let go of the entries of an archived match; its head stays for a week, so that a stale append is refused."""
+
+    async def unlist(self, match_id: str) -> None:
+        """Take an archived match out of the lobby."""
+
+    async def archive_mark(self, claim: str = "") -> str:
+        """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
+
+    async def lack_archive(self, seconds: int) -> None:
+        """Say for so long that a service runs here which does not have the archive."""
+
+    async def archive_is_lacked(self) -> bool:
+        """Whether some service said so."""
+
+
+class ArchivedLog:
+    """A store and, behind it, an archive."""
+
+    def __init__(self, store: Store, archive: Archive | None) -> None:
+        """Read from the archive what the store has let go of; without one that cannot be read."""
+        self.store = store
+        self.archive = archive
+        self._kept: OrderedDict[str, list[Entry]] = OrderedDict()
+
+    async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
+        """Append as the store does; a match that only the archive remembers is not begun again."""
+        if expected == 0 and (head := await self.head(match_id)):
+            return Conflict(head)
+        return await self.store.append(match_id, expected, entries, **terms)
+
+    async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
+        """The entries behind `after`, at most so many, in order; none if there are none."""
+        entries = await self.store.read(match_id, after, limit)
+        if entries or limit <= 0:
+            return entries
+        head = await self.store.head(match_id)
+        if 0 < head <= after:
+            return []
+        archived = await self._archived(match_id)
+        if archived is None and head:
+            # Between the two questions something may have been appended.
+            entries = await self.store.read(match_id, after, limit)
+            if not entries:
+                raise ArchiveUnavailable("the match was archived, and the archive does not have it")
+            return entries
+        return [] if archived is None else archived[after : after + limit]
+
+    async def head(self, match_id: str) -> int:
+        """The sequence of the last entry; 0 if the match does not exist."""
+        head = await self.store.head(match_id)
+        return head or len(await self._archived(match_id) or ())
+
+    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences; an archived match gets no new ones."""
+        return await self.store.wait(after, timeout_seconds)
+
+    async def lobby(self) -> dict[str, bytes]:
+        """The summaries of all matches that the lobby lists."""
+        return await self.store.lobby()
+
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        return await self.store.summary(match_id)
+
+    async def now_ms(self) -> int:
+        """The store's own clock."""
+        return await self.store.now_ms()
+
+    async def beat(self, now_ms: int) -> int | None:
+        """Say that a service is alive now, and learn when one last said so."""
+        return await self.store.beat(now_ms)
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on."""
+        return await self.store.lease(holder, lease_ms)
+
+    async def close(self) -> None:
+        """Let go of connections; appends under way finish first."""
+        await self.store.close()
+
+    async def file(self, match_id: str) -> bytes | None:
+        """The file of a match as the archive has it; none if it has none."""
+        return None if self.archive is None else await self.archive.get(match_id)
+
+    async def _archived(self, match_id: str) -> list[Entry] | None:
+        if match_id in self._kept:
+            self._kept.move_to_end(match_id)
+            return self._kept[match_id]
+        data = await self.file(match_id)
+        if data is None:
+            return None
+        try:
+            entries = await asyncio.to_thread(lambda: entries_of(whole(data, match_id)))
+        except NotAReplay as broken:
+            raise ArchiveUnavailable(f"the file of match {match_id} in the archive is broken: {broken}") from broken
+        self._kept[match_id] = entries
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return entries
+
+
+async def whole_log(log: Log, match_id: str) -> list[Entry]:
+    """All entries of a match that there are."""
+    entries: list[Entry] = []
+    while page := await log.read(match_id, len(entries), PAGE):
+        entries += page
+    return entries
+
+
+def whole(data: bytes, match_id: str) -> Stored:
+    """A file that holds this match to its seal, with a chain that its footer closes; NotAReplay for any other."""
+    stored = read(data)
+    replay = stored.replay
+    if replay.match_id != match_id:
+        raise NotAReplay(f"it holds match {replay.match_id}")
+    if (len(replay.events), link(replay.events[-1])) != (stored.count, stored.last_link):
+        raise NotAReplay("its footer is not that of its events")
+    try:
+        ended = Event.FromString(replay.events[-1]).HasField("sealed")
+    except DecodeError:
+        ended = False
+    if not ended:
+        raise NotAReplay("it does not hold the end of the match")
+    return stored
+
+
+def entries_of(stored: Stored) -> list[Entry]:
+    """What the log had: the secret lay beside event 1, and is in the seal now."""
+    replay: Replay = stored.replay
+    secret = Event.FromString(replay.events[-1]).sealed.secret
+    beside = {1: Private(secret=secret).SerializeToString(deterministic=True), **replay.beside}
+    return [Entry(event, beside.get(number, b"")) for number, event in enumerate(replay.events, start=1)]

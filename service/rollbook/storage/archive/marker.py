@@ -1,0 +1,48 @@
+"""Which archive a store's matches go to: opened by what an operator wrote, and known again by its mark."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Final
+
+from rollbook.storage.archive.folder import FolderArchive
+from rollbook.storage.archive.log import Store
+from rollbook.storage.archive.port import MARK_NAME, Archive, ArchiveUnavailable, Step, no_step
+
+S3: Final = "s3://"
+_MARK_BYTES: Final = 16
+
+
+class OtherArchive(Exception):
+    """This is not the archive that the store's matches go to."""
+
+
+def open_archive(where: str, step: Step = no_step) -> Archive:
+    """The archive in a folder, or at s3://bucket/prefix; ArchiveUnavailable if it cannot even be tried."""
+    if not where.startswith(S3):
+        return FolderArchive(Path(where).expanduser(), step)
+    try:
+        from rollbook.storage.archive.s3 import S3Archive  # noqa: PLC0415 - an extra, loaded only by whoever uses it
+    except ModuleNotFoundError:
+        raise ArchiveUnavailable("an archive at s3:// needs obstore: pip install 'rollbook[s3]'") from None
+    return S3Archive(where)
+
+
+async def settle(archive: Archive, store: Store) -> str:
+    """Return the mark that archive and store have in common, giving one to whichever has none yet.
+
+    A new archive is taken only by a store that never had one: an empty folder is more likely a disk that is not there.
+    """
+    known = await store.archive_mark()
+    found = await archive.mark()
+    if not known:
+        found = found or await archive.mark(secrets.token_hex(_MARK_BYTES))
+        known = await store.archive_mark(found)
+    if known != found:
+        what = "another archive" if found else f"no archive (there is no {MARK_NAME})"
+        raise OtherArchive(
+            f"{archive.where} is {what}, and not the one that the finished matches of this store are in: give that one,"
+            " or move it here with everything in it"
+        )
+    return known

@@ -1,0 +1,199 @@
+"""A log in the memory of one process: for tests and simulations, and gone with it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rollbook.match.chain import Entry
+from rollbook.storage.limits import KEEP_SECONDS, check_append
+from rollbook.storage.port import Appended, AppendResult, Conflict, LobbyEntry, StoreUnavailable, TooEarly
+
+
+def _wall_clock_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(slots=True)
+class _Stream:
+    entries: list[Entry] = field(default_factory=list)
+    trimmed: int = 0
+    """How many entries have been let go of; they still count."""
+    until_ms: int | None = None
+    """When even the head is let go of."""
+
+    @property
+    def head(self) -> int:
+        return self.trimmed + len(self.entries)
+
+
+class MemoryLog:
+    """Keeps every match in a list; the clock is whatever the caller says it is.
+
+    Nothing in an append waits, so that it is all or nothing by itself.
+    """
+
+    def __init__(self, clock_ms: Callable[[], int] = _wall_clock_ms) -> None:
+        """Begin empty."""
+        self._clock_ms = clock_ms
+        self._streams: dict[str, _Stream] = {}
+        self._lobby: dict[str, bytes] = {}
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._closed = False
+        self._beat_ms: int | None = None
+        self._archive_mark = ""
+        self._lacking_until_ms = 0
+        self._lease = ("", 0)
+
+    async def append(  # noqa: PLR0913 - everything that is atomic
+        self,
+        match_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        *,
+        behind: bytes | None = None,
+        lobby: LobbyEntry | None = None,
+        not_before_ms: int | None = None,
+    ) -> AppendResult:
+        """Append behind the entry numbered `expected` (0: neither log nor lobby may have it), all or nothing."""
+        check_append(match_id, expected, entries)
+        self._check_open()
+        stream = self._stream(match_id)
+        head = 0 if stream is None else stream.head
+        if head != expected or (stream is None and match_id in self._lobby):
+            return Conflict(head)
+        if behind and not self._ends_with(match_id, behind):
+            return Conflict(head)
+        if not_before_ms is not None and (now_ms := self._clock_ms()) < not_before_ms:
+            return TooEarly(now_ms)
+        stream = self._streams.setdefault(match_id, _Stream())
+        stream.entries.extend(entries)
+        if lobby is not None:
+            if lobby.summary:
+                self._lobby[match_id] = lobby.summary
+            else:
+                self._lobby.pop(match_id, None)
+        self._wake()
+        return Appended(stream.head)
+
+    async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
+        """The entries behind `after`, at most so many, in order; none if there are none."""
+        self._check_open()
+        return self._behind(match_id, after)[: max(limit, 0)]
+
+    async def head(self, match_id: str) -> int:
+        """The sequence of the last entry; 0 if the match does not exist."""
+        self._check_open()
+        stream = self._stream(match_id)
+        return 0 if stream is None else stream.head
+
+    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_seconds
+        while True:
+            self._check_open()
+            found = {match_id: entries for match_id in after if (entries := self._behind(match_id, after[match_id]))}
+            left = deadline - loop.time()
+            if found or left <= 0:
+                return found
+            woken: asyncio.Future[None] = loop.create_future()
+            self._waiting.add(woken)
+            try:
+                await asyncio.wait([woken], timeout=left)
+            finally:
+                self._waiting.discard(woken)
+
+    async def lobby(self) -> dict[str, bytes]:
+        """The summaries of all matches that the lobby lists."""
+        self._check_open()
+        return dict(self._lobby)
+
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        self._check_open()
+        return self._lobby.get(match_id)
+
+    async def now_ms(self) -> int:
+        """The clock that was given."""
+        self._check_open()
+        return self._clock_ms()
+
+    async def beat(self, now_ms: int) -> int | None:
+        """Say that a service is alive now, and learn when one last said so."""
+        self._check_open()
+        before_ms, self._beat_ms = self._beat_ms, now_ms
+        return before_ms
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on."""
+        self._check_open()
+        now_ms = self._clock_ms()
+        held_by, until_ms = self._lease
+        if held_by != holder and now_ms < until_ms:
+            return False
+        self._lease = holder, now_ms + lease_ms
+        return True
+
+    async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
+        """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
+        self._check_open()
+        stream = self._stream(match_id)
+        if stream is not None:
+            stream.trimmed = stream.head
+            stream.entries.clear()
+            stream.until_ms = self._clock_ms() + keep_seconds * 1_000
+
+    async def unlist(self, match_id: str) -> None:
+        """Take an archived match out of the lobby."""
+        self._check_open()
+        self._lobby.pop(match_id, None)
+
+    async def archive_mark(self, claim: str = "") -> str:
+        """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
+        self._check_open()
+        self._archive_mark = self._archive_mark or claim
+        return self._archive_mark
+
+    async def lack_archive(self, seconds: int) -> None:
+        """Say for so long that a service runs here which does not have the archive."""
+        self._check_open()
+        self._lacking_until_ms = self._clock_ms() + seconds * 1_000
+
+    async def archive_is_lacked(self) -> bool:
+        """Whether some service said so."""
+        self._check_open()
+        return self._clock_ms() < self._lacking_until_ms
+
+    async def close(self) -> None:
+        """Refuse everything from now on, also what waits."""
+        self._closed = True
+        self._wake()
+
+    def _behind(self, match_id: str, after: int) -> list[Entry]:
+        stream = self._stream(match_id)
+        if stream is None:
+            return []
+        return stream.entries[max(after - stream.trimmed, 0) :]
+
+    def _stream(self, match_id: str) -> _Stream | None:
+        stream = self._streams.get(match_id)
+        if stream is not None and stream.until_ms is not None and self._clock_ms() >= stream.until_ms:
+            del self._streams[match_id]
+            return None
+        return stream
+
+    def _ends_with(self, match_id: str, event: bytes) -> bool:
+        stream = self._stream(match_id)
+        return stream is not None and bool(stream.entries) and stream.entries[-1].event == event
+
+    def _wake(self) -> None:
+        for woken in self._waiting:
+            if not woken.done():
+                woken.set_result(None)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("this log has been closed")

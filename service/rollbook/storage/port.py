@@ -1,0 +1,124 @@
+"""The log's port: what a match needs of a store, in few verbs, and what every store has to promise.
+
+A store keeps for every match one sequence of entries, numbered 1, 2, 3 … without a gap, and a small index of matches,
+the lobby. `append` is all or nothing and durable when it returns; of two writers to one position exactly one wins.
+Reading gives the same entries at any later time, in order, and `wait` is how new ones are noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from rollbook.match.chain import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class LobbyEntry:
+    """What the lobby says of a match from this append on; only lifecycle events change it."""
+
+    summary: bytes
+    """A few bytes that the service understands; empty takes the match out of the lobby."""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The entries are durable, the last of them at this sequence."""
+
+    head: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Somebody else was faster, or the log is not where it was thought to be; nothing was written."""
+
+    head: int
+    """The sequence of the last entry; 0 if there is none, even if 0 was expected but the lobby lists the match."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooEarly:
+    """The store's own clock has not come to `not_before_ms`; nothing was written."""
+
+    now_ms: int
+
+
+AppendResult: TypeAlias = Appended | Conflict | TooEarly
+
+
+class OutcomeUnknown(Exception):
+    """The store did not answer in time: the append may or may not have happened. Read, or append the same again."""
+
+
+class StoreUnavailable(Exception):
+    """The store cannot be reached, or is not as it has to be; nothing was written."""
+
+
+class Hole(Exception):
+    """Entries are missing from the middle of a log: nobody shall carry on over that."""
+
+    def __init__(self, match_id: str, stored: int) -> None:
+        """Keep up to which entry the log is whole."""
+        super().__init__(match_id, stored)
+        self.match_id = match_id
+        self.stored = stored
+
+    def __str__(self) -> str:
+        """Say where."""
+        return f"match {self.match_id} has a hole behind event {self.stored}"
+
+
+class Log(Protocol):
+    """A store of matches."""
+
+    async def append(  # noqa: PLR0913 - everything that is atomic
+        self,
+        match_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        *,
+        behind: bytes | None = None,
+        lobby: LobbyEntry | None = None,
+        not_before_ms: int | None = None,
+    ) -> AppendResult:
+        """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably.
+
+        `behind` is the event which that entry has to be: a log that was put back may be as long as the one it replaced.
+        """
+
+    async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
+        """The entries behind `after`, at most so many, in order; none if there are none; Hole if one is missing."""
+
+    async def head(self, match_id: str) -> int:
+        """The sequence of the last entry; 0 if the match does not exist."""
+
+    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any; none of them after the time-out.
+
+        A match comes without an entry if there is a hole among what is behind its sequence; the others do not wait.
+        """
+
+    async def lobby(self) -> dict[str, bytes]:
+        """The summaries of all matches that the lobby lists."""
+
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+
+    async def now_ms(self) -> int:
+        """The store's own clock, in Unix milliseconds, which all replicas share."""
+
+    async def beat(self, now_ms: int) -> int | None:
+        """Say that a service is alive now, and learn when one last said so; nothing if none ever did.
+
+        Of several that beat at once each learns of the one before, so that exactly one learns of a gap.
+        """
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on by the store's clock; of several at once one does.
+
+        The holder has it for longer by asking again in time. Whoever else asks has it once that time is over.
+        """
+
+    async def close(self) -> None:
+        """Let go of connections; appends under way finish first."""

@@ -1,0 +1,1 @@
+"""Matches in Redis or Valkey: one server, Sentinel or a cluster."""

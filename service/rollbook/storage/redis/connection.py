@@ -1,0 +1,114 @@
+"""Conversations with one server: commands out, answers in, and never a doubt about what was sent.
+
+redis-py's own commands send again what was not answered, and tell neither of the two apart. Here a conversation that
+failed says whether anything can have left, so that whoever appends knows what it may claim.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from redis.exceptions import RedisError, ResponseError
+
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.cancellation import cancellation_heeded
+
+Command: TypeAlias = Sequence[bytes | str | int]
+
+Durability: TypeAlias = Literal["fsync", "relaxed"]
+
+NEEDED_FOR_FSYNC: Final = {
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "no-appendfsync-on-rewrite": "no",
+    "maxmemory-policy": "noeviction",
+}
+"""What a server has to be set to, so that an answer means that the entries survive it."""
+
+_ELSE: Final = "Or ask for durability 'relaxed' by name, which may lose what was acknowledged."
+
+
+class Unsent(Exception):
+    """No connection came about, so that nothing was sent."""
+
+
+class Unanswered(Exception):
+    """Commands were sent, and not all of them were answered."""
+
+    def __init__(self, reason: str, answers: list[Any]) -> None:
+        """Hold the answers that did come, which belong to the first of the commands."""
+        super().__init__(reason)
+        self.answers = answers
+
+
+class NotDurable(RedisError):
+    """The server does not keep what it acknowledges; redis-py closes a connection on its own errors only."""
+
+
+async def prove_durable(connection: Any) -> None:
+    """Greet a server on a new connection, and refuse it unless it is set to keep what it acknowledges."""
+    await connection.on_connect()
+    commands = [("CONFIG", "GET", setting) for setting in NEEDED_FOR_FSYNC]
+    await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
+    for setting, needed in NEEDED_FOR_FSYNC.items():
+        try:
+            answer = await connection.read_response()
+        except ResponseError as refusal:
+            raise NotDurable(
+                f"Whether the store keeps what it acknowledges cannot be seen: CONFIG GET {setting} was refused"
+                f" ({refusal}). Let this user read the configuration. {_ELSE}"
+            ) from refusal
+        found = answer[1].decode(errors="replace") if len(answer) > 1 else "unknown to the server"
+        if found != needed:
+            raise NotDurable(
+                f"The store would not keep what it acknowledges: {setting} is {found}, and has to be {needed}."
+                f" Set it in the server's configuration file, and now with CONFIG SET {setting} {needed}. {_ELSE}"
+            )
+
+
+class Wire:
+    """Connections to one server."""
+
+    def __init__(self, pool: Any, most_conversations: int) -> None:
+        """Talk over the pool's connections, so many at once; whoever comes later waits."""
+        self._pool = pool
+        self._turn = asyncio.Semaphore(most_conversations)
+
+    async def converse(self, commands: Sequence[Command]) -> list[Any]:
+        """The answers to commands that are sent together, in order; a refusal is an answer, as an exception."""
+        with cancellation_heeded() as heed:
+            async with self._turn:
+                try:
+                    connection = await self._pool.get_connection()
+                except NotDurable as refusal:
+                    raise StoreUnavailable(str(refusal)) from refusal
+                except (RedisError, OSError) as failure:
+                    raise Unsent(str(failure)) from failure
+                try:
+                    return await self._converse(connection, commands, heed)
+                except asyncio.CancelledError:
+                    # Answers that are still to come would be taken for those of the next conversation.
+                    await connection.disconnect(nowait=True)
+                    raise
+                finally:
+                    await self._pool.release(connection)
+
+    async def _converse(self, connection: Any, commands: Sequence[Command], heed: Callable[[], None]) -> list[Any]:
+        answers: list[Any] = []
+        try:
+            await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
+            heed()
+            while len(answers) < len(commands):
+                try:
+                    answers.append(await connection.read_response())
+                except ResponseError as refusal:
+                    answers.append(refusal)
+        except (RedisError, OSError) as failure:
+            raise Unanswered(str(failure), answers) from failure
+        return answers
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._pool.aclose()

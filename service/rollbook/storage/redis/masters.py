@@ -1,0 +1,233 @@
+"""Which server keeps what: one master, or the masters of a cluster.
+
+Each is spoken to in three ways that do not get into each other's way: appends, reads, and reads that are held back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Final, Protocol
+
+from redis.asyncio import Connection, ConnectionPool, RedisCluster, Sentinel, SSLConnection, UnixDomainSocketConnection
+from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import SentinelConnectionPool
+from redis.backoff import NoBackoff
+from redis.exceptions import AskError, MovedError, RedisClusterException, RedisError
+
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.address import Address, Host, Kind
+from rollbook.storage.redis.cancellation import cancellation_heeded
+from rollbook.storage.redis.connection import Durability, Wire, prove_durable
+from rollbook.storage.redis.group_commit import GroupCommit
+
+MOST_BLOCK_SECONDS: Final = 5.0
+"""The longest that a server is asked to hold back an answer."""
+
+_ANSWER_SECONDS: Final = 5.0
+"""How long an answer may take that is not held back."""
+
+_MOST_READS: Final = 32
+_MOST_TAILS: Final = 1_024
+
+_SCRIPT: Final = files("rollbook.storage.redis").joinpath("append.lua").read_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What connections are made with."""
+
+    address: Address
+    durability: Durability
+    append_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server, as it is spoken to."""
+
+    appends: GroupCommit
+    reads: Wire
+    tails: Wire
+
+    async def close(self) -> None:
+        """Let what is under way finish, then hang up."""
+        await self.appends.close()
+        await self.reads.close()
+        await self.tails.close()
+
+
+class Servers(Protocol):
+    """All the servers of a store."""
+
+    async def begin(self) -> None:
+        """Find out which servers there are."""
+
+    async def of(self, key: bytes) -> Server:
+        """The server that has the key."""
+
+    async def redirected(self, redirection: AskError) -> Server:
+        """The server that a redirection points to; if it is for good, it is remembered."""
+
+    def doubt(self) -> None:
+        """A server did not answer: look again who has what."""
+
+    async def every(self) -> list[Server]:
+        """Every master that there is."""
+
+    async def close(self) -> None:
+        """Hang up everywhere."""
+
+
+def servers(settings: Settings) -> Servers:
+    """The servers at an address."""
+    return _Cluster(settings) if settings.address.kind is Kind.CLUSTER else _OneMaster(settings)
+
+
+def _common(settings: Settings) -> dict[str, Any]:
+    """What all connections have in common: the older protocol, which all servers speak alike, and no second tries."""
+    return {
+        **settings.address.options,
+        "protocol": 2,
+        "decode_responses": False,
+        "retry": Retry(NoBackoff(), 0),
+        "driver_info": None,
+        "socket_connect_timeout": settings.append_seconds,
+    }
+
+
+def _server(settings: Settings, pool: Any, **where: Any) -> Server:
+    common = _common(settings) | where
+    greeting = {"redis_connect_func": prove_durable} if settings.durability == "fsync" else {}
+    appends = pool(max_connections=2, socket_timeout=settings.append_seconds, **greeting, **common)
+    reads = pool(max_connections=_MOST_READS, socket_timeout=_ANSWER_SECONDS, **common)
+    tails = pool(max_connections=_MOST_TAILS, socket_timeout=MOST_BLOCK_SECONDS + _ANSWER_SECONDS, **common)
+    return Server(GroupCommit(Wire(appends, 1), _SCRIPT), Wire(reads, _MOST_READS), Wire(tails, _MOST_TAILS))
+
+
+def _of_one_host(settings: Settings, host: Host) -> Server:
+    kind = SSLConnection if settings.address.tls else Connection
+    return _server(settings, ConnectionPool, connection_class=kind, host=host[0], port=host[1], socket_keepalive=True)
+
+
+class _OneMaster:
+    """A single server, or the one that Sentinel names at the time a connection is made."""
+
+    def __init__(self, settings: Settings) -> None:
+        address = settings.address
+        self._sentinel: Any = None
+        sentinel: Any = Sentinel
+        if address.kind is Kind.SENTINEL:
+            sentinel_kwargs = {
+                **(address.sentinel_options or {}),
+                "protocol": 2,
+                "retry": Retry(NoBackoff(), 0),
+                "socket_timeout": settings.append_seconds,
+                "socket_connect_timeout": settings.append_seconds,
+            }
+            self._sentinel = sentinel(list(address.hosts), sentinel_kwargs=sentinel_kwargs)
+            self._server = _server(
+                settings,
+                SentinelConnectionPool,
+                service_name=address.service,
+                sentinel_manager=self._sentinel,
+                ssl=address.tls,
+                socket_keepalive=True,
+            )
+        elif address.hosts:
+            self._server = _of_one_host(settings, address.hosts[0])
+        else:
+            self._server = _server(settings, ConnectionPool, connection_class=UnixDomainSocketConnection)
+
+    async def begin(self) -> None:
+        """Nothing to find out."""
+
+    async def of(self, _key: bytes) -> Server:
+        return self._server
+
+    async def redirected(self, redirection: AskError) -> Server:
+        raise StoreUnavailable(
+            f"The store is a server of a cluster and sends on to {redirection.host}:{redirection.port}:"
+            " use redis+cluster:// in its URL"
+        ) from redirection
+
+    def doubt(self) -> None:
+        """There is no other server to look for; Sentinel is asked whenever a connection is made."""
+
+    async def every(self) -> list[Server]:
+        return [self._server]
+
+    async def close(self) -> None:
+        await self._server.close()
+        if self._sentinel is not None:
+            await self._sentinel.aclose()
+
+
+class _Cluster:
+    """The masters of a cluster. redis-py knows who has which slot; what is said to them is ours."""
+
+    def __init__(self, settings: Settings) -> None:
+        common = _common(settings)
+        common.pop("driver_info")
+        self._settings = settings
+        self._servers: dict[Host, Server] = {}
+        self._doubtful = False
+        self._looking = asyncio.Lock()
+        self._map: Any = RedisCluster(
+            startup_nodes=[ClusterNode(host, port) for host, port in settings.address.hosts],
+            ssl=settings.address.tls,
+            socket_timeout=_ANSWER_SECONDS,
+            **common,
+        )
+
+    async def begin(self) -> None:
+        """Ask one of the servers for the map."""
+        try:
+            with cancellation_heeded():
+                await self._map.initialize()
+        except (RedisClusterException, RedisError, OSError) as failure:
+            raise StoreUnavailable(f"The cluster cannot be reached: {failure}") from failure
+
+    async def of(self, key: bytes) -> Server:
+        await self._look_again()
+        try:
+            node = self._map.get_node_from_key(key)
+        except RedisClusterException as failure:
+            self.doubt()
+            raise StoreUnavailable(f"No server of the cluster has the slot: {failure}") from failure
+        return self._at((node.host, node.port))
+
+    async def redirected(self, redirection: AskError) -> Server:
+        if isinstance(redirection, MovedError):
+            await self._map.nodes_manager.move_slot(redirection)
+        return self._at((redirection.host, redirection.port))
+
+    def doubt(self) -> None:
+        self._doubtful = True
+
+    async def every(self) -> list[Server]:
+        return [self._at((node.host, node.port)) for node in self._map.get_primaries()]
+
+    async def close(self) -> None:
+        for server in self._servers.values():
+            await server.close()
+        await self._map.aclose()
+
+    async def _look_again(self) -> None:
+        async with self._looking:
+            if not self._doubtful:
+                return
+            try:
+                with cancellation_heeded():
+                    await self._map.nodes_manager.initialize()
+            except (RedisClusterException, RedisError, OSError) as failure:
+                raise StoreUnavailable(f"The cluster cannot be reached: {failure}") from failure
+            self._doubtful = False
+
+    def _at(self, host: Host) -> Server:
+        server = self._servers.get(host)
+        if server is None:
+            server = self._servers[host] = _of_one_host(self._settings, host)
+        return server

@@ -1,0 +1,171 @@
+"""`rollbook backup` and `rollbook restore` as an operator runs them, with a real service on both sides."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tarfile
+from pathlib import Path
+
+import grpc
+import pytest
+from backports import zstd
+
+from rollbook.storage.backup import BackupUnreadable, put_back
+from rollbook.v1 import feed_pb2, match_pb2
+from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
+from rollbook.v1.feed_pb2 import END_REASON_MATCH_OVER
+from rollbook.v1.table_pb2 import Position, SignedHead
+from tests.cli.test_tail import rollbook
+from tests.server.strangers import CALL_SECONDS, Line, Stranger
+from tests.server.test_whole_service import Serving, run, seated
+
+SEED = 13
+POLL_SECONDS = 0.05
+
+
+class Keeping(Serving):
+    """`rollbook serve` that archives a match as soon as it is over."""
+
+    words = ("--archive-after", "0")
+
+
+async def told(line: Line, match_id: str) -> Stranger:
+    """Somebody who watched the match as far as it goes."""
+    watcher = Stranger(line, "Watcher", random.Random(SEED))
+    await watcher.sign_in()
+    position = None
+    request = feed_pb2.WatchMatchRequest(match_id=match_id)
+    async for frame in line.feeds.WatchMatch(request, metadata=watcher.metadata):
+        position = watcher.take(frame, position)
+        if frame.WhichOneof("frame") == "caught_up":
+            break
+    return watcher
+
+
+async def archived(data: Path, match_id: str) -> None:
+    """Wait until the match is in the archive."""
+    while not (data / "archive" / f"{match_id}.rollbook").exists():  # noqa: ASYNC110 - another process's work
+        await asyncio.sleep(POLL_SECONDS)
+
+
+async def goes_on(line: Line, match_id: str, people: list[Stranger]) -> SignedHead:
+    """One choice more; the signed head that its player saw."""
+    for person in people:
+        request = match_pb2.GetMatchRequest(match_id=match_id)
+        look = await line.matches.GetMatch(request, metadata=person.metadata, timeout=CALL_SECONDS)
+        if look.HasField("legal"):
+            await person.choose(match_id, look.summary.position, look.legal)
+    answer = await line.matches.GetMatch(request, metadata=person.metadata, timeout=CALL_SECONDS)
+    head: SignedHead = answer.head
+    return head
+
+
+async def assert_lost(line: Line, person: Stranger, head: SignedHead) -> None:
+    """Whoever saw this head is told that it is lost, and the match is sealed for it."""
+    at = Position(sequence=head.sequence, link=head.link, key_id=head.key_id, signature=head.signature)
+    watch = feed_pb2.WatchMatchRequest(match_id=head.match_id, position=at)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        async for _ in line.feeds.WatchMatch(watch, metadata=person.metadata):
+            pass
+    assert grpc.StatusCode.DATA_LOSS == caught.value.code()
+    request = match_pb2.GetMatchRequest(match_id=head.match_id)
+    look = await line.matches.GetMatch(request, metadata=person.metadata, timeout=CALL_SECONDS)
+    assert ABORT_REASON_LOG_LOST == look.summary.aborted.reason
+
+
+async def listed(line: Line, person: Stranger) -> set[str]:
+    """All matches of the lists."""
+    request = match_pb2.ListMatchesRequest()
+    answer = await line.settled(
+        lambda: line.matches.ListMatches(request, metadata=person.metadata, timeout=CALL_SECONDS)
+    )
+    return {summary.match_id for summary in answer.matches}
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running: bool, tmp_path: Path) -> None:
+    """While the service runs and people play, or after it was stopped; play goes on, with the same tokens and keys.
+
+    Whoever saw more than the backup holds is told DATA_LOSS.
+    """
+
+    async def scenario() -> None:
+        rng = random.Random(SEED)
+        file, data = tmp_path / "backup.tar.zst", tmp_path / "restored" / "data"
+        service = Keeping(tmp_path / "data")
+        try:
+            line = Line(service.address)
+            over, people = await seated(line, 2, rng, allie_gator={})
+            await asyncio.gather(*[person.watch(over, play=True) for person in people])
+            await archived(service.data, over)
+            in_play, players = await seated(line, 2, rng, cant_stop={})
+            ahead, seers = await seated(line, 2, rng, cant_stop={})
+            busy, others = await seated(line, 3, rng, raffzahn={})
+            playing = asyncio.gather(*[person.watch(busy, play=True) for person in others]) if running else None
+            known = (await told(line, in_play)).told
+            if not running:
+                assert 0 == service.end()
+            backup = ("--data", str(service.data), "--out", str(file))
+            assert (0, f"{file}\n") == (await rollbook("backup", *backup))[:2]
+            assert 0o600 == file.stat().st_mode & 0o777
+            assert 1 == (await rollbook("backup", *backup))[0]
+            seen = None
+            if playing is not None:
+                seen = await goes_on(line, ahead, seers)
+                await playing
+                assert 0 == service.end()
+            await line.channel.close()
+        finally:
+            service.end()
+        assert (0, f"{data}\n", "") == await rollbook("restore", str(file), "--data", str(data))
+        assert 1 == (await rollbook("restore", str(file), "--data", str(data)))[0]
+        again_served = Keeping(data)
+        try:
+            line = Line(again_served.address)
+            for person in (*people, *players):
+                person.line = line
+            assert {over, in_play, ahead, busy} == await listed(line, players[0])
+            if seen is not None:
+                await assert_lost(line, seers[0], seen)
+            assert people[0].told == (await told(line, over)).told
+            assert known == (await told(line, in_play)).told
+            await asyncio.gather(*[person.watch(in_play, play=True) for person in players])
+            assert players[0].ended is not None
+            assert END_REASON_MATCH_OVER == players[0].ended.reason
+            await line.channel.close()
+            assert 0 == again_served.end()
+        finally:
+            again_served.end()
+
+    run(scenario)
+
+
+def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
+    """However it was cut, or whatever else it is: nothing is left of the attempt."""
+
+    async def scenario() -> None:
+        data, out = tmp_path / "data", tmp_path / "backup.tar.zst"
+        data.mkdir()
+        (data / "head.key").write_bytes(random.Random(SEED).randbytes(3_000))
+        assert 0 == (await rollbook("backup", "--data", str(data), "--out", str(out)))[0]
+        whole = out.read_bytes()
+        restored = tmp_path / "restored"
+        for length in range(0, len(whole), 97):
+            out.write_bytes(whole[:length])
+            with pytest.raises(BackupUnreadable):
+                put_back(out, restored)
+        for names in (("../outside", "whole"), ("head.key",)):
+            with zstd.open(out, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+                for name in names:
+                    tar.addfile(tarfile.TarInfo(name))
+            code, _, said = await rollbook("restore", str(out), "--data", str(restored))
+            assert (3, True) == (code, "is no whole backup" in said)
+        assert {"data", "backup.tar.zst"} == {path.name for path in tmp_path.iterdir()}
+        assert 3 == (await rollbook("restore", str(tmp_path / "none"), "--data", str(restored)))[0]
+        assert 3 == (await rollbook("backup", "--data", str(restored), "--out", str(out), "--force"))[0]
+        out.write_bytes(whole)
+        assert 0 == (await rollbook("restore", str(out), "--data", str(restored)))[0]
+        assert (data / "head.key").read_bytes() == (restored / "head.key").read_bytes()
+
+    run(scenario)

@@ -1,0 +1,51 @@
+"""Heads that people kept: what is written is read, and whatever else stands there is refused by its line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from rollbook.replay_file.kept_heads import WitnessedHead, read_heads, write_heads
+from rollbook.replay_file.lines import WrongLine
+
+HEAD = WitnessedHead("cant_stop-7-0", 57, bytes(32), "0123456789abcdef", bytes(range(64)))
+
+
+def test_heads_are_read_as_they_were_written() -> None:
+    """Of any number of matches, also with empty lines between."""
+    heads = [HEAD, WitnessedHead("raffzahn-1-2", 1, bytes(range(32)), "f" * 16, bytes(64))]
+    lines = write_heads(heads)
+    assert heads == read_heads(lines.replace("\n", "\n\n"))
+    assert ["match", "sequence", "link", "key_id", "signature"] == list(json.loads(lines.splitlines()[0]))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("match", 7, "match must be"),
+        ("sequence", 0, "sequence must be"),
+        ("sequence", True, "sequence must be"),
+        ("sequence", "57", "sequence must be"),
+        ("sequence", 1 << 63, "sequence must be"),
+        ("link", "00" * 31, "link must be 32 bytes"),
+        ("link", None, "link must be 32 bytes"),
+        ("key_id", "xyz", "key_id must be 8 bytes"),
+        ("signature", "00", "signature must be 64 bytes"),
+        ("more", 1, "a head is a JSON object of"),
+    ],
+)
+def test_a_head_with_a_wrong_part_is_refused_by_its_line_and_the_part(key: str, value: Any, why: str) -> None:
+    """Whoever typed or cut it can mend it."""
+    first = write_heads([HEAD])
+    wrong = json.dumps({**json.loads(first), key: value})
+    with pytest.raises(WrongLine, match=f"2: {why}"):
+        read_heads(f"{first}{wrong}\n")
+
+
+@pytest.mark.parametrize("line", ["{", "[" * 900, "[]", '"' + "x" * 1_000 + '"', "7"])
+def test_what_is_no_json_object_is_refused(line: str) -> None:
+    """Also what is nested or long enough to harm a parser."""
+    with pytest.raises(WrongLine):
+        read_heads(line)

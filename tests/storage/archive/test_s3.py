@@ -1,0 +1,59 @@
+"""The archive in a bucket: a whole service's matches through it, and a bucket that is away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import grpc
+import pytest
+
+from rollbook.storage.archive.marker import open_archive
+from rollbook.storage.archive.port import ArchiveUnavailable
+from tests.server.archives import Keeper, run
+from tests.server.talking import refusal
+from tests.storage.archive.conftest import s3_environment, s3_running
+from tests.storage.servers import free_port
+
+
+def test_matches_go_to_a_bucket_and_are_read_from_there(s3_place: str, tmp_path: Path) -> None:
+    """State, replay and list, with nothing left in the store."""
+
+    async def scenario(keeper: Keeper) -> None:
+        match_id, people = await keeper.over("allie_gator")
+        stored = await keeper.log.read(match_id, 0, 1_000)
+        look, replay = await people[0].look(match_id), await keeper.replay(people[0], match_id)
+        archivist = keeper.keeping(keeper.service, s3_place)
+        await archivist.settle()
+        await archivist.look()
+        keeper.log.store._streams.clear()
+        assert stored == await keeper.log.read(match_id, 0, 1_000)
+        assert look == await people[0].look(match_id)
+        assert replay == await keeper.replay(people[0], match_id)
+        assert [look.summary] == list((await people[0].call("ListMatches")).matches)
+
+    run(scenario, tmp_path)
+
+
+def test_a_bucket_that_is_away_or_not_there_is_unavailable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """While it is away matches wait in the store, and what lies in it is refused for now; then all goes on."""
+
+    async def scenario(keeper: Keeper) -> None:
+        for name, value in s3_environment(f"http://127.0.0.1:{free_port()}").items():
+            monkeypatch.setenv(name, value)
+        archivist = keeper.keeping(keeper.service, "s3://matches/away")
+        first, people = await keeper.over()
+        await archivist.settle()
+        await archivist.look()
+        assert first in await keeper.log.lobby()
+        keeper.clock.ms += 60_000
+        with s3_running() as address:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+            await archivist.look()
+            assert first not in await keeper.log.lobby()
+            with pytest.raises(ArchiveUnavailable, match="cannot be read"):
+                await open_archive("s3://no-such-bucket").versions()
+        keeper.log._kept.clear()
+        told = await refusal(people[0].look(first))
+        assert (grpc.StatusCode.UNAVAILABLE, "ARCHIVE_UNAVAILABLE") == (told.code, told.reason)
+
+    run(scenario, tmp_path)

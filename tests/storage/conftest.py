@@ -1,0 +1,92 @@
+"""Stores to test against: one of each kind for the whole run, and logs on them for each test."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.memory import MemoryLog
+from rollbook.storage.redis.log import RedisLog
+from tests.storage.servers import ALL_SLOTS, OLDEST_REDIS, Server, running
+
+
+@dataclass(frozen=True)
+class Store:
+    """Something that keeps matches, and how to connect to it."""
+
+    connect: Callable[[], Awaitable[RedisLog | MemoryLog]]
+    url: str | None
+    """None if there is nothing but this process."""
+
+
+@pytest.fixture(scope="session")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The server that comes with the service."""
+    with running(find_server(), tmp_path_factory.mktemp("valkey")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A cluster of one server, which refuses what touches two slots as every cluster does."""
+    with running(find_server(), tmp_path_factory.mktemp("cluster"), slots=ALL_SLOTS) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def oldest_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The oldest server there is support for."""
+    with running(OLDEST_REDIS, tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(params=["memory", "valkey", "cluster", "oldest_redis"])
+def store(request: pytest.FixtureRequest) -> Store:
+    """Each kind of store in turn."""
+    if request.param == "memory":
+        memory = MemoryLog()
+
+        async def same() -> MemoryLog:
+            return memory
+
+        return Store(same, None)
+    server: Server = request.getfixturevalue(request.param)
+
+    async def connect() -> RedisLog:
+        return await RedisLog.connect(server.url)
+
+    return Store(connect, server.url)
+
+
+@pytest_asyncio.fixture
+async def log(store: Store) -> AsyncIterator[RedisLog | MemoryLog]:
+    """A log on the store."""
+    log = await store.connect()
+    yield log
+    await log.close()
+
+
+@pytest_asyncio.fixture
+async def other(store: Store) -> AsyncIterator[RedisLog | MemoryLog]:
+    """What another replica has: a log of its own on the same store."""
+    log = await store.connect()
+    yield log
+    await log.close()
+
+
+@pytest.fixture
+def match_id() -> str:
+    """A match that nobody has heard of."""
+    return f"m-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def short_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory that does not exist yet."""
+    return tmp_path_factory.mktemp("d") / "data"

@@ -1,0 +1,405 @@
+"""What only a store outside of this process can get wrong: its settings, its scripts, its silence, its neighbours."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import pytest_asyncio
+
+from rollbook.match.chain import Entry
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.port import Appended, Conflict, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
+from rollbook.storage.redis.log import RedisLog
+from rollbook.storage.redis.tailing import MOST_KEYS
+from tests.storage.servers import DURABLE, OLDEST_REDIS, Server, running
+
+pytestmark = pytest.mark.asyncio
+
+PATIENCE_SECONDS: Final = 20.0
+
+
+@pytest.fixture(params=["valkey", "cluster", "oldest_redis"])
+def server(request: pytest.FixtureRequest) -> Server:
+    """Each kind of server in turn."""
+    found: Server = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest_asyncio.fixture
+async def log(server: Server) -> AsyncIterator[RedisLog]:
+    """A log on it."""
+    log = await RedisLog.connect(server.url)
+    yield log
+    await log.close()
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Any]:
+    """A look past the log."""
+    with server.client() as client:
+        yield client
+
+
+async def refusal(url: str, durability: str = "fsync", partitions: int = 256) -> str:
+    """Why no log can be connected to a store."""
+    with pytest.raises(StoreUnavailable) as refused:
+        await RedisLog.connect(url, durability, partitions=partitions)  # type: ignore[arg-type]
+    return str(refused.value)
+
+
+async def test_a_match_lies_where_the_design_says(log: RedisLog, client: Any, match_id: str) -> None:
+    """One stream in its partition, ids that are sequences, a private field only where there is something private."""
+    await log.append(match_id, 0, [Entry(b"opened"), Entry(b"drawn", b"queen")], lobby=LobbyEntry(b"open"))
+    partition = partition_of(match_id)
+    assert b"{p%d}:m:%b" % (partition, match_id.encode()) == stream_key(match_id)
+    stored = client.execute_command("XRANGE", stream_key(match_id), "-", "+")
+    assert [(b"1-0", {b"e": b"opened"}), (b"2-0", {b"e": b"drawn", b"p": b"queen"})] == stored
+    assert b"open" == client.execute_command("HGET", lobby_key(partition), match_id)
+    assert b"256" == client.execute_command("GET", "rollbook:partitions")
+
+
+async def test_a_server_that_forgot_the_script_is_taught_again(log: RedisLog, client: Any, match_id: str) -> None:
+    """After a restart, a failover or a flush, for one append and for many that travel together."""
+    for expected in range(3):
+        client.script_flush()
+        assert Appended(expected + 1) == await log.append(match_id, expected, [Entry(b"alone")])
+    client.script_flush()
+    crowd = [log.append(f"{match_id}-{number}", 0, [Entry(b"%d" % number)]) for number in range(20)]
+    assert [Appended(1)] * 20 == await asyncio.gather(*crowd)
+    for number in range(20):
+        assert [Entry(b"%d" % number)] == await log.read(f"{match_id}-{number}")
+
+
+async def test_appends_that_come_together_travel_together(log: RedisLog, client: Any, match_id: str) -> None:
+    """While one batch is under way the next gathers: hundreds of appends cost a few messages and a few syncs."""
+
+    def counted() -> tuple[int, int]:
+        appends = client.info("commandstats").get("cmdstat_evalsha", {"calls": 0})["calls"]
+        return appends, client.info("stats")["total_reads_processed"]
+
+    await log.append(match_id, 0, [Entry(b"first")])
+    appends, reads = counted()
+    crowd = [log.append(f"{match_id}-{number}", 0, [Entry(b"x" * 100)]) for number in range(400)]
+    assert [Appended(1)] * 400 == await asyncio.gather(*crowd)
+    appends_after, reads_after = counted()
+    assert 400 == appends_after - appends
+    assert reads_after - reads < 40
+
+
+async def test_an_append_that_nobody_waits_for_any_more_takes_no_other_along(log: RedisLog, match_id: str) -> None:
+    """A caller that is cancelled leaves the rest of its batch alone."""
+    crowd = [asyncio.ensure_future(log.append(f"{match_id}-{n}", 0, [Entry(b"x")])) for n in range(10)]
+    await asyncio.sleep(0)
+    crowd[0].cancel()
+    crowd[5].cancel()
+    results = await asyncio.gather(*crowd, return_exceptions=True)
+    assert 8 == results.count(Appended(1))
+    assert Appended(1) == await log.append(match_id, 0, [Entry(b"next")])
+
+
+STEPS = 40
+"""Of the loop, after each of which a task is cancelled; to connect and to be answered takes fewer."""
+
+
+@pytest.mark.parametrize("steps", range(STEPS))
+async def test_a_cancellation_is_heeded_whenever_it_comes(server: Server, steps: int) -> None:
+    """It comes once, also when a connection is being made: a loop that forgot it would keep its service from ending."""
+
+    async def ask_for_ever() -> None:
+        log = await RedisLog.connect(server.url)
+        try:
+            while True:
+                await log.now_ms()
+        finally:
+            await log.close()
+
+    asking = asyncio.create_task(ask_for_ever())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    asking.cancel()
+    ended, _ = await asyncio.wait({asking}, timeout=PATIENCE_SECONDS)
+    asking.cancel()
+    assert {asking} == ended
+
+
+@pytest.mark.parametrize("steps", range(10))
+async def test_a_cancellation_does_not_wait_for_the_server(steps: int, tmp_path: Path) -> None:
+    """Whoever ends a conversation with a server that is silent is done with it after a few steps of the loop."""
+    with running(find_server(), tmp_path) as server:
+        log = await RedisLog.connect(server.url)
+        await log.now_ms()
+        server.process.send_signal(signal.SIGSTOP)
+        asking = asyncio.create_task(log.now_ms())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        asking.cancel()
+        for _ in range(STEPS):
+            await asyncio.sleep(0)
+        assert asking.cancelled()
+        server.process.send_signal(signal.SIGCONT)
+        assert 0 < await log.now_ms()
+        await log.close()
+
+
+async def test_many_more_matches_than_one_read_names_can_be_waited_for(log: RedisLog, match_id: str) -> None:
+    """Also where a wait takes over reads of the one before, and an entry comes for any of them."""
+    after = {f"{match_id}-{number}": 0 for number in range(2 * MOST_KEYS + 7)}
+    names = list(after)
+    for name in (names[0], names[MOST_KEYS], names[-1]):
+        waiting = asyncio.ensure_future(log.wait(after, PATIENCE_SECONDS))
+        await asyncio.sleep(0.01)
+        await log.append(name, 0, [Entry(name.encode())])
+        assert {name: [Entry(name.encode())]} == await waiting
+        after[name] = 1
+
+
+async def test_a_wait_survives_a_server_that_hangs_up(log: RedisLog, client: Any, match_id: str) -> None:
+    """Reading again is harmless, so the log does it by itself."""
+    waiting = asyncio.ensure_future(log.wait({match_id: 0}, PATIENCE_SECONDS))
+    await until_blocked(client, 1)
+    client.client_kill_filter(_type="normal", skipme=True)
+    await append_anyhow(log, match_id, 0, Entry(b"one"))
+    assert {match_id: [Entry(b"one")]} == await waiting
+
+
+async def test_what_others_wrote_is_not_carried_on(log: RedisLog, client: Any, match_id: str) -> None:
+    """A stream with other ids has no position of ours, and a hole is told, not read over."""
+    key = stream_key(match_id)
+    client.execute_command("XADD", key, "1-5", "e", "strange")
+    assert Conflict(1) == await log.append(match_id, 1, [Entry(b"two")])
+    with pytest.raises(Hole, match="has a hole behind event 0"):
+        await log.read(match_id)
+    client.execute_command("DEL", key)
+    await log.append(match_id, 0, [Entry(b"one"), Entry(b"two"), Entry(b"three")])
+    client.execute_command("XDEL", key, "2-0")
+    with pytest.raises(Hole, match="has a hole behind event 1"):
+        await log.read(match_id)
+    assert [Entry(b"three")] == await log.read(match_id, after=2)
+
+
+async def test_a_hole_in_one_match_is_told_and_the_others_do_not_wait(
+    log: RedisLog, client: Any, match_id: str
+) -> None:
+    """The match with the hole comes without an entry, also where the read was under way before there was one."""
+    sound = f"{match_id}-sound"
+    after = {match_id: 0, sound: 0}
+    waiting = asyncio.ensure_future(log.wait(after, PATIENCE_SECONDS))
+    await until_blocked(client, 1)
+    client.execute_command("XADD", stream_key(match_id), "2-0", "e", "two")
+    assert {match_id: []} == await waiting
+    await append_anyhow(log, sound, 0, Entry(b"one"))
+    seen: dict[str, list[Entry]] = {}
+    while sound not in seen:
+        seen |= await log.wait(after, PATIENCE_SECONDS)
+    assert [Entry(b"one")] == seen[sound]
+    assert [] == seen.get(match_id, [])
+    with pytest.raises(Hole):
+        await log.read(match_id)
+
+
+async def test_a_lobby_that_is_none_lets_nothing_be_written(log: RedisLog, client: Any, match_id: str) -> None:
+    """Everything that could fail is looked at before the first write."""
+    lobby = lobby_key(partition_of(match_id))
+    client.execute_command("DEL", lobby)
+    client.execute_command("SET", lobby, "no hash")
+    with pytest.raises(StoreUnavailable, match="WRONGTYPE"):
+        await log.append(match_id, 0, [Entry(b"one")], lobby=LobbyEntry(b"open"))
+    client.execute_command("DEL", lobby)
+    assert 0 == await log.head(match_id)
+    client.execute_command("SET", stream_key(match_id), "no stream")
+    with pytest.raises(StoreUnavailable, match="WRONGTYPE"):
+        await log.append(match_id, 0, [Entry(b"one")])
+    with pytest.raises(StoreUnavailable, match="WRONGTYPE"):
+        await log.read(match_id)
+
+
+async def test_a_full_server_writes_all_or_nothing(tmp_path: Path, match_id: str) -> None:
+    """It refuses before the first entry or takes them all, however near the end of its memory is."""
+    with running(find_server(), tmp_path, {"maxmemory": "8mb"}) as server, server.client() as client:
+        log = await RedisLog.connect(server.url)
+        head = 0
+
+        async def fill() -> None:
+            nonlocal head
+            while True:
+                assert Appended(head + 7) == await log.append(match_id, head, [Entry(b"x" * 30_000)] * 7)
+                head += 7
+
+        with pytest.raises(StoreUnavailable, match="maxmemory"):
+            await fill()
+        assert 0 < head == await log.head(match_id)
+        client.config_set("maxmemory", "0")
+        assert Appended(head + 1) == await log.append(match_id, head, [Entry(b"more")])
+        await log.close()
+
+
+@pytest.mark.parametrize(
+    ("setting", "found"),
+    [
+        ("appendonly", "no"),
+        ("appendfsync", "everysec"),
+        ("no-appendfsync-on-rewrite", "yes"),
+        ("maxmemory-policy", "allkeys-lru"),
+    ],
+)
+async def test_a_server_that_could_lose_entries_is_refused_by_name(setting: str, found: str, tmp_path: Path) -> None:
+    """The refusal says what is set, what it has to be and how; only by name is less accepted."""
+    with running(find_server(), tmp_path, {setting: found}) as server:
+        told = await refusal(server.url)
+        assert f"{setting} is {found}, and has to be {DURABLE[setting]}" in told
+        assert f"CONFIG SET {setting} {DURABLE[setting]}" in told
+        assert "durability 'relaxed'" in told
+        log = await RedisLog.connect(server.url, "relaxed")
+        assert Appended(1) == await log.append("match", 0, [Entry(b"one")])
+        await log.close()
+
+
+async def test_settings_that_cannot_be_read_are_refused_too(tmp_path: Path) -> None:
+    """Not knowing is not durable."""
+    with running(find_server(), tmp_path) as server, server.client() as client:
+        client.execute_command("ACL", "SETUSER", "service", "on", ">secret", "~*", "+@all", "-config")
+        url = f"redis://service:secret@127.0.0.1:{server.port}"
+        told = await refusal(url)
+        assert "CONFIG GET appendonly was refused" in told
+        assert "secret" not in told
+        log = await RedisLog.connect(url, "relaxed")
+        await log.close()
+
+
+async def test_durability_is_looked_at_on_every_new_connection(tmp_path: Path) -> None:
+    """A server that was set otherwise meanwhile gets no append more once its connections are new."""
+    with running(find_server(), tmp_path) as server, server.client() as client:
+        log = await RedisLog.connect(server.url)
+        await log.append("match", 0, [Entry(b"one")])
+        client.config_set("appendfsync", "everysec")
+        client.client_kill_filter(_type="normal", skipme=True)
+        with pytest.raises(StoreUnavailable, match="appendfsync is everysec"):
+            await append_anyhow(log, "match", 1, Entry(b"two"))
+        assert 1 == await log.head("match")
+        client.config_set("appendfsync", "always")
+        assert Appended(2) == await log.append("match", 1, [Entry(b"two")])
+        await log.close()
+
+
+async def test_durability_has_two_names() -> None:
+    """A slip of the pen must not mean less than the default."""
+    with pytest.raises(ValueError, match="'fsync' or 'relaxed', not 'fast'"):
+        await RedisLog.connect("redis://127.0.0.1:1", "fast")  # type: ignore[arg-type]
+
+
+async def test_another_number_of_partitions_is_refused(server: Server) -> None:
+    """It would look for every match in the wrong place."""
+    first = await RedisLog.connect(server.url)
+    await first.close()
+    told = await refusal(server.url, partitions=128)
+    assert "begun with 256 partitions" in told
+    assert "counts on 128" in told
+
+
+async def test_a_password_is_asked_for_and_accepted(tmp_path: Path) -> None:
+    """And neither told nor needed twice."""
+    with running(find_server(), tmp_path, {"requirepass": "let me in"}) as server:
+        assert "cannot be reached" in await refusal(server.url) or "Authentication" in await refusal(server.url)
+        told = await refusal(f"redis://:let%20me%20out@127.0.0.1:{server.port}")
+        assert "let me out" not in told
+        log = await RedisLog.connect(f"redis://:let%20me%20in@127.0.0.1:{server.port}")
+        assert Appended(1) == await log.append("match", 0, [Entry(b"one")])
+        assert {"match": [Entry(b"one")]} == await log.wait({"match": 0}, PATIENCE_SECONDS)
+        await log.close()
+
+
+async def test_a_database_of_its_own_is_one(valkey: Server) -> None:
+    """Two numbers, two stores."""
+    log = await RedisLog.connect(f"{valkey.url}/5")
+    match_id = uuid.uuid4().hex
+    assert Appended(1) == await log.append(match_id, 0, [Entry(b"one")])
+    elsewhere = await RedisLog.connect(valkey.url)
+    assert 0 == await elsewhere.head(match_id)
+    await elsewhere.close()
+    await log.close()
+
+
+@pytest.mark.parametrize("url", ["redis://127.0.0.1:1", "unix:///nowhere/at/all", "redis+cluster://127.0.0.1:1"])
+async def test_a_store_that_is_not_there_is_unavailable(url: str) -> None:
+    """At once, and in words."""
+    assert await refusal(url)
+
+
+async def test_an_append_to_a_server_that_is_gone_was_not_made(tmp_path: Path) -> None:
+    """What was never sent is known not to have happened."""
+    with running(find_server(), tmp_path) as server:
+        log = await RedisLog.connect(server.url, append_seconds=2.0)
+        await log.append("match", 0, [Entry(b"one")])
+        server.process.kill()
+        server.process.wait()
+        with pytest.raises(StoreUnavailable, match="cannot be reached"):
+            await append_anyhow(log, "match", 1, Entry(b"two"))
+        with pytest.raises(StoreUnavailable):
+            await log.head("match")
+        with pytest.raises(StoreUnavailable):
+            await log.wait({"match": 1}, PATIENCE_SECONDS)
+        await log.close()
+
+
+@pytest.mark.parametrize("binary", [find_server(), OLDEST_REDIS], ids=["valkey", "oldest_redis"])
+async def test_silence_leaves_an_append_unknown_and_asking_again_tells(binary: Path, tmp_path: Path) -> None:
+    """The log never says that something failed which may have happened, and never sends it twice by itself."""
+    with running(binary, tmp_path) as server:
+        log = await RedisLog.connect(server.url, append_seconds=0.3)
+        await log.append("match", 0, [Entry(b"one")])
+        server.process.send_signal(signal.SIGSTOP)
+        with pytest.raises(OutcomeUnknown):
+            await log.append("match", 1, [Entry(b"two"), Entry(b"three")])
+        with pytest.raises(StoreUnavailable):
+            await log.append("match", 1, [Entry(b"never sent")])
+        server.process.send_signal(signal.SIGCONT)
+        with server.client() as client:
+            await until(lambda: client.execute_command("XLEN", stream_key("match")) == 3)
+        assert Conflict(3) == await log.append("match", 1, [Entry(b"two"), Entry(b"three")])
+        assert [Entry(b"one"), Entry(b"two"), Entry(b"three")] == await log.read("match")
+        await log.close()
+
+
+async def test_a_batch_that_is_cut_off_is_unknown_as_far_as_it_was_not_answered(tmp_path: Path) -> None:
+    """All of a batch on a server that is killed: each is acknowledged and kept, or unknown; none is called failed."""
+    with running(find_server(), tmp_path) as server:
+        log = await RedisLog.connect(server.url, append_seconds=5.0)
+        server.process.send_signal(signal.SIGSTOP)
+        crowd = [asyncio.ensure_future(log.append(f"match-{n}", 0, [Entry(b"one")])) for n in range(30)]
+        await asyncio.sleep(0.05)
+        server.process.kill()
+        results = await asyncio.gather(*crowd, return_exceptions=True)
+        assert [OutcomeUnknown] * 30 == [type(result) for result in results]
+        await log.close()
+
+
+async def append_anyhow(log: RedisLog, match_id: str, expected: int, entry: Entry) -> None:
+    """Append as a service does that is not told the outcome: the same again, until it is known."""
+    while True:
+        try:
+            result = await log.append(match_id, expected, [entry])
+        except OutcomeUnknown:
+            continue
+        assert result in (Appended(expected + 1), Conflict(expected + 1))
+        return
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Look again and again until something holds."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.005)
+
+
+async def until_blocked(client: Any, count: int) -> None:
+    """Look until so many reads are held back."""
+    await until(lambda: client.info("clients")["blocked_clients"] >= count)

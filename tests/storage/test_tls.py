@@ -1,0 +1,168 @@
+"""Stores over TLS, with passwords and users: `rediss://` to a real server behind a TLS terminator of the tests' own.
+
+The server that comes along is built without TLS, so that the terminator stands in front of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from rollbook.match.chain import Entry
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.port import Appended, LobbyEntry, StoreUnavailable
+from rollbook.storage.redis.log import RedisLog
+from tests.server.serving import call, service
+from tests.storage.servers import Server, running
+from tests.storage.terminating import Certificate, certificate, terminated
+
+PASSWORD = "p@ss/w%rd ü"  # noqa: S105 - for an hour
+AS_DEFAULT = f":{quote(PASSWORD, safe='')}@"
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+"""redis-py leaves what is left of a refused TLS connection to the garbage collector, which warns."""
+
+
+@pytest.fixture(autouse=True)
+def _swept() -> Iterator[None]:
+    """What is left is collected here, and not in somebody else's test."""
+    yield
+    gc.collect()
+
+
+@dataclass(frozen=True)
+class Secured:
+    """A server with a password, and what it takes to talk to it."""
+
+    server: Server
+    folder: Path
+    authority: Certificate
+    shown: Certificate
+
+    def url(self, port: int, who: str = AS_DEFAULT, **query: object) -> str:
+        """Where it is, over TLS, for somebody."""
+        options = "&".join(f"{name}={quote(str(value), safe='')}" for name, value in query.items())
+        return f"rediss://{who}127.0.0.1:{port}?{options}"
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    """One for all tests of this module."""
+    folder = tmp_path_factory.mktemp("tls")
+    authority = certificate(folder, "authority")
+    with running(find_server(), folder / "server", {"requirepass": PASSWORD}) as server:
+        yield Secured(server, folder, authority, certificate(folder, "store", authority))
+
+
+async def works(url: str) -> None:
+    """A match is appended, read, waited for and listed, over as many connections as that takes."""
+    log = await RedisLog.connect(url)
+    try:
+        match_id = "m"
+        head = await log.head(match_id)
+        waiting = asyncio.ensure_future(log.wait({match_id: head}, 20))
+        entry = Entry(b"e" * 100_000, b"p")
+        assert Appended(head + 1) == await log.append(match_id, head, [entry], lobby=LobbyEntry(b"open"))
+        assert {match_id: [entry]} == await waiting
+        assert [entry] == await log.read(match_id, head)
+        assert b"open" == await log.summary(match_id)
+        await asyncio.gather(*[log.head(match_id) for _ in range(50)])
+    finally:
+        await log.close()
+
+
+def refused(url: str) -> str:
+    """What an operator is told of a store that is not to be used; never a password."""
+
+    async def connect() -> None:
+        log = await RedisLog.connect(url, append_seconds=3)
+        await log.close()
+
+    with pytest.raises(StoreUnavailable) as caught:
+        asyncio.run(connect())
+    told = str(caught.value)
+    assert PASSWORD not in told
+    assert quote(PASSWORD, safe="") not in told
+    return told
+
+
+def test_a_store_over_tls_is_checked_against_the_authority_that_is_named(secured: Secured) -> None:
+    """Appends, reads and reads that are held back all go that way."""
+    with terminated(secured.server.port, secured.shown) as port:
+        asyncio.run(works(secured.url(port, ssl_ca_certs=secured.authority.certificate)))
+
+
+def test_a_store_that_another_authority_vouches_for_is_refused(secured: Secured) -> None:
+    """Also if none is named, because it is unknown to the system; only saying so by name leaves the check out."""
+    other = certificate(secured.folder, "other")
+    with terminated(secured.server.port, secured.shown) as port:
+        assert "certificate verify failed" in refused(secured.url(port, ssl_ca_certs=other.certificate))
+        assert "certificate verify failed" in refused(secured.url(port))
+        asyncio.run(works(secured.url(port, ssl_cert_reqs="none", ssl_check_hostname=False)))
+
+
+def test_a_store_that_shows_the_certificate_of_another_address_is_refused(secured: Secured) -> None:
+    """Whoever has some certificate of the same authority is not the store."""
+    elsewhere = certificate(secured.folder, "elsewhere", secured.authority, "10.0.0.1")
+    with terminated(secured.server.port, elsewhere) as port:
+        told = refused(secured.url(port, ssl_ca_certs=secured.authority.certificate))
+        assert "certificate is not valid for '127.0.0.1'" in told
+        asyncio.run(works(secured.url(port, ssl_ca_certs=secured.authority.certificate, ssl_check_hostname=False)))
+
+
+def test_a_store_may_ask_for_the_services_own_certificate(secured: Secured) -> None:
+    """With it everything works; without it, or with one of somebody else, nothing does."""
+    ours = certificate(secured.folder, "service", secured.authority)
+    stranger = certificate(secured.folder, "stranger")
+    with terminated(secured.server.port, secured.shown, clients=secured.authority) as port:
+        known: dict[str, Any] = {"ssl_ca_certs": secured.authority.certificate}
+        asyncio.run(works(secured.url(port, **known, ssl_certfile=ours.certificate, ssl_keyfile=ours.key)))
+        assert refused(secured.url(port, **known))
+        assert refused(secured.url(port, **known, ssl_certfile=stranger.certificate, ssl_keyfile=stranger.key))
+
+
+def test_plain_text_and_tls_do_not_meet(secured: Secured) -> None:
+    """Whichever of the two is wrong about the other is told so, and does not hang."""
+    with terminated(secured.server.port, secured.shown) as port:
+        assert refused(f"redis://{AS_DEFAULT}127.0.0.1:{port}")
+    assert refused(secured.url(secured.server.port, ssl_ca_certs=secured.authority.certificate))
+
+
+def test_users_and_passwords_are_those_of_the_store(secured: Secured) -> None:
+    """The right ones work; wrong ones, and users that may not do what a service does, are refused at the start."""
+    known: dict[str, Any] = {"ssl_ca_certs": secured.authority.certificate}
+    with terminated(secured.server.port, secured.shown) as port, secured.server.client(PASSWORD) as client:
+        client.execute_command(
+            "ACL", "SETUSER", "service", "on", ">geheim", "~*", "+@all", "-@dangerous", "+config|get"
+        )
+        client.execute_command(
+            "ACL", "SETUSER", "reader", "on", ">geheim", "~*", "+@read", "+@connection", "+config|get"
+        )
+        asyncio.run(works(secured.url(port, "service:geheim@", **known)))
+        told = refused(secured.url(port, "service:wrong@", **known))
+        assert "invalid username-password pair" in told
+        assert "wrong@" not in told
+        assert "permission" in refused(secured.url(port, "reader:geheim@", **known)).lower()
+        assert "Authentication required" in refused(secured.url(port, "", **known))
+
+
+def test_a_service_keeps_its_matches_in_a_store_over_tls(secured: Secured, tmp_path: Path) -> None:
+    """`--redis rediss://…`, and nothing of the password in what it says."""
+    with terminated(secured.server.port, secured.shown) as port:
+        url = secured.url(port, ssl_ca_certs=secured.authority.certificate)
+        with service(tmp_path / "data", "--redis", url) as one, one.channel() as channel:
+            assert f"rediss://127.0.0.1:{port}" == one.line("listening")["store"]
+            assert call(channel, "Write", "word") == call(channel, "Read")
+            one.process.terminate()
+            assert 0 == one.ended()
+            said = "".join(one.said)
+            assert PASSWORD not in said
+            assert AS_DEFAULT not in said
