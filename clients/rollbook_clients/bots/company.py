@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from rollbook.cli.exits import Exit, worst
 from rollbook.rules.refusals import Invalid
-from rollbook_clients.bots.player import Broken, Player, Tell, Terms
+from rollbook_clients.bots.chooser import Broken
+from rollbook_clients.bots.player import Player, Tell, Terms
 from rollbook_clients.bots.wire import NotKnown
 from rollbook_clients.sdk import NotFound, RollbookError, Unreachable, connect
 
