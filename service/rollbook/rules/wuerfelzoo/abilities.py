@@ -7,20 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from rollbook.rules.refusals import Illegal, Invalid, Reason
-from rollbook.rules.wuerfelzoo_choices import Bear, Boar, Choice, Fox, Squirrel, Worm
-from rollbook.rules.wuerfelzoo_table import (
-    ADD,
-    BAG,
-    BOX,
-    NUMBER_OF_DICE,
-    TURN_ROLL,
-    USE,
-    State,
-    dice_at,
-    into_bag,
-    is_die,
-    is_seat,
-)
+from rollbook.rules.wuerfelzoo.moves import NUMBER_OF_DICE, Bear, Boar, Choice, Fox, Squirrel, Worm
+from rollbook.rules.wuerfelzoo.state import ADD, BAG, BOX, TURN_ROLL, USE, State, dice_at, into_bag, is_die, is_seat
 
 # What a choice names
 
