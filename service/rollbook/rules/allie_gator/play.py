@@ -78,6 +78,7 @@ def legal(state: State) -> Listed[Choice]:
 
 
 def _fits(state: State, card: Card, pile: int) -> bool:
+    """Whether the card is below the target of the pile and above its top card."""
     laid = state.laid[pile]
     return card < state.targets[pile][-1] and (not laid or card > laid[-1])
 
@@ -104,12 +105,14 @@ def play(state: State, move: Choice | Outcome) -> None:
 
 
 def _begin(state: State, move: FirstSeat) -> None:
+    """The first round, once its starting seat is known."""
     if type(move.seat) is not int or move.seat not in range(len(state.hands)):
         raise impossible(awaited(state), f"seat {shortened(move.seat)} is not at the table")
     begin_round(state, move.seat)
 
 
 def _target(state: State, move: Target) -> None:
+    """Lay a target, at the beginning of a round or after a snap."""
     if type(move.pile) is not int or move.pile != state.pile:
         raise impossible(awaited(state), f"the target is drawn for pile {state.pile}")
     index = index_of(state.stock, move.card)
@@ -126,6 +129,7 @@ def _target(state: State, move: Target) -> None:
 
 
 def _drawn(state: State, move: Drawn) -> None:
+    """Put drawn cards into a hand, sorted."""
     seat = state.served
     if type(move.seat) is not int or move.seat != seat:
         raise impossible(awaited(state), f"the cards are drawn for seat {seat}")
@@ -154,6 +158,7 @@ def _drawn(state: State, move: Drawn) -> None:
 
 
 def _stolen(state: State, move: Stolen) -> None:
+    """Move the stolen card into the hand of the seat whose turn it is."""
     robbed = state.hands[state.served]
     index = index_of(robbed, move.card)
     if index is None:
@@ -168,6 +173,7 @@ def _stolen(state: State, move: Stolen) -> None:
 
 
 def _number(state: State, move: Number) -> None:
+    """Lay a number card onto a pile."""
     card, pile = move.card, move.pile
     _check_card(card)
     _check_pile(pile)
@@ -196,6 +202,7 @@ def _number(state: State, move: Number) -> None:
 
 
 def _reverse(state: State, _move: Reverse) -> None:
+    """Turn the order of play round."""
     _check_held(state, REVERSE)
     _lay_special(state, REVERSE)
     # "Hinweise für 2 Spieler": there the order of play does not turn round.
@@ -205,6 +212,7 @@ def _reverse(state: State, _move: Reverse) -> None:
 
 
 def _steal(state: State, move: Steal) -> None:
+    """Rob another seat of a card, which chance then names."""
     target = move.target
     if target is None:
         _check_held(state, STEAL)
@@ -226,6 +234,7 @@ def _steal(state: State, move: Steal) -> None:
 
 
 def _raise(state: State, move: Raise) -> None:
+    """Cover a target with a higher one."""
     card, pile = move.card, move.pile
     _check_card(card)
     _check_pile(pile)
@@ -248,6 +257,7 @@ def _raise(state: State, move: Raise) -> None:
 
 
 def _gift(state: State, move: Gift) -> None:
+    """Make a pile's top card a penalty card of another seat, or have no effect."""
     pile, target = move.pile, move.target
     if pile is None and target is None:
         _check_held(state, GIFT)
@@ -272,6 +282,7 @@ def _gift(state: State, move: Gift) -> None:
 
 
 def _snap(state: State, move: Snap) -> None:
+    """Take what lies at the chip as penalty cards, and lay a new target or end the round."""
     card = move.card
     hand = state.hands[state.seat]
     if card is not None:
@@ -300,33 +311,39 @@ def _snap(state: State, move: Snap) -> None:
 
 
 def _lay_special(state: State, special: Card) -> None:
+    """Lay a special card down in front of its seat."""
     # "Sonderkarte ausspielen": it lies in front of its seat and counts as a penalty card.
     state.hands[state.seat].remove(special)
     state.penalties[state.seat].append(special)
 
 
 def _check_card(card: object) -> None:
+    """Refuse what is no number card."""
     if type(card) is not int or not 1 <= card <= HIGHEST_NUMBER:
         raise Invalid(Reason.CARD_UNKNOWN, "there are only number cards 1 to 70", allowed="1 to 70")
 
 
 def _check_pile(pile: object) -> None:
+    """Refuse what is no pile."""
     if type(pile) is not int or pile not in PILES:
         raise Invalid(Reason.PILE_UNKNOWN, "there are only piles 0 and 1", allowed="0, 1")
 
 
 def _check_seat(state: State, seat: object) -> None:
+    """Refuse what is no seat of the match."""
     if type(seat) is not int or seat not in range(len(state.hands)):
         allowed = f"0 to {len(state.hands) - 1}"
         raise Invalid(Reason.SEAT_UNKNOWN, f"there are only seats {allowed}", allowed=allowed)
 
 
 def _check_other(state: State, seat: int) -> None:
+    """Refuse the seat itself as a target."""
     if seat == state.seat:
         raise Illegal(Reason.TARGET_IS_ONESELF, f"seat {seat} cannot choose itself", target=seat)
 
 
 def _check_held(state: State, card: Card) -> None:
+    """Refuse a card that the seat does not hold."""
     if card not in state.hands[state.seat]:
         name = SPECIALS.get(card, card)
         raise Illegal(Reason.CARD_NOT_IN_HAND, f"seat {state.seat} does not hold {name}", card=name)

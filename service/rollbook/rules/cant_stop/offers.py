@@ -32,6 +32,7 @@ class Combinations:
 
 
 def _combinations(dice: tuple[int, ...]) -> Combinations:
+    """The combinations of one throw."""
     a, b, c, d = dice
     sums = ((a + b, c + d), (a + c, b + d), (a + d, b + c))
     pairings = tuple(sorted({(min(pair), max(pair)) for pair in sums}))
@@ -43,6 +44,7 @@ def _combinations(dice: tuple[int, ...]) -> Combinations:
 
 
 def _mask(*columns: int) -> int:
+    """Columns as a mask."""
     mask = 0
     for column in columns:
         mask |= 1 << column
@@ -50,6 +52,7 @@ def _mask(*columns: int) -> int:
 
 
 def _combinations_of_every_roll() -> dict[tuple[int, ...], Combinations]:
+    """The combinations by throw; throws of the same dice in another order share one value."""
     return {
         dice: combined
         for ascending in combinations_with_replacement(FACES, 4)
@@ -74,6 +77,7 @@ class Offer:
 
 @cache
 def _offer(columns: frozenset[tuple[int, ...]]) -> Offer:
+    """The one offer of these advances."""
     return Offer(columns, Listed(map(Advance, sorted(columns))))
 
 
@@ -104,6 +108,7 @@ def hasty_advances(combined: Combinations, runners: int, free: int, closed: int,
     """
 
     def haste(columns: tuple[int, ...]) -> tuple[int, int]:
+        """How many new runners the advance places, then how many it uses."""
         used = set(columns)
         return sum(not runners >> column & 1 for column in used), len(used)
 

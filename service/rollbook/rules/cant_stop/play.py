@@ -65,6 +65,7 @@ def play(state: State, move: Choice | Outcome) -> None:
 
 
 def _begin_turn(state: State, seat: int) -> None:
+    """A turn with all runners off the board."""
     state.seat = seat
     state.stage = ROLL
     state.reached = state.markers[seat].copy()
@@ -75,6 +76,7 @@ def _begin_turn(state: State, seat: int) -> None:
 
 
 def _roll(state: State, dice: tuple[int, ...]) -> None:
+    """Offer what the throw allows, or end the turn."""
     combined = ROLLS.get(dice)
     if combined is None:
         raise impossible(FOUR_DICE, "that is not four dice with faces 1 to 6")
@@ -97,6 +99,7 @@ def _roll(state: State, dice: tuple[int, ...]) -> None:
 
 
 def _advance(state: State, columns: tuple[int, ...]) -> None:
+    """Place or move the runners."""
     if columns not in state.offer.columns:
         columns = _check_columns(state, columns)
     for column in columns:
@@ -109,6 +112,7 @@ def _advance(state: State, columns: tuple[int, ...]) -> None:
 
 
 def _check_columns(state: State, columns: tuple[int, ...]) -> tuple[int, ...]:
+    """The columns, ascending, if they are on offer; dice and columns may be named in any order."""
     if not columns:
         raise Invalid(Reason.NOTHING_NAMED, "advance names no column")
     if len(columns) > 2:  # noqa: PLR2004 - two pairs
@@ -130,6 +134,7 @@ def _check_columns(state: State, columns: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _why_not(state: State, columns: tuple[int, ...]) -> str:
+    """Why these columns are not on offer, for people."""
     for column in columns:
         if not ROLLS[state.dice].columns >> column & 1:
             return f"no pair of them makes {column}"
@@ -143,6 +148,7 @@ def _why_not(state: State, columns: tuple[int, ...]) -> str:
 
 
 def _stop(state: State) -> None:
+    """Mark what the runners have reached, and end the turn or the match."""
     if not state.ruleset.may_stop(state):
         raise Illegal(
             Reason.STOP_ON_ANOTHERS_FIELD,
@@ -163,6 +169,7 @@ def _stop(state: State) -> None:
 
 
 def _win(state: State, columns: int) -> None:
+    """Give the columns to the seat and take the others' markers off them."""
     state.won |= columns
     for column in LENGTHS:
         if columns >> column & 1:

@@ -67,6 +67,7 @@ def caretaker(state: State) -> Choice:
 
 
 def _takes(state: State) -> Iterator[Take]:
+    """The ways to take the tile on offer."""
     if state.result.tile is not None:
         yield Take(state.result.tile, safe=False)
         if may_lay_safe(state):
@@ -74,6 +75,7 @@ def _takes(state: State) -> Iterator[Take]:
 
 
 def _rolls(state: State) -> Iterator[Roll]:
+    """The ways to throw again."""
     if state.throws < THROWS and state.result.may_roll:
         announcements = (None, *listed(state.ruleset.to_announce(state)))
         for dice in REROLLS:
@@ -110,6 +112,7 @@ def play(state: State, move: Choice | Outcome) -> None:
 
 
 def _begin_turn(state: State, seat: int) -> None:
+    """A turn before its first throw."""
     state.stage = ROLL
     state.seat = seat
     state.throws = 0
@@ -120,10 +123,12 @@ def _begin_turn(state: State, seat: int) -> None:
 
 
 def _next_turn(state: State) -> None:
+    """The turn of the next seat."""
     _begin_turn(state, (state.seat + 1) % len(state.open_tiles))
 
 
 def _roll(state: State, dice: Faces) -> None:
+    """Find out what the throw comes to, and await what follows from it."""
     thrown = THROWN.get(dice)
     if thrown is None:
         raise impossible(awaited(state), "those are not faces of the yellow die and the two blue ones")
@@ -169,6 +174,7 @@ def _miss(state: State) -> None:
 
 
 def _roll_again(state: State, roll: Roll) -> None:
+    """Await a throw of these dice."""
     dice = ASCENDING.get(roll.dice)
     if dice is None:
         raise _not_dice(roll.dice)
@@ -192,6 +198,7 @@ def _roll_again(state: State, roll: Roll) -> None:
 
 
 def _not_dice(dice: tuple[int, ...]) -> Invalid:
+    """The refusal of dice that cannot be named together."""
     if not dice:
         return Invalid(Reason.NOTHING_NAMED, "roll names no die; at least one is thrown again")
     if len(dice) > len(ALL_DICE):
@@ -202,6 +209,7 @@ def _not_dice(dice: tuple[int, ...]) -> Invalid:
 
 
 def _not_to_announce(state: State, tile: int) -> Illegal:
+    """The refusal of a tile that may not be announced now."""
     to_announce = listed(state.ruleset.to_announce(state))
     return Illegal(
         Reason.ANNOUNCEMENT_NOT_ALLOWED,
@@ -214,6 +222,7 @@ def _not_to_announce(state: State, tile: int) -> Illegal:
 
 
 def _take(state: State, take: Take) -> None:
+    """Take the tile on offer, which may end the match or give another turn."""
     tile = state.result.tile
     if tile is None or take.tile != tile:
         raise _not_offered(state, take.tile)
@@ -244,6 +253,7 @@ def _take(state: State, take: Take) -> None:
 
 
 def _not_offered(state: State, tile: int) -> Invalid | Illegal:
+    """The refusal of a tile that is not on offer."""
     if tile not in TILES:
         return no_such_tile(tile)
     offered = state.result.tile
@@ -260,6 +270,7 @@ def _not_offered(state: State, tile: int) -> Invalid | Illegal:
 
 
 def _pass(state: State) -> None:
+    """End the turn without a tile."""
     if not state.result.may_pass:
         roll = " or roll" if state.result.may_roll and state.throws < THROWS else ""
         raise Illegal(

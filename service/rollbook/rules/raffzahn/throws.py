@@ -23,6 +23,7 @@ class Thrown:
 
 
 def _thrown(dice: Faces) -> Thrown:
+    """What these faces show."""
     return Thrown(
         number=sum(int(face) for face in dice if face.isdigit()),
         stars=dice.count(STAR),

@@ -63,6 +63,7 @@ def legal(state: State) -> Choices[Choice]:
 
 
 def _turn_choices(state: State) -> TurnChoices:
+    """What the seat may choose at the start of its turn."""
     own = dice_at(state, state.seat)
     plays = []
     for species in SPECIES:
@@ -74,6 +75,7 @@ def _turn_choices(state: State) -> TurnChoices:
 
 
 def _showing(state: State, dice: tuple[int, ...], *faces: str) -> tuple[int, ...]:
+    """Those of the dice that show one of the faces."""
     return tuple(die for die in dice if state.faces[die] in faces)
 
 
@@ -86,6 +88,7 @@ def _fitting(state: State, species: str) -> range:
 
 
 def _uses(state: State) -> Listed[Choice]:
+    """Every use of the ability of the animals in the middle."""
     return Listed(ABILITIES[state.species].choices(state))
 
 
@@ -102,6 +105,7 @@ def caretaker(state: State) -> Choice:
 
 
 def _takes_last_die(state: State, use: Choice) -> bool:
+    """Whether the use robs another seat of its last die."""
     if not isinstance(use, Boar | Fox):
         return False
     robbed = state.where[use.other if isinstance(use, Boar) else use.die]
@@ -136,6 +140,7 @@ def play(state: State, move: Choice | Outcome) -> None:
 
 
 def _draw(state: State, drawn: Drawn) -> None:
+    """Put drawn dice in front of their seat, to be thrown."""
     dice = drawn.dice
     if type(drawn.seat) is not int or drawn.seat != state.drawer:
         raise impossible(awaited(state), f"seat {state.drawer} draws, nobody else")
@@ -150,6 +155,7 @@ def _draw(state: State, drawn: Drawn) -> None:
 
 
 def _roll(state: State, rolled: Rolled) -> None:
+    """Let the dice show what was thrown; then go on dealing, or with the turn."""
     thrown = state.thrown
     if rolled.dice != thrown or len(rolled.faces) != len(thrown):
         raise impossible(awaited(state), f"the dice to throw are {list(thrown)}, each with one face")
@@ -170,10 +176,12 @@ def _roll(state: State, rolled: Rolled) -> None:
 
 
 def _seat_after(state: State, seat: int) -> int:
+    """The next seat, clockwise."""
     return (seat + 1) % len(state.points)
 
 
 def _begin_turn(state: State, seat: int) -> None:
+    """Clear the middle of what the seat laid there; then await its choice, or end the round."""
     state.seat = seat
     # "Die eigenen Tiere sind noch da!"
     if state.owner == seat:
@@ -187,6 +195,7 @@ def _begin_turn(state: State, seat: int) -> None:
 
 
 def _play(state: State, dice: tuple[int, ...]) -> None:
+    """Lay animals into the middle, with any x2 dice, and go on to their ability."""
     _check_named(state, "play", dice)
     faces = state.faces
     species = NO_FACE
@@ -224,6 +233,7 @@ def _play(state: State, dice: tuple[int, ...]) -> None:
 
 
 def _check_named(state: State, choice: str, dice: tuple[int, ...]) -> None:
+    """Refuse what is no set of the seat's dice."""
     if not dice:
         raise Invalid(Reason.NOTHING_NAMED, f"{choice} names no die")
     if len(dice) > NUMBER_OF_DICE:
@@ -239,6 +249,7 @@ def _check_named(state: State, choice: str, dice: tuple[int, ...]) -> None:
 
 
 def _does_not_fit(state: State, species: str, number: int) -> Illegal:
+    """The refusal of animals that cannot replace those in the middle."""
     lying = len(state.middle)
     what = f"{species} ({number}) cannot replace {state.species} ({lying})"
     if SIZES[species] < SIZES[state.species]:
@@ -248,12 +259,14 @@ def _does_not_fit(state: State, species: str, number: int) -> Illegal:
 
 
 def _reroll(state: State, dice: tuple[int, ...]) -> None:
+    """Await a throw of these dice."""
     _check_named(state, "reroll", dice)
     state.thrown = tuple(sorted(dice))
     state.stage = TURN_ROLL
 
 
 def _use(state: State, use: Choice) -> None:
+    """Use the ability once."""
     after = ABILITIES[state.species].use(state, use)
     state.uses -= 1
     if after == USE:
@@ -282,6 +295,7 @@ def _continue_turn(state: State) -> None:
 
 
 def _end_round(state: State) -> None:
+    """Count the penalty points; then the match is over, or the next round begins."""
     for seat in range(len(state.points)):
         state.points[seat] += penalty(state, seat)
     if state.ruleset.is_over(state):

@@ -78,10 +78,12 @@ class TurnChoices:
 
 
 def _subsets(dice: tuple[int, ...], *, fewest: int) -> Iterator[tuple[int, ...]]:
+    """All subsets of at least so many dice, smaller ones first."""
     for number in range(fewest, len(dice) + 1):
         yield from combinations(dice, number)
 
 
 def _each_once(named: tuple[int, ...] | list[int], dice: tuple[int, ...]) -> bool:
+    """Whether all that are named are among the dice, none of them twice."""
     # A boolean equals a number without being one, so the type is asked as well.
     return all(type(die) is int and die in dice for die in named) and len(set(named)) == len(named)
