@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from rollbook.identity.tokens import Issuer
 from rollbook.rules.catalogue import CURRENT
-from rollbook.server.house import COMMAND, House, HouseMissing, certified_name
+from rollbook.server.house import COMMAND, HouseMissing, HouseProcess, certified_name
 from rollbook.server.settings import SettingReason, SettingRefused, Settings
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
@@ -257,7 +257,7 @@ def test_without_house_bots_there_is_no_demo() -> None:
     """The service knows them by the name of a command, which may not be there: then it says so and does not start."""
     issuer = Issuer(Ed25519PrivateKey.generate())
     with pytest.raises(HouseMissing, match="`rollbook no-such-command`, which no installed package offers"):
-        House(issuer, bytes(32), None, 1, "no-such-command")
+        HouseProcess(issuer, bytes(32), None, 1, "no-such-command")
 
 
 @pytest.mark.parametrize(

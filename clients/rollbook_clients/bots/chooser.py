@@ -16,7 +16,7 @@ from rollbook_clients.bots.wire import read_legal, read_options, read_view
 from rollbook_clients.sdk import Legal, State
 
 
-class Broken(Exception):
+class StrategyBroken(Exception):
     """A strategy has failed, or chosen what is not legal."""
 
 
@@ -33,15 +33,15 @@ class Chooser:
     """A strategy that has sat down."""
 
     def __init__(self, strategy: Named, seat: Seat) -> None:
-        """Let it sit down here; Broken if it cannot."""
+        """Let it sit down here; StrategyBroken if it cannot."""
         self._seat = seat
         try:
             self._bot = strategy.seated(seat)
         except (Exception, SystemExit) as failure:
-            raise Broken(f"it cannot sit down: {failure!r}") from failure
+            raise StrategyBroken(f"it cannot sit down: {failure!r}") from failure
 
     async def choose(self, view: View, offered: Legal) -> Choice:
-        """What it chooses; Broken if that is nothing legal.
+        """What it chooses; StrategyBroken if that is nothing legal.
 
         Whoever thinks must not keep the other bots, nor the connection, from going on.
         """
@@ -54,9 +54,9 @@ class Chooser:
             choice = self._bot.choose(read_view(game, view), legal)
             is_legal = choice in legal
         except (Exception, SystemExit) as failure:
-            raise Broken(f"it failed: {failure!r}") from failure
+            raise StrategyBroken(f"it failed: {failure!r}") from failure
         if not is_legal:
-            raise Broken(f"it chose {choice!r:.200}, which is not legal")
+            raise StrategyBroken(f"it chose {choice!r:.200}, which is not legal")
         message = Choice()
         write_choice(game, choice, getattr(message, game.name))
         return message

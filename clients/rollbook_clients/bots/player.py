@@ -75,7 +75,7 @@ class Player:
         return self.table.name or f"{self.terms.strategy.name} {self.number + 1}"
 
     async def play(self) -> None:
-        """Play one match after the other, or the one of the terms; Broken if the strategy is."""
+        """Play one match after the other, or the one of the terms; StrategyBroken if the strategy is."""
         while True:
             try:
                 match = await self._sit_down()

@@ -12,7 +12,7 @@ from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Ve
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
 from rollbook.server.finished import Finished
-from rollbook.server.house import House
+from rollbook.server.house import HouseProcess
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.metrics import MeasuredLog
 from rollbook.server.rpc.errors import Refusing
@@ -58,7 +58,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     archivist = Archivist(service, log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
     await archivist.start()
     demo = settings.demo_seconds
-    house = None if demo is None else House(Issuer(keys.token.private), keys.service, settings.tls, demo)
+    house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
 
     async def close() -> None:
         await sweeper.close()

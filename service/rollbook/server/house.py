@@ -53,7 +53,7 @@ class HouseMissing(Exception):
     """No installed package has house bots."""
 
 
-class House:
+class HouseProcess:
     """The process of the house: started, kept going, and ended with the service."""
 
     def __init__(
