@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rollbook.files import appearing
 from rollbook.identity.keys import load_or_create, public_text
-from rollbook.replay_file.atomic import appearing
 from rollbook.replay_file.container import SUFFIX
 from rollbook_replays.tournament.bundle import Bundle, open_bundle
 from tests.replays.replaying import KEYS
@@ -151,7 +151,7 @@ def test_a_writer_that_is_killed_leaves_what_stood_there(tmp_path: Path) -> None
     target = tmp_path / "file"
     target.write_bytes(b"old")
     script = (
-        "import sys, time\nfrom pathlib import Path\nfrom rollbook.replay_file.atomic import appearing\n"
+        "import sys, time\nfrom pathlib import Path\nfrom rollbook.files import appearing\n"
         f"with appearing(Path({str(target)!r})) as file:\n"
         "    file.write(b'new'); file.flush(); print('written', flush=True); time.sleep(600)\n"
     )

@@ -18,10 +18,10 @@ from typing import Any, Final
 
 from grpc.aio import UnaryUnaryMultiCallable
 
+from rollbook.files import write_file
 from rollbook.v1.identity_pb2 import GetKeysRequest, SignInRequest
 from rollbook.v1.replay_pb2 import GetReplayRequest
 from rollbook_clients.sdk.connection import A, Connection, Line, Lost, Q
-from rollbook_clients.sdk.files import write_whole
 from rollbook_clients.sdk.patience import Deadline
 from rollbook_clients.sdk.refusals import LimitReached, TokenRefused, Unreachable
 
@@ -158,4 +158,4 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _write(file: Path, address: str, guest: dict[str, str]) -> None:
     guests = _read(file) | {address: guest}
-    write_whole(file, json.dumps(guests, indent=1).encode())
+    write_file(file, json.dumps(guests, indent=1).encode(), 0o600)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from rollbook.files import write_file
 from rollbook_clients.sdk.chain import Head
-from rollbook_clients.sdk.files import write_whole
 
 SAVE_SECONDS: Final = 1.0
 """Between two writes of the file while a match goes on."""
@@ -58,7 +58,7 @@ class Heads:
         if self._file is None or not self._dirty:
             return
         self._merge(self._file)
-        write_whole(self._file, "".join(map(_line, self)).encode())
+        write_file(self._file, "".join(map(_line, self)).encode(), 0o600)
         self._dirty = False
         self._saved_at = time.monotonic()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from google.protobuf.message import Message
 
+from rollbook.files import write_file
 from rollbook.v1.match_pb2 import (
     ChooseRequest,
     EventsMade,
@@ -21,7 +22,6 @@ from rollbook.v1.match_pb2 import (
 from rollbook.v1.replay_pb2 import GetReplayRequest
 from rollbook_clients.sdk.chain import Head, Position, entropy_commitment
 from rollbook_clients.sdk.closing import Closing
-from rollbook_clients.sdk.files import write_whole
 from rollbook_clients.sdk.frames import Away, CaughtUp, Confirmed, Events, FellBehind, Frame, Made, Seat, State
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.sdk.legal import Legal, choice_of
@@ -215,7 +215,7 @@ class Match:
         When the match is over that is all of it, before that what this client may see.
         """
         path = Path(path)
-        write_whole(path, await self._replay(public_only=public_only, without_names=without_names))
+        write_file(path, await self._replay(public_only=public_only, without_names=without_names), 0o600)
         return path
 
     async def verify(self) -> Audited:

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage, worst
 from rollbook.cli.progress import Progress
-from rollbook.replay_file.atomic import appearing
+from rollbook.files import write_file
 from rollbook.replay_file.kept_heads import read_heads
 from rollbook.replay_file.key_lines import read_keys
 from rollbook.replay_file.lines import WrongLine
@@ -147,8 +147,7 @@ class _Verdicts:
     def publish(self, file: Path) -> None:
         """Write the page; the verdicts stand even where that fails."""
         try:
-            with appearing(file) as whole:
-                whole.write(self.page.html().encode())
+            write_file(file, self.page.html().encode())
         except OSError as wrong:
             self.codes.add(Exit.WRONG)
             print(f"{file}: {wrong.strerror}", file=sys.stderr)

@@ -9,9 +9,9 @@ from pathlib import Path
 from cyclopts import App, Parameter
 
 from rollbook.cli.exits import Exit, usage
+from rollbook.files import appearing
 from rollbook.identity.keys import load
 from rollbook.identity.refusals import KeyRefused
-from rollbook.replay_file.atomic import appearing
 from rollbook_replays.audit.sources import Source, sources
 from rollbook_replays.audit.verdicts import Audited
 from rollbook_replays.audit.workers import audit_all

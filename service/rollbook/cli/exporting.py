@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rollbook.cli.exits import Exit, worst
 from rollbook.cli.watching import Connection, Expired, Failed, Lost
-from rollbook.replay_file.atomic import appearing
+from rollbook.files import write_file
 from rollbook.replay_file.container import SUFFIX, NotAReplay, read
 
 
@@ -68,8 +68,7 @@ class Export:
         if found != match_id:
             raise Failed(Exit.WRONG, f"the service sent match {found}")
         try:
-            with appearing(path) as file:
-                file.write(data)
+            write_file(path, data)
         except OSError as failure:
             raise Failed(Exit.WRONG, f"{path}: {failure.strerror}") from None
         return path, len(data)

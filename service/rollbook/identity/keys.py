@@ -12,7 +12,6 @@ import fcntl
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -25,6 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from rollbook.files import create_file, sync_folder
 from rollbook.identity.refusals import KeyReason, KeyRefused
 
 KEY_ID_DIGITS: Final = 16
@@ -65,7 +65,8 @@ def load(path: Path) -> Ed25519PrivateKey:
 def load_or_create(path: Path) -> Ed25519PrivateKey:
     """The key in the file, which is created if it is not there; its public key is published before it is returned."""
     if not path.exists():
-        _create(path)
+        pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        create_file(path, pem, 0o600)
     key = load(path)
     _publish(path, key.public_key())
     return key
@@ -78,25 +79,6 @@ def published(path: Path) -> dict[str, Ed25519PublicKey]:
             return _read_published(file)
     except FileNotFoundError:
         return {}
-
-
-def _create(path: Path) -> None:
-    # A link to a file that is whole and durable, under a name that must not exist yet: nobody sees half a key, and only
-    # one process can be first. What a crash leaves is a file that nothing ever reads.
-    pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
-    fresh = Path(name)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-            file.write(pem)
-            file.flush()
-            os.fsync(descriptor)
-        path.hardlink_to(fresh)
-    except FileExistsError:
-        pass
-    finally:
-        fresh.unlink()
-    _sync_folder(path.parent)
 
 
 def _published_path(path: Path) -> Path:
@@ -113,7 +95,7 @@ def _publish(path: Path, key: Ed25519PublicKey) -> None:
         file.write(public_text(key).encode("ascii") + b"\n")
         file.flush()
         os.fsync(file.fileno())
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _read_published(file: BinaryIO) -> dict[str, Ed25519PublicKey]:
@@ -151,11 +133,3 @@ def _mode(file: BinaryIO) -> int:
 def _exposed(file: BinaryIO, what: str) -> KeyRefused:
     mode = f"the mode of {Path(file.name).name} is {stat.S_IMODE(_mode(file)):04o}"
     return KeyRefused(KeyReason.KEY_EXPOSED, f"{mode}: only its owner may {what}")
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -6,9 +6,10 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from rollbook.files import Step, no_step
 from rollbook.storage.archive.folder import FolderArchive
 from rollbook.storage.archive.log import Store
-from rollbook.storage.archive.port import MARK_NAME, Archive, ArchiveUnavailable, Step, no_step
+from rollbook.storage.archive.port import MARK_NAME, Archive, ArchiveUnavailable
 
 S3: Final = "s3://"
 _MARK_BYTES: Final = 16
