@@ -18,8 +18,7 @@ from google.rpc.status_pb2 import Status
 from rollbook.identity.keys import key_id
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
-from rollbook.match.chain import link
-from rollbook.match.dice import entropy_commitment
+from rollbook.match.chain import entropy_commitment, link
 from rollbook.match.heads import is_signed
 from rollbook.server.limits import Limits
 from rollbook.server.rpc.errors import DETAILS, Refusing

@@ -25,6 +25,9 @@ from rollbook_clients.sdk.refusals import Refused, RollbookError, Unreachable, r
 Q = TypeVar("Q")
 A = TypeVar("A")
 
+DEFAULT_ADDRESS: Final = "127.0.0.1:50051"
+"""Where `rollbook serve` listens unless it is told otherwise."""
+
 MOST_ANSWER_BYTES: Final = 64 * 1_024 * 1_024
 """A frame that catches up may hold a whole match."""
 
@@ -115,7 +118,7 @@ class Connection:
                 return await self._ask(of, request, metadata, min(self.patience.answer, max(deadline.left, 0.01)))
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
-                    raise Unreachable(f"no answer from {self.address}: {lost}") from None
+                    raise Unreachable(f"no service answers at {self.address} ({lost})") from None
 
     async def _ask(
         self,

@@ -105,7 +105,7 @@ class Caller:
                 await self.renew(refused, token)
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
-                    raise Unreachable(f"no answer from {self.connection.address}: {lost}") from None
+                    raise Unreachable(f"no service answers at {self.connection.address} ({lost})") from None
 
     async def renew(self, refused: TokenRefused, token: str) -> None:
         """Get another token for this one; what else is wrong with it, or is not ours to renew, is raised."""

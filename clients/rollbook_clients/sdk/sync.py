@@ -24,8 +24,9 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
+from rollbook.match.chain import Position
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_clients import sdk as asynchronous
-from rollbook_clients.sdk.chain import Head, Position
 from rollbook_clients.sdk.heads import Heads
 
 P = ParamSpec("P")
@@ -128,7 +129,7 @@ class Match(_Run[asynchronous.Match]):
         return self.inner.invitation_code
 
     @property
-    def head(self) -> Head | None:
+    def head(self) -> WitnessedHead | None:
         """The last head of the match that the service signed and this client has checked; none before it saw any."""
         return self.inner.head
 

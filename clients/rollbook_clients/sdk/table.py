@@ -36,17 +36,16 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
     OpenMatchRequest,
 )
-from rollbook_clients.sdk.connection import Connection
+from rollbook_clients.sdk.connection import DEFAULT_ADDRESS, Connection
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.sdk.heads import Heads
+from rollbook_clients.sdk.keys import PublishedKeys
 from rollbook_clients.sdk.lobby import Lobby, watch_lobby
 from rollbook_clients.sdk.match import Match
 from rollbook_clients.sdk.options import set_options
 from rollbook_clients.sdk.patience import Patience
 from rollbook_clients.sdk.refusals import OutcomeUnknown, Unreachable
-from rollbook_clients.sdk.witness import Keys, Witness
-
-DEFAULT_ADDRESS = "localhost:50051"
+from rollbook_clients.sdk.witness import Witness
 
 
 def connect(  # noqa: PLR0913 - who calls whom, and how
@@ -79,7 +78,7 @@ class Table:
         """Nothing is asked before the table is entered."""
         self._caller = caller
         self._heads = heads
-        self._keys = Keys(caller.connection)
+        self._keys = PublishedKeys(caller.connection)
         self._matches: WeakValueDictionary[str, Match] = WeakValueDictionary()
 
     async def __aenter__(self) -> Self:

@@ -17,9 +17,9 @@ from typing import Any, Final
 import structlog
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
+from rollbook.match.chain import entropy_commitment
 from rollbook.match.codec.messages import write_choice
 from rollbook.match.decide import Declined
-from rollbook.match.dice import entropy_commitment
 from rollbook.match.ledger import Ledger
 from rollbook.rules.catalogue import CURRENT
 from rollbook.server.play import commands, opening
