@@ -18,7 +18,8 @@ import pytest
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from rollbook.identity.keys import key_id, load, load_or_create
+from rollbook.identity.keys import load, load_or_create
+from rollbook.replay_file.key_lines import key_id
 from rollbook.server.settings import Listen, SettingReason, SettingRefused, Settings, data_home
 from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.feed_pb2_grpc import FeedServiceStub

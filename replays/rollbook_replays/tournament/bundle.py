@@ -127,7 +127,7 @@ def write_bundle(
         for match_id in sorted(matches):
             add(f"{FOLDER}{match_id}{SUFFIX}", matches[match_id]())
         signature = key.sign(_signed(digests))
-        add(SIGNATURE, f"{key_id(key.public_key()).hex()} {signature.hex()}\n".encode("ascii"))
+        add(SIGNATURE, f"{key_id(key.public_key())} {signature.hex()}\n".encode("ascii"))
 
 
 def _signed(entries: Iterable[tuple[str, str]]) -> bytes:

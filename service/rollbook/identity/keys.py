@@ -9,11 +9,10 @@ sign as the service, so only its owner may.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -26,22 +25,11 @@ from cryptography.hazmat.primitives.serialization import (
 
 from rollbook.files import create_file, sync_folder
 from rollbook.identity.refusals import KeyReason, KeyRefused
-
-KEY_ID_DIGITS: Final = 16
+from rollbook.replay_file.key_lines import key_id, key_line, read_key
 
 _LONGEST_KEY_FILE = 4096
 _REACHED_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
-
-def key_id(key: Ed25519PublicKey) -> str:
-    """The name of a key: sixteen hexadecimal digits of its hash."""
-    return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:KEY_ID_DIGITS]
-
-
-def public_text(key: Ed25519PublicKey) -> str:
-    """A public key in one line: key id and key, hexadecimal."""
-    return f"{key_id(key)} {key.public_bytes_raw().hex()}"
 
 
 def load(path: Path) -> Ed25519PrivateKey:
@@ -92,7 +80,7 @@ def _publish(path: Path, key: Ed25519PublicKey) -> None:
             return
         file.seek(0)
         file.truncate(file.read().rfind(b"\n") + 1)
-        file.write(public_text(key).encode("ascii") + b"\n")
+        file.write(key_line(key).encode("ascii") + b"\n")
         file.flush()
         os.fsync(file.fileno())
     sync_folder(path.parent)
@@ -106,14 +94,12 @@ def _read_published(file: BinaryIO) -> dict[str, Ed25519PublicKey]:
     # What stands behind the end of the last line is what a crash left of a line; that key has not signed anything.
     for number, line in enumerate(file.read().split(b"\n")[:-1], start=1):
         try:
-            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(line.decode("ascii").partition(" ")[2]))
+            name, key = read_key(line.decode("ascii"))
         except ValueError:
-            key = None
-        if key is None or public_text(key).encode("ascii") != line:
             raise KeyRefused(
                 KeyReason.PUBLISHED_MALFORMED, f"line {number} of the published keys is not a key id and its public key"
-            )
-        keys[key_id(key)] = key
+            ) from None
+        keys[name] = key
     return keys
 
 

@@ -21,8 +21,9 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from rollbook.files import create_file
-from rollbook.identity.keys import key_id, load, load_or_create, published
+from rollbook.identity.keys import load, load_or_create, published
 from rollbook.identity.refusals import KeyRefused
+from rollbook.replay_file.key_lines import key_id
 
 SERVICE_KEY_BYTES: Final = 32
 

@@ -22,9 +22,9 @@ from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 from joserfc.jws import CompactSignature, extract_compact, validate_compact
 
-from rollbook.identity.keys import key_id
 from rollbook.identity.names import player_name
 from rollbook.identity.refusals import NameRefused, TokenReason, TokenRefused
+from rollbook.replay_file.key_lines import key_id
 
 ALGORITHM: Final = "Ed25519"
 """What RFC 9864 calls it; the older name `EdDSA` may mean another curve and is refused."""

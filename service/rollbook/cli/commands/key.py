@@ -13,8 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
-from rollbook.identity.keys import key_id, load, load_or_create, public_text, published
+from rollbook.identity.keys import load, load_or_create, published
 from rollbook.identity.refusals import KeyRefused
+from rollbook.replay_file.key_lines import key_id, key_line
 
 
 def key(  # noqa: PLR0913 - every flag is a parameter
@@ -119,7 +120,7 @@ def _ask(service: str, tls_ca: Path | None, *, as_json: bool) -> Exit:
 def _print(keys: Iterable[Ed25519PublicKey], *, as_json: bool) -> None:
     for public in keys:
         facts = {"key_id": key_id(public), "public_key": public.public_bytes_raw().hex()}
-        print(json.dumps(facts) if as_json else public_text(public))
+        print(json.dumps(facts) if as_json else key_line(public))
 
 
 def _published(path: Path) -> list[Ed25519PublicKey]:
