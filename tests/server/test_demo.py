@@ -26,7 +26,7 @@ from rollbook.v1.match_pb2 import (
     ListMatchesRequest,
     MatchSummary,
 )
-from tests.cli.test_tail import assert_checks, tailing
+from tests.clients.commands.test_tail import assert_checks, tailing
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
 from tests.server.talking import Person, World
 from tests.server.talking import run as talk

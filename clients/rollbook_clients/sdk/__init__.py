@@ -43,7 +43,7 @@ wrong is an exception of `rollbook_clients.sdk.refusals`:
 
 from rollbook.match.chain import Position
 from rollbook.replay_file.kept_heads import WitnessedHead
-from rollbook_clients.sdk.connection import DEFAULT_ADDRESS
+from rollbook_clients import DEFAULT_ADDRESS
 from rollbook_clients.sdk.frames import (
     Away,
     Back,

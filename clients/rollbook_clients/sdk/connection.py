@@ -25,9 +25,6 @@ from rollbook_clients.sdk.refusals import Refused, RollbookError, Unreachable, r
 Q = TypeVar("Q")
 A = TypeVar("A")
 
-DEFAULT_ADDRESS: Final = "127.0.0.1:50051"
-"""Where `rollbook serve` listens unless it is told otherwise."""
-
 MOST_ANSWER_BYTES: Final = 64 * 1_024 * 1_024
 """A frame that catches up may hold a whole match."""
 

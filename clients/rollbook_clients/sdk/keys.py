@@ -8,7 +8,8 @@ from random import Random
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from rollbook.v1.identity_pb2 import GetKeysRequest, GetKeysResponse
-from rollbook_clients.sdk.connection import DEFAULT_ADDRESS, Connection
+from rollbook_clients import DEFAULT_ADDRESS
+from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.patience import Patience
 from rollbook_clients.sdk.refusals import RollbookError
 

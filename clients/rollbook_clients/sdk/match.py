@@ -210,25 +210,8 @@ class Match:
 
     # Taking it home
 
-    async def export(self, path: Path | str, *, public_only: bool = False, without_names: bool = False) -> Path:
-        """Write the match as a replay file, whole or not at all.
-
-        When the match is over that is all of it, before that what this client may see.
-        """
-        path = Path(path)
-        write_file(path, await self._replay(public_only=public_only, without_names=without_names), 0o600)
-        return path
-
-    async def verify(self) -> Audited:
-        """Audit the match here, from its replay file, the service's published keys and the last head that was seen.
-
-        The verdict is EXACT only after the seal. This loads the rules, which nothing else here does.
-        """
-        from rollbook_clients.sdk.verification import audited  # noqa: PLC0415 - whoever only plays needs no rules
-
-        return await audited(self._witness, await self._replay())
-
-    async def _replay(self, *, public_only: bool = False, without_names: bool = False) -> bytes:
+    async def replay(self, *, public_only: bool = False, without_names: bool = False) -> bytes:
+        """The match as a replay file, as `export` writes it."""
         request = GetReplayRequest(
             match_id=self.id,
             public_only=public_only,
@@ -239,6 +222,24 @@ class Match:
             return await self._caller.collect(request)
         except Refused as refused:
             raise self._witness.judged(refused) from None
+
+    async def export(self, path: Path | str, *, public_only: bool = False, without_names: bool = False) -> Path:
+        """Write the match as a replay file, whole or not at all.
+
+        When the match is over that is all of it, before that what this client may see.
+        """
+        path = Path(path)
+        write_file(path, await self.replay(public_only=public_only, without_names=without_names), 0o600)
+        return path
+
+    async def verify(self) -> Audited:
+        """Audit the match here, from its replay file, the service's published keys and the last head that was seen.
+
+        The verdict is EXACT only after the seal. This loads the rules, which nothing else here does.
+        """
+        from rollbook_clients.sdk.verification import audited  # noqa: PLC0415 - whoever only plays needs no rules
+
+        return await audited(self._witness, await self.replay())
 
     def _is_past(self, position: Position) -> bool:
         return self._shown is not None and position.sequence < self._shown.sequence

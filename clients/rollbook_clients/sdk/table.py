@@ -36,7 +36,8 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
     OpenMatchRequest,
 )
-from rollbook_clients.sdk.connection import DEFAULT_ADDRESS, Connection
+from rollbook_clients import DEFAULT_ADDRESS
+from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.sdk.heads import Heads
 from rollbook_clients.sdk.keys import PublishedKeys
