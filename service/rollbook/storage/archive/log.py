@@ -7,10 +7,10 @@ that is gone altogether. An entry is the same wherever it comes from, byte for b
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
+from cachetools import LRUCache
 from google.protobuf.message import DecodeError
 
 from rollbook.match.chain import Entry, link
@@ -50,7 +50,7 @@ class ArchivedLog:
         """Read from the archive what the store has let go of; without one that cannot be read."""
         self.store = store
         self.archive = archive
-        self._kept: OrderedDict[str, list[Entry]] = OrderedDict()
+        self._kept: LRUCache[str, list[Entry]] = LRUCache(MOST_KEPT)
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
         """Append as the store does; a match that only the archive remembers is not begun again."""
@@ -114,7 +114,6 @@ class ArchivedLog:
 
     async def _archived(self, match_id: str) -> list[Entry] | None:
         if match_id in self._kept:
-            self._kept.move_to_end(match_id)
             return self._kept[match_id]
         data = await self.file(match_id)
         if data is None:
@@ -124,8 +123,6 @@ class ArchivedLog:
         except NotAReplay as broken:
             raise ArchiveUnavailable(f"the file of match {match_id} in the archive is broken: {broken}") from broken
         self._kept[match_id] = entries
-        if len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
         return entries
 
 
