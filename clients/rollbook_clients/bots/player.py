@@ -46,12 +46,12 @@ RETRY_SECONDS: Final = 2.0
 Tell = Callable[[str], None]
 
 
-class Broken(Exception):
+class StrategyBroken(Exception):
     """A strategy has failed, or chosen what is not legal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class BotTerms:
     """What a bot plays, and how it opens matches if it finds none."""
 
     game: Game[Any, Any, Any]
@@ -69,7 +69,7 @@ class Player:
     """One bot at its table, and the matches it has played."""
 
     number: int
-    terms: Terms
+    terms: BotTerms
     table: Table
     finding: asyncio.Lock
     """Held while a seat is looked for, so that bots who start together sit down together."""
@@ -87,7 +87,7 @@ class Player:
         return self.table.name or f"{self.terms.strategy.name} {self.number + 1}"
 
     async def play(self) -> None:
-        """Play one match after the other, or the one of the terms; Broken if the strategy is."""
+        """Play one match after the other, or the one of the terms; StrategyBroken if the strategy is."""
         while True:
             try:
                 match = await self._sit_down()
@@ -178,7 +178,7 @@ class Player:
         try:
             return self.terms.strategy.seated(seat)
         except (Exception, SystemExit) as failure:
-            raise Broken(f"it cannot sit down: {failure!r}") from failure
+            raise StrategyBroken(f"it cannot sit down: {failure!r}") from failure
 
     async def _choose(self, match: Match, choice: Choice, position: Position) -> None:
         try:
@@ -193,9 +193,9 @@ class Player:
             choice = bot.choose(read_view(seat.game, view), legal)
             is_legal = choice in legal
         except (Exception, SystemExit) as failure:
-            raise Broken(f"it failed: {failure!r}") from failure
+            raise StrategyBroken(f"it failed: {failure!r}") from failure
         if not is_legal:
-            raise Broken(f"it chose {choice!r:.200}, which is not legal")
+            raise StrategyBroken(f"it chose {choice!r:.200}, which is not legal")
         message = Choice()
         write_choice(seat.game, choice, getattr(message, seat.game.name))
         return message

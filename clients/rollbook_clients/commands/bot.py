@@ -18,7 +18,7 @@ from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.catalogue import Unknown
 from rollbook_clients.bots.company import NoService, keep_company
-from rollbook_clients.bots.player import Terms
+from rollbook_clients.bots.player import BotTerms
 from rollbook_clients.commands.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook_replays.commands.simulate import pairs
 
@@ -81,7 +81,7 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
         seed = secrets.randbelow(10**9)
         _tell(f"seed {seed}")
 
-    terms = Terms(rules, seats, options, named, seed, match, invitation)
+    terms = BotTerms(rules, seats, options, named, seed, match, invitation)
     company = keep_company(
         terms, count, address=at.service, token=at.token, authorities=authorities, result=_result, trouble=_tell
     )

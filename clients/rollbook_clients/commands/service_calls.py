@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rollbook.cli.exits import Exit, Failed
 from rollbook_clients.commands.service_options import ServiceOptions
-from rollbook_clients.sdk import NotFound, Refused, RollbookError, TokenRefused, Unreachable
+from rollbook_clients.sdk import NotFound, Refused, RollbookError, Unauthenticated, Unreachable
 from rollbook_clients.sdk.sync import SyncTable, connect
 
 
@@ -40,7 +40,7 @@ def failed(error: RollbookError) -> Failed:
             )
         case NotFound():
             return Failed(Exit.UNREADABLE, f"{error.why}; `rollbook tail` alone lists those that can be seen")
-        case TokenRefused(reason="TOKEN_EXPIRED"):
+        case Unauthenticated(reason="TOKEN_EXPIRED"):
             return Failed(Exit.WRONG, "the token has expired")
         case Refused():
             return Failed(Exit.WRONG, f"the service refuses: {error.why}")

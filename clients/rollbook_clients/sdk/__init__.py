@@ -61,7 +61,7 @@ from rollbook_clients.sdk.frames import (
     TakenSeat,
 )
 from rollbook_clients.sdk.guests import GuestsUnreadable
-from rollbook_clients.sdk.heads import Heads, HeadsUnreadable
+from rollbook_clients.sdk.heads import HeadsUnreadable, KeptHeads
 from rollbook_clients.sdk.keys import published_keys
 from rollbook_clients.sdk.legal import Legal
 from rollbook_clients.sdk.lobby import Lobby
@@ -80,7 +80,7 @@ from rollbook_clients.sdk.refusals import (
     PositionUnknown,
     Refused,
     RollbookError,
-    TokenRefused,
+    Unauthenticated,
     Unreachable,
     Untrustworthy,
 )
@@ -99,8 +99,8 @@ __all__ = [
     "FellBehind",
     "Frame",
     "GuestsUnreadable",
-    "Heads",
     "HeadsUnreadable",
+    "KeptHeads",
     "Legal",
     "LimitReached",
     "Lobby",
@@ -123,7 +123,7 @@ __all__ = [
     "State",
     "Table",
     "TakenSeat",
-    "TokenRefused",
+    "Unauthenticated",
     "Unreachable",
     "Untrustworthy",
     "WitnessedHead",

@@ -18,7 +18,7 @@ from grpc.aio import UnaryUnaryMultiCallable
 from rollbook.v1.match_pb2 import ChooseRequest, LeaveSeatRequest, ReadyRequest, ResignRequest, TakeSeatRequest
 from rollbook_clients.sdk.connection import Line
 from rollbook_clients.sdk.guests import Caller
-from rollbook_clients.sdk.refusals import LimitReached, OutcomeUnknown, Refused, TokenRefused, Unreachable
+from rollbook_clients.sdk.refusals import LimitReached, OutcomeUnknown, Refused, Unauthenticated, Unreachable
 from rollbook_clients.sdk.witness import Witness
 
 Command = TypeVar("Command", TakeSeatRequest, ReadyRequest, LeaveSeatRequest, ChooseRequest, ResignRequest)
@@ -71,7 +71,7 @@ class MatchCommands:
             answer = await self._caller.call(asked.of, asked.request)
         except Refused as refused:
             # A token or a limit says nothing about an attempt before this one.
-            if is_first or not isinstance(refused, TokenRefused | LimitReached):
+            if is_first or not isinstance(refused, Unauthenticated | LimitReached):
                 self._unsettled = None
             raise self._witness.judged(refused) from None
         except Unreachable as unreachable:

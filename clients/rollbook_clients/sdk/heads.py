@@ -22,7 +22,7 @@ class HeadsUnreadable(ValueError):
     """A file of heads has a line that is none."""
 
 
-class Heads:
+class KeptHeads:
     """By match the last head, in memory and, if there is a file, there as well."""
 
     def __init__(self, file: Path | None = None) -> None:

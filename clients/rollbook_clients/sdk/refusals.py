@@ -7,7 +7,7 @@ RollbookError
 │   ├── MovedOn          somebody was faster, or a clock ran out: look again, choose anew
 │   ├── NotFound         for this caller there is no such match
 │   ├── NotAllowed       the caller may not do this
-│   ├── TokenRefused     the token does not hold
+│   ├── Unauthenticated  the token does not hold
 │   ├── LimitReached     too much, too many, too fast
 │   └── PositionUnknown  the log has no such position
 ├── Unreachable          no answer in spite of patience
@@ -95,7 +95,7 @@ class NotAllowed(Refused):
     """The caller may not do this: no seat, another seat, another role."""
 
 
-class TokenRefused(Refused):
+class Unauthenticated(Refused):
     """The token does not hold."""
 
 
@@ -147,7 +147,7 @@ _KINDS: Final[dict[grpc.StatusCode, type[Refused]]] = {
     grpc.StatusCode.ABORTED: MovedOn,
     grpc.StatusCode.NOT_FOUND: NotFound,
     grpc.StatusCode.PERMISSION_DENIED: NotAllowed,
-    grpc.StatusCode.UNAUTHENTICATED: TokenRefused,
+    grpc.StatusCode.UNAUTHENTICATED: Unauthenticated,
     grpc.StatusCode.RESOURCE_EXHAUSTED: LimitReached,
     grpc.StatusCode.OUT_OF_RANGE: PositionUnknown,
 }

@@ -27,7 +27,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from rollbook.match.chain import Position
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_clients import sdk as asynchronous
-from rollbook_clients.sdk.heads import Heads
+from rollbook_clients.sdk.heads import KeptHeads
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -199,7 +199,7 @@ class SyncTable(_Run[asynchronous.Table]):
         return self.inner.token
 
     @property
-    def heads(self) -> Heads:
+    def heads(self) -> KeptHeads:
         """The last signed head of every match that was seen."""
         return self.inner.heads
 

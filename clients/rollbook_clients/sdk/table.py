@@ -39,7 +39,7 @@ from rollbook.v1.match_pb2 import (
 from rollbook_clients import DEFAULT_ADDRESS
 from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.guests import Caller
-from rollbook_clients.sdk.heads import Heads
+from rollbook_clients.sdk.heads import KeptHeads
 from rollbook_clients.sdk.keys import PublishedKeys
 from rollbook_clients.sdk.lobby import Lobby, watch_lobby
 from rollbook_clients.sdk.match import Match
@@ -69,13 +69,13 @@ def connect(  # noqa: PLR0913 - who calls whom, and how
     """
     connection = Connection(address, authorities, patience or Patience(), Random(seed))
     caller = Caller(connection, name, token, None if keep is None else Path(keep))
-    return Table(caller, Heads(None if heads is None else Path(heads)))
+    return Table(caller, KeptHeads(None if heads is None else Path(heads)))
 
 
 class Table:
     """A service, as one caller sees it; `connect` makes it."""
 
-    def __init__(self, caller: Caller, heads: Heads) -> None:
+    def __init__(self, caller: Caller, heads: KeptHeads) -> None:
         """Nothing is asked before the table is entered."""
         self._caller = caller
         self._heads = heads
@@ -114,7 +114,7 @@ class Table:
         return self._caller.token
 
     @property
-    def heads(self) -> Heads:
+    def heads(self) -> KeptHeads:
         """The last signed head of every match that was seen."""
         return self._heads
 

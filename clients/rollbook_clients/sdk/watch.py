@@ -39,7 +39,7 @@ from rollbook_clients.sdk.guests import Caller, bearer
 from rollbook_clients.sdk.legal import Legal
 from rollbook_clients.sdk.patience import Deadline
 from rollbook_clients.sdk.positions import read_position
-from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, TokenRefused
+from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, Unauthenticated
 from rollbook_clients.sdk.witness import Witness
 
 _IN_THE_FUTURE: Final = {"POSITION_AHEAD", "MATCH_NOT_FOUND"}
@@ -186,7 +186,7 @@ class Watch:
     async def _told(self, refused: Refused) -> RollbookError | Lost:
         """What a refusal of the stream comes to."""
         resumed = self._perspective is not None
-        if isinstance(refused, TokenRefused):
+        if isinstance(refused, Unauthenticated):
             return await self._caller.resume(self._token, refused)
         if resumed and refused.reason == "TOO_MANY_WATCHES":
             # The server has not yet noticed that the connections which were lost are gone.

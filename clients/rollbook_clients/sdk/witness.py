@@ -18,7 +18,7 @@ from rollbook.v1 import events_pb2
 from rollbook.v1.table_pb2 import Position as PositionMessage
 from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
 from rollbook_clients.sdk.frames import Event
-from rollbook_clients.sdk.heads import Heads
+from rollbook_clients.sdk.heads import KeptHeads
 from rollbook_clients.sdk.keys import PublishedKeys
 from rollbook_clients.sdk.positions import read_head
 from rollbook_clients.sdk.refusals import LogBroken, LogLost, Refused, RollbookError
@@ -29,7 +29,7 @@ LONGEST_DELAY_SECONDS: Final = 3_600
 class Witness:
     """The links and the last head of one match."""
 
-    def __init__(self, match_id: str, keys: PublishedKeys, heads: Heads) -> None:
+    def __init__(self, match_id: str, keys: PublishedKeys, heads: KeptHeads) -> None:
         """Begin with what was kept of it."""
         self.match_id = match_id
         self.keys = keys

@@ -24,7 +24,7 @@ from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.audit.workers import audit_all
 from rollbook_replays.report import Report
 from rollbook_replays.text import printable
-from rollbook_replays.tournament.bundle import Entry
+from rollbook_replays.tournament.bundle import BundledReplay
 from rollbook_replays.tournament.judgement import Judgement, judge
 
 LARGEST_TEXT = 64 << 20
@@ -102,7 +102,7 @@ def audit(
     with Progress("files", len(found.sources)) as progress:
         for source, audited in audit_all(found.sources, keys, heads, min(jobs or cores, cores)):
             verdicts.tell(source.name, audited)
-            if isinstance(source, Entry):
+            if isinstance(source, BundledReplay):
                 entries[source.bundle].append(audited)
             progress.one_more(audited.events)
     for bundle in found.bundles:

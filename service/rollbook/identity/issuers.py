@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from rollbook.identity.refusals import Refused
+from rollbook.identity.refusals import IdentityRefused
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, TrustedIssuer
 from rollbook.replay_file.key_lines import read_key
 
@@ -49,7 +49,7 @@ class IssuerReason(StrEnum):
     KEYS_REFUSED = "keys_refused"
 
 
-class IssuerRefused(Refused[IssuerReason]):
+class IssuerRefused(IdentityRefused[IssuerReason]):
     """No issuer is trusted by this file."""
 
 

@@ -51,7 +51,7 @@ class SigningKey:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Keys:
+class ServiceKeys:
     """All keys of a service."""
 
     head: SigningKey
@@ -60,7 +60,7 @@ class Keys:
     service: bytes
 
     @classmethod
-    def in_directory(cls, data: Path, head_key: Path | None = None) -> Keys:
+    def in_directory(cls, data: Path, head_key: Path | None = None) -> ServiceKeys:
         """Load the keys, making those that are missing; only a head key that is kept elsewhere must be there."""
         return cls(
             head=_signing(data / "head.key") if head_key is None else _signing(head_key, must_exist=True),

@@ -28,7 +28,7 @@ from rollbook_clients.sdk import (
     Position,
     PositionUnknown,
     Revealed,
-    TokenRefused,
+    Unauthenticated,
 )
 from tests.clients.sdk.proxy import Pair, Proxy
 from tests.clients.sdk.tables import (
@@ -182,9 +182,9 @@ def test_a_token_that_was_given_is_used_as_it_is_and_not_renewed(monkeypatch: py
             async with aclosing(match.watch()) as frames:
                 await until(frames, CaughtUp)
                 theatre.clock.ms += 10**9 * 2
-                with pytest.raises(TokenRefused, match="TOKEN_EXPIRED"):
+                with pytest.raises(Unauthenticated, match="TOKEN_EXPIRED"):
                     await until(frames, Ended)
-            with pytest.raises(TokenRefused, match="TOKEN_EXPIRED"):
+            with pytest.raises(Unauthenticated, match="TOKEN_EXPIRED"):
                 await match.state()
 
     run(scenario)

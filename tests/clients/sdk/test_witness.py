@@ -17,8 +17,8 @@ from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
 from rollbook_clients.sdk import (
     CaughtUp,
     Event,
-    Heads,
     HeadsUnreadable,
+    KeptHeads,
     LogBroken,
     Match,
     Position,
@@ -202,7 +202,7 @@ def test_a_rewritten_match_is_caught_with_a_head_from_an_earlier_run(sequence: i
             head = match.head
             assert head is not None
             signature = sign_head(theatre.head_key, match.id, sequence, bytes(32))
-            heads = Heads(file)
+            heads = KeptHeads(file)
             heads.keep(WitnessedHead(match.id, sequence, bytes(32), head.key_id, signature))
             heads.save()
         async with table(theatre, "Anna", heads=file) as anna:
@@ -216,12 +216,12 @@ def test_heads_never_go_back(tmp_path: Path) -> None:
     """An answer that is told late, or another program at the same file, must not put an older head over a newer one."""
     file = tmp_path / "heads.jsonl"
     older, newer = (WitnessedHead("m" * 24, sequence, bytes(32), "f" * 16, bytes(64)) for sequence in (6, 7))
-    mine, others = Heads(file), Heads(file)
+    mine, others = KeptHeads(file), KeptHeads(file)
     others.keep(newer)
     others.save()
     mine.keep(older)
     mine.save()
-    assert [newer] == list(mine) == list(Heads(file))
+    assert [newer] == list(mine) == list(KeptHeads(file))
     mine.keep(older)
     assert newer == mine.last("m" * 24)
 
@@ -231,7 +231,7 @@ def test_a_file_that_holds_no_heads_is_refused_by_line(tmp_path: Path) -> None:
     file = tmp_path / "heads.jsonl"
     file.write_text('\n{"match": "m"}\n')
     with pytest.raises(HeadsUnreadable, match="line 2"):
-        Heads(file)
+        KeptHeads(file)
 
 
 def test_closing_is_the_event_that_leaves_no_seat_free() -> None:

@@ -24,7 +24,7 @@ MOST_KEPT: Final = 32
 """Archived matches whose entries are kept in memory."""
 
 
-class Store(Log, Protocol):
+class ArchivableLog(Log, Protocol):
     """What an archive needs of a log beyond what a match needs."""
 
     async def trim(self, match_id: str) -> None:
@@ -46,7 +46,7 @@ class Store(Log, Protocol):
 class ArchivedLog:
     """A store and, behind it, an archive."""
 
-    def __init__(self, store: Store, archive: Archive | None) -> None:
+    def __init__(self, store: ArchivableLog, archive: Archive | None) -> None:
         """Read from the archive what the store has let go of; without one that cannot be read."""
         self.store = store
         self.archive = archive
