@@ -7,7 +7,7 @@ that is gone altogether. An entry is the same wherever it comes from, byte for b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from cachetools import LRUCache
@@ -17,6 +17,7 @@ from rollbook.match.chain import Entry, link
 from rollbook.replay_file.container import NotAReplay, Replay, Stored, read
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
 from rollbook.storage.port import AppendResult, Conflict, Log
+from rollbook.storage.wrapped import WrappedLog
 from rollbook.v1.events_pb2 import Event, Private
 
 PAGE: Final = 1_000
@@ -43,11 +44,12 @@ class ArchivableLog(Log, Protocol):
         """Whether some service said so."""
 
 
-class ArchivedLog:
+class ArchivedLog(WrappedLog):
     """A store and, behind it, an archive."""
 
     def __init__(self, store: ArchivableLog, archive: Archive | None) -> None:
         """Read from the archive what the store has let go of; without one that cannot be read."""
+        super().__init__(store)
         self.store = store
         self.archive = archive
         self._kept: LRUCache[str, list[Entry]] = LRUCache(MOST_KEPT)
@@ -79,34 +81,6 @@ class ArchivedLog:
         """The sequence of the last entry; 0 if the match does not exist."""
         head = await self.store.head(match_id)
         return head or len(await self._archived(match_id) or ())
-
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences; an archived match gets no new ones."""
-        return await self.store.wait(after, timeout_seconds)
-
-    async def lobby(self) -> dict[str, bytes]:
-        """The summaries of all matches that the lobby lists."""
-        return await self.store.lobby()
-
-    async def summary(self, match_id: str) -> bytes | None:
-        """What the lobby says of one match; nothing if it does not list it."""
-        return await self.store.summary(match_id)
-
-    async def now_ms(self) -> int:
-        """The store's own clock."""
-        return await self.store.now_ms()
-
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so."""
-        return await self.store.beat(now_ms)
-
-    async def lease(self, holder: str, lease_ms: int) -> bool:
-        """Whether this holder sweeps, for so long from now on."""
-        return await self.store.lease(holder, lease_ms)
-
-    async def close(self) -> None:
-        """Let go of connections; appends under way finish first."""
-        await self.store.close()
 
     async def file(self, match_id: str) -> bytes | None:
         """The file of a match as the archive has it; none if it has none."""
