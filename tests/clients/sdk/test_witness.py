@@ -127,6 +127,27 @@ def test_two_signed_heads_that_contradict_each_other_are_evidence() -> None:
     run(scenario)
 
 
+def test_a_position_is_sent_with_the_signature_of_the_head_that_was_there() -> None:
+    """Also when newer heads have come since: a service that lost the end of its log can tell by it that it did."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna") as (anna,):
+            match = await anna.open("cant_stop", 2)
+            first = match.head
+            await match.join()
+            assert first is not None
+            assert match.head is not None
+            assert match.head.sequence > first.sequence
+            witness = match._witness
+            sent = witness.message(first.position)
+            assert (first.sequence, first.link) == (sent.sequence, sent.link)
+            assert (first.key_id, first.signature) == (sent.key_id, sent.signature)
+            elsewhere = witness.message(Position(first.sequence, bytes(32)))
+            assert ("", b"") == (elsewhere.key_id, elsewhere.signature)
+
+    run(scenario)
+
+
 def test_entropy_is_not_revealed_if_the_log_holds_another_commitment() -> None:
     """A service that put its own commitment in the place of a seat's does not get to see what the seat brings."""
 
