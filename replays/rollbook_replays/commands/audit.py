@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit, usage, worst
+from rollbook.cli.exits import Exit, Failed, usage, worst
 from rollbook.cli.progress import Progress
 from rollbook.files import write_file
 from rollbook.replay_file.kept_heads import read_heads
@@ -87,9 +87,9 @@ def audit(
     try:
         keys = {name: known for file in key for name, known in _read(file, read_keys).items()}
         heads = [kept for file in head for kept in _read(file, read_heads)]
-    except _CannotRead as refused:
-        print(refused, file=sys.stderr)
-        return refused.code
+    except Failed as failed:
+        print(failed.why, file=sys.stderr)
+        return failed.code
     found = Found.at(paths)
     if not found.sources and not found.bundles and not found.broken:
         print("there are no replay files there: their names end in .rollbook", file=sys.stderr)
@@ -158,28 +158,20 @@ class _Verdicts:
         return ", ".join(f"{self._count[verdict]:,} {verdict}" for verdict in Verdict if self._count[verdict])
 
 
-class _CannotRead(Exception):
-    """A file of keys or heads."""
-
-    def __init__(self, why: str, code: Exit) -> None:
-        super().__init__(why)
-        self.code = code
-
-
 def _read(file: Path, read: Callable[[str], Read]) -> Read:
     try:
         with file.open("rb") as opened:
             data = opened.read(LARGEST_TEXT + 1)
     except OSError as wrong:
-        raise _CannotRead(f"{file}: {wrong.strerror}", Exit.UNREADABLE) from None
+        raise Failed(Exit.UNREADABLE, f"{file}: {wrong.strerror}") from None
     if len(data) > LARGEST_TEXT:
-        raise _CannotRead(f"{file}: larger than {LARGEST_TEXT} bytes", Exit.UNREADABLE)
+        raise Failed(Exit.UNREADABLE, f"{file}: larger than {LARGEST_TEXT} bytes")
     try:
         return read(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise _CannotRead(f"{file}: not UTF-8", Exit.UNREADABLE) from None
+        raise Failed(Exit.UNREADABLE, f"{file}: not UTF-8") from None
     except WrongLine as wrong:
-        raise _CannotRead(f"{file}:{wrong}", Exit.WRONG) from None
+        raise Failed(Exit.WRONG, f"{file}:{wrong}") from None
 
 
 def _json(name: str, audited: Audited) -> str:
