@@ -18,12 +18,13 @@ from rollbook_clients.sdk.guests import GuestsUnreadable
 from rollbook_clients.sdk.heads import HeadsUnreadable
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film, NotShown
-from rollbook_clients.terminal.language import Words, language_of_this_person
+from rollbook_clients.terminal.language import language_of_this_person, words_in
 from rollbook_clients.terminal.leaving import leaving
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
 from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_clients.terminal.screens.table import TableScreen
+from rollbook_replays.games.words import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Asked:
     @property
     def words(self) -> Words:
         """The texts in the language asked for, or in that of the environment."""
-        return Words(self.language or language_of_this_person())
+        return words_in(self.language or language_of_this_person())
 
 
 def play(asked: Asked) -> int:

@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
-from rollbook_clients.terminal.language import Words
+from rollbook_replays.games.words import Words
 
 
 class AskLine(ModalScreen[str | None]):

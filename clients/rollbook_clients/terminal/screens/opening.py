@@ -18,9 +18,13 @@ from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import Refused
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook_clients.sdk.options import set_options
-from rollbook_clients.terminal.language import Words
 from rollbook_clients.terminal.screens.help import Help
+from rollbook_replays.games import presentation
+from rollbook_replays.games.options import option_name, option_value
+from rollbook_replays.games.words import Words
 
+SHARED_LINES: Final = ("game", "seats", "turn", "delay", "private")
+"""What is agreed on in every game."""
 TURN_SECONDS: Final = (0, 30, 60, 120, 300, 86_400)
 DELAY_SECONDS: Final = (0, 10, 30, 60, 300)
 ROUND_NUMBERS: Final = (0, 10, 20, 30, 50, 100)
@@ -77,17 +81,26 @@ class Opening(ModalScreen[OpenMatchRequest | None]):
     def _line(self, name: str) -> Option:
         words = self._words
         value = self._agreed[name]
+        label = words(f"opening.{name}") if name in SHARED_LINES else ""
         if name == "game":
-            said = words(f"game.{value}")
+            said = CURRENT[value].title
         elif name in {"turn", "delay"}:
             said = words(f"opening.{name}.value", seconds=value) if value else words(f"opening.{name}.none")
         elif isinstance(value, bool):
             said = words("yes" if value else "no")
-        elif isinstance(value, str):
-            said = words(f"opening.{name}.{value}")
         else:
             said = str(value)
-        return Option(Text.assemble(f"{words(f'opening.{name}'):<40} ", ("‹ ", "dim"), (said, "bold"), (" ›", "dim")))
+        if name not in SHARED_LINES:
+            label, said = self._option(name, said)
+        return Option(Text.assemble(f"{label:<40} ", ("‹ ", "dim"), (said, "bold"), (" ›", "dim")))
+
+    def _option(self, name: str, said: str) -> tuple[str, str]:
+        """What the game calls an option and its value."""
+        game = CURRENT[self._agreed["game"]]
+        words = self._words.also(presentation(game.name).texts)
+        option = next(option for option in game.options if option.name == name)
+        value = self._agreed[name]
+        return option_name(option, words), said if isinstance(value, bool) else option_value(option, value, words)
 
     def _options(self) -> dict[str, OptionValue]:
         game = CURRENT[self._agreed["game"]]
@@ -103,7 +116,7 @@ class Opening(ModalScreen[OpenMatchRequest | None]):
 
     def action_help(self) -> None:
         """Keys, and the game that is on the first line."""
-        self.app.push_screen(Help(self._words, ("opening", self._agreed["game"])))
+        self.app.push_screen(Help(self._words, "opening", self._agreed["game"]))
 
     def action_change(self, by: int) -> None:
         """The next value of this line, or the one before."""
