@@ -40,9 +40,10 @@ def board(view: View, seating: Seating, room: Room) -> Block:
     middle = _middle(view)
     spaced = _spaced(middle)
     out = _out(view, seating, room.width)
-    if len(spaced) + len(below) + len(out) > room.height:
+    lines = [*spaced, *below]
+    if len(lines) > room.height:
         return [*middle, *below]
-    return [*spaced, *below, *out]
+    return [*lines, *out] if len(lines) + len(out) <= room.height else lines
 
 
 def _spaced(middle: Block) -> Block:
