@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from rollbook.rules.catalogue import CURRENT, find
-from rollbook.rules.wuerfelzoo_choices import Play, Reroll, TurnChoices
-from rollbook.rules.wuerfelzoo_table import AXES
+from rollbook.rules.wuerfelzoo import AXES, Play, Reroll, TurnChoices
 from rollbook_replays.games.presentation import Entry, Picking
 from tests.replays.games.stage import choosing, menu_of
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.cant_stop import GAME, ROLLED, Roll
-from rollbook.rules.cant_stop_offers import LENGTHS, Advance
+from rollbook.rules.cant_stop import GAME, LENGTHS, ROLLED, Advance, Roll
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Over, ToChoose
 from rollbook_replays.games.cant_stop.odds import chance

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from rollbook.rules.allie_gator import View
-from rollbook.rules.allie_gator_table import Choice, Gift, Number, Raise, Reverse, Snap, Steal
+from rollbook.rules.allie_gator import Choice, Gift, Number, Raise, Reverse, Snap, Steal, View
 from rollbook.rules.game import Choices
 from rollbook_replays.games.presentation import Entry, grouped
 from rollbook_replays.games.seating import Seating

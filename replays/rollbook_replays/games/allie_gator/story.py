@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rollbook.rules.allie_gator_table import (
+from rollbook.rules.allie_gator import (
     Choice,
     Drawn,
     Gift,

@@ -6,8 +6,7 @@ from functools import cache
 from itertools import product
 from typing import Final
 
-from rollbook.rules.cant_stop import View
-from rollbook.rules.cant_stop_offers import RUNNERS
+from rollbook.rules.cant_stop import RUNNERS, View
 
 THROWS: Final = 6**4
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rollbook.rules.raffzahn import Row, View
-from rollbook.rules.raffzahn_table import ROTTEN, STAR, TEETH, THROWS
+from rollbook.rules.raffzahn import ROTTEN, STAR, TEETH, THROWS, Row, View
 from rollbook_replays.games import dice
 from rollbook_replays.games.blocks import Block, Room, beside
 from rollbook_replays.games.seating import Seating

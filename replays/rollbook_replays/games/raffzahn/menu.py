@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from rollbook.rules.game import Choices
-from rollbook.rules.raffzahn import Choice, Pass, Roll, Surrender, Take, View
-from rollbook.rules.raffzahn_table import DICE, TEETH, THROWS
+from rollbook.rules.raffzahn import DICE, TEETH, THROWS, Choice, Pass, Roll, Surrender, Take, View
 from rollbook_replays.games.presentation import Entry, grouped
 from rollbook_replays.games.seating import Seating
 

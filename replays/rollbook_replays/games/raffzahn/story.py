@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.raffzahn import Choice, Outcome, Pass, Roll, Rolled, Take
-from rollbook.rules.raffzahn_table import ROTTEN, STAR
+from rollbook.rules.raffzahn import ROTTEN, STAR, Choice, Outcome, Pass, Roll, Rolled, Take
 from rollbook_replays.games.presentation import Moment, Told, line
 from rollbook_replays.games.raffzahn.menu import dice_said
 from rollbook_replays.games.seating import Seating

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from rollbook.rules.game import Choices
-from rollbook.rules.wuerfelzoo import View
-from rollbook.rules.wuerfelzoo_choices import (
+from rollbook.rules.wuerfelzoo import (
+    AXES,
+    NO_FACE,
     Bear,
     Boar,
     Choice,
@@ -20,9 +21,9 @@ from rollbook.rules.wuerfelzoo_choices import (
     Reroll,
     Squirrel,
     TurnChoices,
+    View,
     Worm,
 )
-from rollbook.rules.wuerfelzoo_table import AXES, NO_FACE
 from rollbook_replays.games.presentation import Entry, Menu, Picking, Piece, grouped
 from rollbook_replays.games.seating import Seating
 from rollbook_replays.games.words import Words

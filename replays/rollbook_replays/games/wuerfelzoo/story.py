@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.wuerfelzoo import Drawn, Outcome, Rolled, View
-from rollbook.rules.wuerfelzoo_choices import Bear, Boar, Choice, Fox, Play, Reroll, Squirrel, Worm
-from rollbook.rules.wuerfelzoo_table import NO_FACE
+from rollbook.rules.wuerfelzoo import (
+    NO_FACE,
+    Bear,
+    Boar,
+    Choice,
+    Drawn,
+    Fox,
+    Outcome,
+    Play,
+    Reroll,
+    Rolled,
+    Squirrel,
+    View,
+    Worm,
+)
 from rollbook_replays.games.presentation import Moment, Told, line
 from rollbook_replays.games.seating import Seating
 from rollbook_replays.games.words import Words
