@@ -42,10 +42,11 @@ class Opening(ModalScreen[OpenMatchRequest | None]):
     ]
 
     def __init__(self, words: Words) -> None:
-        """Begin with the first game and what is usual."""
+        """Begin with the game that the fewest can play, and what is usual."""
         super().__init__(classes="dialog")
         self._words = words
-        self._agreed: dict[str, Any] = {"game": "cant_stop", "turn": 0, "delay": 0, "private": False}
+        fewest = min(CURRENT, key=lambda name: (CURRENT[name].seats[0], CURRENT[name].seats[-1]))
+        self._agreed: dict[str, Any] = {"game": fewest, "turn": 0, "delay": 0, "private": False}
         self._lines: list[tuple[str, Sequence[Any]]] = []
         self._list = OptionList()
         self._wrong = Static(markup=False)
