@@ -29,9 +29,14 @@ def style_of(face: str) -> str:
     return face or "unthrown"
 
 
+def name_of(face: str, words: Words) -> str:
+    """What one die is called that shows this."""
+    return words(f"animal.{face}.one")
+
+
 def short(face: str, words: Words) -> str:
     """Three letters."""
-    return words(f"short.{face}") if face else "   "
+    return f"{name_of(face, words).title() if face else '':>3.3}"
 
 
 def counted(faces: Iterable[str], words: Words) -> str:

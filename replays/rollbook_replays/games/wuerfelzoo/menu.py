@@ -27,7 +27,7 @@ from rollbook.rules.wuerfelzoo import (
 from rollbook_replays.games.presentation import Entry, Menu, Picking, Piece, grouped
 from rollbook_replays.games.seating import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, short, style_of
+from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, name_of, short, style_of
 from rollbook_replays.text import Text
 
 Alike: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
@@ -74,13 +74,13 @@ class _Dice:
 
     def name(self, die: int) -> str:
         """What it shows."""
-        return self.seating.words(f"face.{self._faces[die]}")
+        return name_of(self._faces[die], self.seating.words)
 
     def others(self, die: int) -> str:
         """What it could show besides."""
         words = self.seating.words
         faces = dict.fromkeys(face for axis in AXES[die] for face in axis if face != self._faces[die])
-        return words("menu.also", faces=", ".join(words(f"face.{face}") for face in faces))
+        return words("menu.also", faces=", ".join(name_of(face, words) for face in faces))
 
 
 def _by_seat(choices: Sequence[tuple[int, Choice]], key: str, dice: _Dice) -> tuple[Entry, ...]:
@@ -166,7 +166,7 @@ def _judged(named: list[int], offered: TurnChoices, words: Words) -> tuple[str, 
     if not set(animals) <= set(offer.dice):
         return words("picking.one_species"), ""
     if not offer.fewest <= len(animals) <= offer.most:
-        return words("picking.number", number=_between(offer, words), animal=words(f"face.{offer.species}")), ""
+        return words("picking.number", number=_between(offer, words), animal=name_of(offer.species, words)), ""
     times = words("picking.times", count=1 + doubles) if doubles else ""
     species = offer.species
     return "", f"{words.count(f'animal.{species}', len(animals))}: {words(f'ability.{species}.does')}{times}"
@@ -174,7 +174,7 @@ def _judged(named: list[int], offered: TurnChoices, words: Words) -> tuple[str, 
 
 def _fitting(offered: TurnChoices, words: Words) -> str:
     """Which species in which numbers."""
-    return ", ".join(f"{_between(offer, words)} × {words(f'face.{offer.species}')}" for offer in offered.plays)
+    return ", ".join(f"{_between(offer, words)} × {name_of(offer.species, words)}" for offer in offered.plays)
 
 
 def _between(offer: PlayOffer, words: Words) -> str:

@@ -23,7 +23,7 @@ from rollbook.rules.wuerfelzoo import (
 from rollbook_replays.games.presentation import Moment, Told, line
 from rollbook_replays.games.seating import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.games.wuerfelzoo.animals import counted
+from rollbook_replays.games.wuerfelzoo.animals import counted, name_of
 
 
 def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Told]:
@@ -78,4 +78,4 @@ def _faces(view: View | None) -> dict[int, str]:
 
 
 def _named(die: int, faces: dict[int, str], words: Words) -> str:
-    return words(f"face.{faces.get(die, NO_FACE)}")
+    return name_of(faces.get(die, NO_FACE), words)
