@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from rollbook.rules.catalogue import CURRENT
-from rollbook.server.demo import READY_SECONDS, SEATS, TURN_SECONDS, Demo
+from rollbook.server.demo import READY_SECONDS, SEATS, TURN_SECONDS
 from rollbook.server.settings import SettingReason, SettingRefused, Settings
-from rollbook.server.sweeper import Sweeper
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
@@ -167,7 +166,7 @@ def test_a_stranger_who_was_faster_at_a_seat_plays_with_the_bots() -> None:
         match_id, stranger = await with_a_stranger(world)
         async with playing(world):
             await seen(stranger, match_id, lambda look: look.summary.state == MATCH_STATE_GETTING_READY)
-            closing = (await world.service.matches.ledger(match_id)).closing
+            closing = (await world.service.replicas.ledger(match_id)).closing
             assert closing is not None
             await stranger.call("Ready", match_id=match_id, closing_link=closing.link)
             await seen(stranger, match_id, lambda look: look.HasField("legal"))
@@ -187,7 +186,7 @@ def test_a_stranger_who_does_nothing_does_not_stop_the_demo() -> None:
             bots_wait = [False, True, True]
             await seen(stranger, match_id, lambda look: bots_wait == [seat.ready for seat in look.summary.seats])
             world.clock.ms += READY_SECONDS * 1_000
-            await Sweeper(world.service).sweep()
+            await world.service.sweeper().sweep()
             assert MATCH_STATE_ABORTED == (await stranger.look(match_id)).summary.state
             another = ""
             while not another:
@@ -202,7 +201,7 @@ def test_a_stranger_who_does_nothing_does_not_stop_the_demo() -> None:
 @asynccontextmanager
 async def playing(world: World) -> AsyncIterator[None]:
     """House bots in this world, and quick ones."""
-    demo = Demo(world.service, float(FAST_SECONDS))
+    demo = world.service.demo(float(FAST_SECONDS))
     demo.start()
     try:
         yield

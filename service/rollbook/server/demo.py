@@ -18,14 +18,17 @@ import structlog
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.match.codec.messages import write_choice
-from rollbook.match.decide import Declined
+from rollbook.match.commands import Declined
 from rollbook.match.dice import entropy_commitment
 from rollbook.match.ledger import Ledger
 from rollbook.rules.catalogue import CURRENT
-from rollbook.server.play import commands, opening
-from rollbook.server.play.matches import RequestReused
+from rollbook.server.access import Sight, Sights
+from rollbook.server.failures import RequestReused
+from rollbook.server.lobby import Lobby
+from rollbook.server.play.commands import Commands
+from rollbook.server.play.opening import Opening
+from rollbook.server.players import Players
 from rollbook.server.rpc.errors import Refusal
-from rollbook.server.service import Service, Sight
 from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
 from rollbook.v1 import match_pb2 as proto
 
@@ -48,9 +51,23 @@ _log = structlog.get_logger()
 class Demo:
     """House bots at their tables, a task for each game."""
 
-    def __init__(self, service: Service, pause_seconds: float) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - what players have
+        self,
+        lobby: Lobby,
+        players: Players,
+        sights: Sights,
+        opening: Opening,
+        commands: Commands,
+        service_key: bytes,
+        pause_seconds: float,
+    ) -> None:
         """Play in this service, with so long a pause before every choice."""
-        self._service = service
+        self._lobby = lobby
+        self._players = players
+        self._sights = sights
+        self._opening = opening
+        self._commands = commands
+        self._service_key = service_key
         self._pause_seconds = pause_seconds
         self._bots = [_bot(name) for name in NAMES]
         self._given_up: set[str] = set()
@@ -97,9 +114,9 @@ class Demo:
     async def _found(self, game: str) -> str | None:
         """The match that was opened first of those that the bots have not finished."""
         host = self._bots[0]
-        for listed in reversed(await self._service.lobby.listed()):
+        for listed in reversed(await self._lobby.listed()):
             match_id = listed.summary.match_id
-            is_ours = listed.opener == self._service.player(host, match_id)
+            is_ours = listed.opener == self._players.reference(host, match_id)
             if is_ours and listed.summary.game == game and match_id not in self._given_up:
                 return match_id
         return None
@@ -112,7 +129,7 @@ class Demo:
             ready_seconds=READY_SECONDS,
         )
         getattr(request, game).SetInParent()
-        opened = await opening.open_match(self._service, self._bots[0], request)
+        opened = (await self._opening.open(self._bots[0], request)).ledger.opened
         _log.info("the demo opens a match", game=game, match=opened.match_id)
         return opened.match_id
 
@@ -131,7 +148,7 @@ class Demo:
                 await self._pause(self._pause_seconds)
 
     async def _sight(self, match_id: str) -> Sight:
-        return await self._service.now(self._bots[0], match_id)
+        return await self._sights.now(self._bots[0], match_id)
 
     async def _act(self, sight: Sight) -> bool:
         """Sit down, get ready or choose; false if none of the bots is awaited."""
@@ -155,7 +172,7 @@ class Demo:
             match_id=match_id,
             entropy_commitment=entropy_commitment(self._entropy(match_id, bot)),
         )
-        await commands.take_seat(self._service, await self._service.now(bot, match_id), request, bot.name)
+        await self._commands.take_seat(await self._sights.now(bot, match_id), request, bot.name)
         return True
 
     async def _get_ready(self, sight: Sight) -> bool:
@@ -169,7 +186,7 @@ class Demo:
                     closing_link=ledger.closing.link,
                     entropy=self._entropy(match_id, bot),
                 )
-                await commands.ready(self._service, await self._service.now(bot, match_id), request)
+                await self._commands.ready(await self._sights.now(bot, match_id), request)
                 return True
         return False
 
@@ -182,7 +199,7 @@ class Demo:
         request = proto.ChooseRequest(request_id=f"house-{match_id}-{head.sequence}", match_id=match_id)
         choice: Any = ledger.game.legal(ledger.match.state).sample(secrets.randbelow)
         write_choice(ledger.game, choice, getattr(request.choice, ledger.game.name))
-        await commands.choose(self._service, await self._service.known(bot, match_id), request, head)
+        await self._commands.choose(await self._sights.known(bot, match_id), request, head)
         return True
 
     def _awaited(self, ledger: Ledger) -> Subject | None:
@@ -193,11 +210,11 @@ class Demo:
         return next((bot for bot in self._bots if self._seat(ledger, bot) == seat), None)
 
     def _seat(self, ledger: Ledger, bot: Subject) -> int | None:
-        return ledger.seat_of(self._service.player(bot, ledger.opened.match_id))
+        return ledger.seat_of(self._players.reference(bot, ledger.opened.match_id))
 
     def _entropy(self, match_id: str, bot: Subject) -> bytes:
         """What a bot brings to the dice of a match: kept nowhere, and the same after a restart."""
-        return hmac.digest(self._service.service_key, f"rollbook/1/house{match_id}{bot.key}".encode(), "sha256")
+        return hmac.digest(self._service_key, f"rollbook/1/house{match_id}{bot.key}".encode(), "sha256")
 
 
 def _bot(name: str) -> Subject:

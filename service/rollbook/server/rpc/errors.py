@@ -21,10 +21,10 @@ from google.rpc.status_pb2 import Status
 from rollbook.identity.refusals import NameRefused, TokenRefused
 from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
-from rollbook.match.decide import Declined
+from rollbook.match.commands import Declined
 from rollbook.match.fold import Misplaced
 from rollbook.rules.refusals import Fact, Refused
-from rollbook.server.play.matches import LogLost, MatchUnknown, RequestReused
+from rollbook.server.failures import LogLost, MatchUnknown, RequestReused, RulesetUnknown
 from rollbook.server.rpc.wrapping import Rewrapped
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Hole, OutcomeUnknown, StoreUnavailable
@@ -109,6 +109,8 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
         case StoreUnavailable() | OutcomeUnknown():
             why = "the store does not answer, and this may have happened or not: the same request again is safe"
             return Refusal("STORE_UNAVAILABLE", why)
+        case RulesetUnknown():
+            return Refusal("RULESET_UNKNOWN", str(error))
         case Unreadable():
             return Refusal("EVENT_BODY_UNKNOWN", "the log has an event that this server cannot read")
     return None
