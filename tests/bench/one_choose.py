@@ -1,4 +1,4 @@
-"""What one Choose with one watcher passes through in the service, counted: modules, calls, folds, and parses.
+"""`python -m tests.bench one_choose`: what one Choose with one watcher passes through, counted.
 
 A real call over a loopback port to a real server on a log in memory, with everything around it that a service has. The
 profiler hears of every Python function that is called from then until the choice is answered and its watcher told.
@@ -7,12 +7,15 @@ profiler hears of every Python function that is called from then until the choic
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Self
+
+import structlog
 
 import rollbook
 from rollbook.match.codec.envelope import read_bytes
@@ -34,7 +37,7 @@ class Passed:
     modules: int
     """Of the service, with a function that was called."""
     calls: int
-    """Of the service's own Python functions; a coroutine or generator that goes on counts again."""
+    """Of the service's own functions; what waited and goes on counts again, comprehensions do not count."""
     folds: float
     """How often each event was taken by the fold of a match."""
     parses: int
@@ -64,7 +67,11 @@ class Counting:
 
     def of_the_service(self) -> Counter[CodeType]:
         """The calls of the service's own functions."""
-        return Counter({code: n for code, n in self.called.items() if code.co_filename.startswith(self._root)})
+        return Counter({code: times for code, times in self.called.items() if self._is_named_here(code)})
+
+    def _is_named_here(self, code: CodeType) -> bool:
+        """Whether it is a function of the service; some versions of Python make one of every comprehension as well."""
+        return code.co_filename.startswith(self._root) and not code.co_name.startswith("<")
 
 
 async def passed() -> tuple[Passed, Counter[CodeType]]:
@@ -105,6 +112,8 @@ async def passed() -> tuple[Passed, Counter[CodeType]]:
 
 def show() -> None:
     """Print what was counted, and where most calls go."""
+    quiet = structlog.make_filtering_bound_logger(logging.ERROR)
+    structlog.configure(wrapper_class=quiet)
     found, called = asyncio.run(passed())
     print(found)
     modules: Counter[str] = Counter()
@@ -112,7 +121,3 @@ def show() -> None:
         modules[code.co_filename.partition("rollbook/")[2]] += times
     for module, times in modules.most_common():
         print(f"{times:6} {module}")
-
-
-if __name__ == "__main__":
-    show()

@@ -25,6 +25,7 @@ from rollbook.server.app import Given, Parts
 from rollbook.server.limits import Limits
 from rollbook.server.rpc.errors import DETAILS, Refusing
 from rollbook.server.rpc.identity import Guests, guest_verifier
+from rollbook.server.rpc.interceptor import Interceptor, Layer
 from rollbook.storage.memory import MemoryLog
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
@@ -192,7 +193,7 @@ class World:
     async def serving(self, service: Parts | None = None) -> AsyncIterator[Self]:
         """Serve on a loopback port."""
         service = service or self.service
-        server = grpc.aio.server(interceptors=self.interceptors(service))
+        server = grpc.aio.server(interceptors=[Interceptor(*self.layers(service))])
         self.serve(service, server)
         self.port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
@@ -203,7 +204,7 @@ class World:
             await server.stop(None)
             await self.close()
 
-    def interceptors(self, service: Parts) -> list[grpc.aio.ServerInterceptor]:
+    def layers(self, service: Parts) -> list[Layer]:
         """What stands around every call."""
         return [Refusing(service.metrics.refused)]
 

@@ -82,12 +82,13 @@ class Decision:
     def add(self, event: Event) -> None:
         """Write the event behind the others and take it."""
         after = self.after
+        head = after.head
         logged = write_bytes(
             after.game,
             event,
-            sequence=after.head.sequence + 1,
+            sequence=head.sequence + 1,
             time_ms=self.now_ms,
-            previous=after.head.link,
+            previous=head.link,
             request=b"" if self.made else self._request,
         )
         made = visible(after.match, logged)

@@ -1,4 +1,4 @@
-"""Who calls, and what they may see of a match.
+"""Who calls, who they are in a match, and what they may see of it.
 
 A call's token says who its caller is; ListGames, SignIn and GetKeys need none and never look for one. A `Sight` is a
 match as one caller sees it; whoever may not see it at all is told that there is none.
@@ -6,13 +6,18 @@ match as one caller sees it; whoever may not see it at all is told that there is
 
 from __future__ import annotations
 
+import base64
+import hmac
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from cachetools import LRUCache
+
 from rollbook.identity import references
 from rollbook.identity.tokens import Role, Subject, Verifier
+from rollbook.match.commands import Origin
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import MatchUnknown
@@ -21,13 +26,17 @@ from rollbook.server.lobby import Beside, Lobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import summary_message
 from rollbook.server.play.replicas import Replicas
-from rollbook.server.players import Players
 from rollbook.server.rpc.errors import Context, Refusal
 from rollbook.v1.match_pb2 import MatchSummary
 
 _SCHEME: Final = "bearer"
 _MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
 _REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
+
+MOST_REFERENCES: Final = 20_000
+"""References to players that are not made anew for every call."""
+
+_INVITATION_BYTES: Final = 15
 
 
 def caller_of(context: Context, verifier: Verifier) -> Subject:
@@ -81,6 +90,41 @@ class Callers:
     def has_expired(self, caller: Subject) -> bool:
         """Whether the token that the caller came with holds no longer."""
         return self._verifier.has_expired(caller)
+
+
+class Players:
+    """Who callers are in the logs of matches, and who is invited: everything that follows from the service key."""
+
+    def __init__(self, service_key: bytes) -> None:
+        """Derive everything from these 32 bytes."""
+        self._key = service_key
+        self._references: LRUCache[tuple[str, str], bytes] = LRUCache(MOST_REFERENCES)
+
+    def reference(self, caller: Subject, match_id: str) -> bytes:
+        """What stands for the caller in the log of this match, and in no other."""
+        about = caller.key, match_id
+        reference = self._references.get(about)
+        if reference is None:
+            salt = hmac.digest(self._key, b"rollbook/1/salt" + match_id.encode(), "sha256")
+            reference = self._references[about] = references.player_reference(salt, caller.key)
+        return reference
+
+    def origin(self, caller: Subject, match_id: str, request_id: str, now_ms: int) -> Origin:
+        """Whom a command of the caller comes from, as the log of this match will know it."""
+        return Origin(now_ms, self.reference(caller, match_id), references.request_hash(caller.key, request_id))
+
+    def opens(self, caller: Subject, request_id: str) -> str:
+        """The id of the match that this request opens."""
+        return references.match_id(self._key, caller.key, request_id)
+
+    def invitation_code(self, match_id: str) -> str:
+        """What opens a seat of a private match. It is kept nowhere."""
+        digest = hmac.digest(self._key, b"rollbook/1/invitation" + match_id.encode(), "sha256")
+        return base64.b32encode(digest[:_INVITATION_BYTES]).decode("ascii").lower()
+
+    def is_invited(self, match_id: str, code: str) -> bool:
+        """Whether this is the invitation code of the match."""
+        return hmac.compare_digest(code.encode(), self.invitation_code(match_id).encode())
 
 
 @dataclass(frozen=True, slots=True)

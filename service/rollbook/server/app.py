@@ -16,7 +16,7 @@ from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.heads import HeadKeys
-from rollbook.server.access import Callers, Sights
+from rollbook.server.access import Callers, Players, Sights
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
 from rollbook.server.demo import Demo
@@ -28,7 +28,6 @@ from rollbook.server.limits import Held, Limits, Rates
 from rollbook.server.listing import Lists
 from rollbook.server.lobby import Lobby
 from rollbook.server.metrics import MeasuredLog, Metrics
-from rollbook.server.out.answers import Answers
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.heads import Heads
 from rollbook.server.play.commands import Commands
@@ -36,7 +35,6 @@ from rollbook.server.play.lost_logs import LostTails
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opening import Opening
 from rollbook.server.play.replicas import Replicas
-from rollbook.server.players import Players
 from rollbook.server.rpc.errors import Refusing
 from rollbook.server.rpc.feed import FeedServicer
 from rollbook.server.rpc.identity import Guests, IdentityServicer, guest_verifier
@@ -108,7 +106,6 @@ class Parts:
             self.matches, log, self.lobby, self.players, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
         )
         self._heads = Heads(given.head_keys)
-        self._answers = Answers(self._heads)
         self._locator = Locator(self.sights, self.matches)
 
     def match_servicer(self) -> MatchServicer:
@@ -121,11 +118,11 @@ class Parts:
             seats=Seats(self.lobby, self.players, limits.seats_per_subject),
             opening=self.opening,
             commands=self.commands,
-            plays=Plays(self.callers, self.sights, self.commands, self._answers, self._locator, self.metrics.refused),
+            plays=Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused),
             plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),
             lists=Lists(self.lobby, given.finished, self.sights, self.players, given.service_key),
             players=self.players,
-            answers=self._answers,
+            heads=self._heads,
             locator=self._locator,
         )
 

@@ -22,12 +22,11 @@ from rollbook.match.commands import Declined
 from rollbook.match.dice import entropy_commitment
 from rollbook.match.ledger import Ledger
 from rollbook.rules.catalogue import CURRENT
-from rollbook.server.access import Sight, Sights
+from rollbook.server.access import Players, Sight, Sights
 from rollbook.server.failures import RequestReused
 from rollbook.server.lobby import Lobby
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.opening import Opening
-from rollbook.server.players import Players
 from rollbook.server.rpc.errors import Refusal
 from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
 from rollbook.v1 import match_pb2 as proto

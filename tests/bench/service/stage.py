@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import grpc
-
 from rollbook.match.codec.messages import write_choice
 from rollbook.match.ledger import Ledger
 from rollbook.rules.cant_stop import Stop
@@ -13,6 +11,7 @@ from rollbook.server.app import Parts
 from rollbook.server.limits import Limits
 from rollbook.server.rpc.call_log import CallLog
 from rollbook.server.rpc.draining import Draining
+from rollbook.server.rpc.interceptor import Layer
 from rollbook.v1.table_pb2 import Choice, Position
 from tests.server.talking import Person
 from tests.server.watching import Theatre
@@ -29,10 +28,10 @@ UNLIMITED = Limits(
 class Stage(Theatre):
     """A world whose calls are logged, measured and drained as those of a service are."""
 
-    def interceptors(self, service: Parts) -> list[grpc.aio.ServerInterceptor]:
+    def layers(self, service: Parts) -> list[Layer]:
         """All that there are."""
         refused = service.metrics.refused
-        return [CallLog(service.metrics.called), Draining(refused), *super().interceptors(service)]
+        return [CallLog(service.metrics.called), Draining(refused), *super().layers(service)]
 
 
 def stage(log: Any = None) -> Stage:

@@ -46,13 +46,13 @@ class Channel:
     @property
     def sealed(self) -> bool:
         """Whether the seal may be seen."""
-        return self.ledger is not None and self.ledger.match.sealed is not None
+        ledger = self.ledger
+        return ledger is not None and ledger.match.sealed is not None
 
     @property
     def events(self) -> Sequence[Visible]:
         """All events that may be seen, which the replica holds as long as it is watched."""
-        events = self.replica.events or []
-        return events if len(events) == self.head.sequence else events[: self.head.sequence]
+        return (self.replica.events or [])[: self.head.sequence]
 
     def changed(self) -> None:
         """Wake the watchers, for whom new frames have to be made."""
@@ -69,7 +69,8 @@ class Channel:
             ledger = self.ledger
             if ledger is None:
                 raise LookupError("nothing of the match may be seen yet")
-            frame = Events(tuple(self.events[after:]), perspective, ledger)
+            events = self.replica.events or []
+            frame = Events(tuple(events[after : ledger.match.sequence]), perspective, ledger)
             if len(frame.events) < FELL_BEHIND:
                 self._frames[perspective, after] = frame
         return frame

@@ -136,14 +136,15 @@ class Feeds:
                 yield Ended(reason, at)
                 return
             seats_closed = replica.ledger.match.closed
-            behind = channel.head.sequence - at.sequence
+            head = channel.head
+            behind = head.sequence - at.sequence
             if behind >= FELL_BEHIND and caught_up:
                 caught_up = False
                 yield FellBehind(at)
             elif behind:
                 frame = channel.frame(perspective, at.sequence)
                 self._lag(len(frame.events))
-                at = channel.head
+                at = head
                 yield frame
             elif not caught_up:
                 caught_up = True

@@ -12,9 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
-from rollbook.server.access import Sights, judges
+from rollbook.server.access import Players, Sights, judges
 from rollbook.server.lobby import Listed, Lobby
-from rollbook.server.players import Players
 from rollbook.v1.match_pb2 import MatchSummary
 
 _ANYBODY: Final = Subject(OWN_ISSUER, "", Role.PLAYER, (), "", 0)

@@ -9,7 +9,6 @@ from cachetools import LRUCache
 from rollbook.match.chain import Position
 from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
-from rollbook.server.out.projection import head_message
 from rollbook.v1.table_pb2 import SignedHead
 
 MOST_KEPT: Final = 4_096
@@ -30,5 +29,11 @@ class Heads:
         signed = self._signed.get((match_id, at))
         if signed is None:
             head = self._keys.sign(match_id, at.sequence, at.link)
-            signed = self._signed[match_id, at] = head_message(match_id, head)
+            signed = self._signed[match_id, at] = SignedHead(
+                match_id=match_id,
+                sequence=head.sequence,
+                link=head.link,
+                key_id=head.key_id,
+                signature=head.signature,
+            )
         return signed

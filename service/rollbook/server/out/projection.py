@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rollbook.match.chain import Head
 from rollbook.match.codec.envelope import Logged
 from rollbook.match.codec.messages import fill, read_choice, write_choice
 from rollbook.match.events import Happened, Sealed
@@ -20,6 +19,7 @@ from rollbook.match.perspective import Visible
 from rollbook.rules.game import Game, Perspective, Watcher
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.rules.wuerfelzoo_choices import TurnChoices
+from rollbook.v1 import match_pb2 as match_proto
 from rollbook.v1 import table_pb2 as proto
 from rollbook.v1.events_pb2 import HiddenOutcome, Private
 from rollbook.v1.feed_pb2 import MatchFrame
@@ -69,6 +69,33 @@ def _hidden(logged: Logged) -> HiddenOutcome | None:
         return None
     private = Private.FromString(logged.private)
     return private.hidden if private.HasField("hidden") else None
+
+
+def made_message(
+    events: Sequence[Visible], perspective: Perspective, head: proto.SignedHead | None = None
+) -> match_proto.EventsMade:
+    """What a command made; to whoever wants no head, no more than the range and what chance did."""
+    wanted = [event for event in events if head is not None or isinstance(event.logged.event, Happened)]
+    return match_proto.EventsMade(
+        first=events[0].logged.sequence,
+        last=events[-1].logged.sequence,
+        events=[projected(event, perspective) for event in wanted],
+        head=head,
+    )
+
+
+def look_message(
+    ledger: Ledger, perspective: Perspective, summary: match_proto.MatchSummary, head: proto.SignedHead, now_ms: int
+) -> match_proto.GetMatchResponse:
+    """The match as one caller sees it at this moment; all of it is of one position."""
+    return match_proto.GetMatchResponse(
+        summary=summary,
+        perspective=perspective_message(perspective),
+        view=view_message(ledger, perspective),
+        legal=legal_message(ledger, perspective),
+        clocks=clocks_message(ledger, now_ms),
+        head=head,
+    )
 
 
 class NotSealed(Exception):
@@ -130,7 +157,7 @@ def choice_of(game: AnyGame, sent: proto.Choice) -> Any:
     return read_choice(game, getattr(sent, game.name))
 
 
-# Clocks and heads
+# Clocks
 
 
 def clocks_message(ledger: Ledger, now_ms: int) -> proto.Clocks | None:
@@ -146,15 +173,4 @@ def clocks_message(ledger: Ledger, now_ms: int) -> proto.Clocks | None:
         seat=clock.seat if running else None,
         turn_left_ms=clock.left_ms if running else 0,
         reserve_left_ms=clock.reserve_ms,
-    )
-
-
-def head_message(match_id: str, head: Head) -> proto.SignedHead:
-    """The service's word for a log up to a position."""
-    return proto.SignedHead(
-        match_id=match_id,
-        sequence=head.sequence,
-        link=head.link,
-        key_id=head.key_id,
-        signature=head.signature,
     )

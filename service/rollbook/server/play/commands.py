@@ -27,13 +27,12 @@ from rollbook.match.commands import (
 from rollbook.match.events import SeatTaken
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import Invalid
-from rollbook.server.access import Sight, Sights, check_request_id
+from rollbook.server.access import Players, Sight, Sights, check_request_id
 from rollbook.server.failures import MatchUnknown, RequestReused
 from rollbook.server.lobby import Lobby
 from rollbook.server.out.projection import choice_of
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.play.replicas import Replicas
-from rollbook.server.players import Players
 from rollbook.server.rpc.errors import Refusal
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1 import table_pb2

@@ -12,12 +12,11 @@ from rollbook.match.events import Opened, Terms
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Game
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.server.access import check_request_id, require
+from rollbook.server.access import Players, check_request_id, require
 from rollbook.server.limits import Limits
 from rollbook.server.lobby import Lobby
 from rollbook.server.out.summary import read_options
 from rollbook.server.play.matches import Answer, Matches
-from rollbook.server.players import Players
 from rollbook.server.rpc.errors import Refusal
 from rollbook.storage.port import Log
 from rollbook.v1 import match_pb2 as proto

@@ -60,7 +60,7 @@ class Replica:
     @property
     def sequence(self) -> int:
         """The number of the last event that is known; 0 if none is."""
-        return 0 if self.known is None else self.known.head.sequence
+        return 0 if self.known is None else self.known.match.sequence
 
     def unwatched(self) -> None:
         """Somebody watches no more; for nobody the events are not held."""

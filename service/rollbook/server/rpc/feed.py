@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
+from functools import partial
 from typing import Final
 
 from rollbook.identity.tokens import Subject
@@ -88,7 +89,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         with self._watches.by(caller.key):
             try:
                 position = _asked(request)
-                expired = lambda: self._callers.has_expired(caller)  # noqa: E731 - asked again and again
+                expired = partial(self._callers.has_expired, caller)
                 async with aclosing(self._feeds.watch(request.match_id, position, eyes, expired)) as frames:
                     async for frame in frames:
                         yield self._messages.of(frame)

@@ -10,15 +10,15 @@ from rollbook.identity.names import player_name
 from rollbook.identity.tokens import Role
 from rollbook.rules.game import Watcher
 from rollbook.server import listing
-from rollbook.server.access import Callers, Sight, Sights, require
+from rollbook.server.access import Callers, Players, Sight, Sights, require
 from rollbook.server.limits import Held
 from rollbook.server.listing import Lists
 from rollbook.server.lobby import Lobby
-from rollbook.server.out.answers import Answers
+from rollbook.server.out.heads import Heads
+from rollbook.server.out.projection import look_message, made_message
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
 from rollbook.server.play.matches import Answer
 from rollbook.server.play.opening import Opening
-from rollbook.server.players import Players
 from rollbook.server.rpc.errors import Context, Refusal
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.server.rpc.play import Plays
@@ -67,7 +67,7 @@ class MatchServicer(MatchServiceServicer):
         plays_held: Held,
         lists: Lists,
         players: Players,
-        answers: Answers,
+        heads: Heads,
         locator: Locator,
     ) -> None:
         """Serve these matches."""
@@ -81,7 +81,7 @@ class MatchServicer(MatchServiceServicer):
         self._plays_held = plays_held
         self._lists = lists
         self._players = players
-        self._answers = answers
+        self._heads = heads
         self._locator = locator
 
     async def ListGames(  # noqa: N802 - named by the contract
@@ -100,7 +100,7 @@ class MatchServicer(MatchServiceServicer):
         opened = answer.ledger.opened
         code = self._players.invitation_code(opened.match_id) if opened.terms.is_private else ""
         # Nobody sits anywhere in event 1, and nothing that it hides is ever for anybody.
-        made = self._answers.made(answer.made, answer.ledger, answer.leads_to, Watcher.PUBLIC)
+        made = made_message(answer.made, Watcher.PUBLIC, self._heads.of(answer.ledger, answer.leads_to))
         return proto.OpenMatchResponse(made=made, match_id=opened.match_id, invitation_code=code)
 
     async def TakeSeat(  # noqa: N802 - named by the contract
@@ -146,7 +146,7 @@ class MatchServicer(MatchServiceServicer):
         now_ms = await self._log.now_ms() if terms.turn_seconds else 0
         if sight.perspective is Watcher.PUBLIC and ledger.match.sealed is None:
             now_ms -= terms.spectator_delay_seconds * 1_000
-        return self._answers.looked_at(ledger, sight.perspective, sight.summary, now_ms)
+        return look_message(ledger, sight.perspective, sight.summary, self._heads.of(ledger), now_ms)
 
     async def ListMatches(  # noqa: N802 - named by the contract
         self, request: proto.ListMatchesRequest, context: Context
@@ -194,8 +194,8 @@ class MatchServicer(MatchServiceServicer):
                     yield answer
 
     def _made(self, sight: Sight, answer: Answer) -> proto.EventsMade:
-        perspective = sight.perspective_on(answer.ledger)
-        return self._answers.made(answer.made, answer.ledger, answer.leads_to, perspective)
+        head = self._heads.of(answer.ledger, answer.leads_to)
+        return made_message(answer.made, sight.perspective_on(answer.ledger), head)
 
     def _located(self, sight: Sight, request: Placed, code: str = "") -> AbstractAsyncContextManager[None]:
         """A refusal gets to know where the match of a command stands."""

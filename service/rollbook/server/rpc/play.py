@@ -17,7 +17,8 @@ from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Position
 from rollbook.match.commands import Declined
 from rollbook.server.access import Callers, Sight, Sights, check_request_id
-from rollbook.server.out.answers import Answers, outcomes
+from rollbook.server.out.heads import Heads
+from rollbook.server.out.projection import made_message
 from rollbook.server.play.commands import Commands, position_of
 from rollbook.server.play.matches import Answer
 from rollbook.server.rpc.errors import Refusal, play_refusal, refusal_of
@@ -39,7 +40,7 @@ class Plays:
     callers: Callers
     sights: Sights
     commands: Commands
-    answers: Answers
+    heads: Heads
     locator: Locator
     count_refusal: Callable[[str], None]
 
@@ -81,11 +82,8 @@ class PlayStream:
                 self._refusals += 1
             return proto.PlayResponse(request_id=request_id, refused=play_refusal(refusal))
         self._leads_to = answer.leads_to
-        perspective = sight.perspective_on(answer.ledger)
-        if request.outcomes_only:
-            made = outcomes(answer.made, perspective)
-        else:
-            made = self._with.answers.made(answer.made, answer.ledger, answer.leads_to, perspective)
+        head = None if request.outcomes_only else self._with.heads.of(answer.ledger, answer.leads_to)
+        made = made_message(answer.made, sight.perspective_on(answer.ledger), head)
         return proto.PlayResponse(request_id=request_id, made=made)
 
     async def _begin(self, match_id: str) -> None:
