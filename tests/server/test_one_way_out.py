@@ -34,8 +34,6 @@ ALLOWED = {
     ("metrics.py", "state"),
     ("sweeper.py", "state"),
     ("rpc/feed.py", "state"),
-    # House bots are players, who know what they do.
-    ("demo.py", "state"),
     # The type of a field that only `out` gives a value.
     ("rpc/errors.py", "LegalChoices"),
 }

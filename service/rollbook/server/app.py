@@ -19,10 +19,10 @@ from rollbook.match.heads import HeadKeys
 from rollbook.server.access import Callers, Players, Sights
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
-from rollbook.server.demo import Demo
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
+from rollbook.server.house import HouseProcess
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.limits import Held, Limits, Rates
 from rollbook.server.listing import Lists
@@ -42,7 +42,6 @@ from rollbook.server.rpc.location import Locator
 from rollbook.server.rpc.match import MatchServicer, Seats
 from rollbook.server.rpc.play import Plays
 from rollbook.server.rpc.replay import ReplayServicer
-from rollbook.server.settings import DEMO_SECONDS
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.archive.port import Step, no_step
@@ -194,12 +193,6 @@ class Parts:
             step=step,
         )
 
-    def demo(self, pause_seconds: float) -> Demo:
-        """House bots that play, with so long a pause before every choice."""
-        return Demo(
-            self.lobby, self.players, self.sights, self.opening, self.commands, self.given.service_key, pause_seconds
-        )
-
 
 async def assemble(foundation: Foundation) -> Assembly:
     """Everything that the contract has, on this log and these keys."""
@@ -227,12 +220,10 @@ async def assemble(foundation: Foundation) -> Assembly:
     sweeper.start()
     archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
     await archivist.start()
-    demo = parts.demo(settings.demo_seconds or DEMO_SECONDS)
-    if settings.demo_seconds is not None:
-        demo.start()
+    demo = settings.demo_seconds
+    house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
 
     async def close() -> None:
-        await demo.close()
         await sweeper.close()
         await archivist.close()
 
@@ -241,7 +232,6 @@ async def assemble(foundation: Foundation) -> Assembly:
             Servicer(
                 match_pb2.DESCRIPTOR.services_by_name["MatchService"].full_name,
                 lambda server: add_MatchServiceServicer_to_server(matches, server),
-                drain=demo.drain,
                 close=close,
             ),
             Servicer(
@@ -261,6 +251,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             ),
         ],
         [Refusing(parts.metrics.refused)],
+        [] if house is None else [house],
     )
 
 

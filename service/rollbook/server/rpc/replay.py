@@ -15,7 +15,7 @@ from rollbook.match.heads import HeadKeys
 from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, write
 from rollbook.rules.game import Watcher
 from rollbook.server.access import Callers, Sight, Sights
-from rollbook.server.auditors import Auditors
+from rollbook.server.auditors import Auditors, NotInstalled
 from rollbook.server.limits import Held, Limits
 from rollbook.server.out.replay_export import sealed_replay, seen_replay
 from rollbook.server.play.replicas import Replicas
@@ -23,21 +23,9 @@ from rollbook.server.rpc.errors import Context, Refusal
 from rollbook.storage.archive.log import ArchivedLog, whole_log
 from rollbook.v1 import replay_pb2 as proto
 from rollbook.v1.replay_pb2_grpc import ReplayServiceServicer
-from rollbook_replays.audit.verdicts import Verdict
 
 PART_BYTES: Final = 64 << 10
 UPLOAD_SECONDS: Final = 60
-LONGEST_SENTENCE: Final = 500
-"""Of what an audit found, which a file may have put there."""
-
-MOST_MISSING: Final = 20
-
-_VERDICTS: Final[dict[Verdict, proto.Verdict.ValueType]] = {
-    Verdict.EXACT: proto.VERDICT_EXACT,
-    Verdict.UNVERIFIED: proto.VERDICT_UNVERIFIED,
-    Verdict.DIVERGED: proto.VERDICT_DIVERGED,
-    Verdict.UNREADABLE: proto.VERDICT_UNREADABLE,
-}
 
 
 class ReplayServicer(ReplayServiceServicer):
@@ -88,17 +76,14 @@ class ReplayServicer(ReplayServiceServicer):
         """What a file is worth."""
         caller = self._callers.of(context)
         with self._auditing.by(caller.key):
-            outcome = await self._auditors.audit(await _uploaded(request_iterator))
-        self._count_audit(outcome.verdict)
-        return proto.AuditReplayResponse(
-            verdict=_VERDICTS[outcome.verdict],
-            match_id=outcome.match_id,
-            event=outcome.event,
-            check=outcome.check,
-            expected=outcome.expected[:LONGEST_SENTENCE],
-            found=outcome.found[:LONGEST_SENTENCE],
-            missing=[sentence[:LONGEST_SENTENCE] for sentence in outcome.missing[:MOST_MISSING]],
-        )
+            try:
+                self._auditors.check_installed()
+            except NotInstalled:
+                why = "this service has no auditor; `rollbook audit` takes the file at home"
+                raise Refusal("AUDIT_NOT_INSTALLED", why) from None
+            audited = await self._auditors.audit(await _uploaded(request_iterator))
+        self._count_audit(proto.Verdict.Name(audited.verdict).removeprefix("VERDICT_").lower())
+        return audited
 
     async def _file(self, caller: Subject, request: proto.GetReplayRequest) -> bytes:
         match_id = request.match_id
