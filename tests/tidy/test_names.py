@@ -43,7 +43,6 @@ GERUNDS_UNTIL_RENAMED: Final = {
     "service/rollbook/server/listing.py",
     "service/rollbook/server/play/opening.py",
     "service/rollbook/server/rpc/draining.py",
-    "service/rollbook/server/rpc/wrapping.py",
 }
 """Modules that are being rewritten; one leaves this set as soon as it is called otherwise."""
 

@@ -27,4 +27,4 @@ def play(
     """
     from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
 
-    return start.play(start.Asked(at, language, name))
+    return start.play(start.TerminalOptions(at, language, name))

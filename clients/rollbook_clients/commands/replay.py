@@ -27,4 +27,4 @@ def replay(
     """
     from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
 
-    return start.replay(start.Asked(at, language), source)
+    return start.replay(start.TerminalOptions(at, language), source)

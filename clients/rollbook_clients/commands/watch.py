@@ -34,4 +34,4 @@ def watch(
     from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
 
     heads = None if keep_heads is None else keep_heads.expanduser()
-    return start.watch(start.Asked(at, language, heads=heads), match)
+    return start.watch(start.TerminalOptions(at, language, heads=heads), match)

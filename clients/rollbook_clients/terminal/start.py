@@ -28,7 +28,7 @@ from rollbook_replays.games.words import Words
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TerminalOptions:
     """What the words of a command say about service and person."""
 
     at: ServiceOptions
@@ -42,12 +42,12 @@ class Asked:
         return words_in(self.language or language_of_this_person())
 
 
-def play(asked: Asked) -> int:
+def play(asked: TerminalOptions) -> int:
     """The lobby, from which one plays."""
     return _at_a_service(asked, lambda table, profile: LobbyScreen(table, asked.words, profile))
 
 
-def watch(asked: Asked, match_id: str | None) -> int:
+def watch(asked: TerminalOptions, match_id: str | None) -> int:
     """A match, or the lobby to choose one from."""
 
     def first(table: Table, profile: Profile) -> Screen[None]:
@@ -58,7 +58,7 @@ def watch(asked: Asked, match_id: str | None) -> int:
     return _at_a_service(asked, first, match_id)
 
 
-def replay(asked: Asked, source: str) -> int:
+def replay(asked: TerminalOptions, source: str) -> int:
     """A replay file, or a match of a service as a file."""
     if not _on_a_terminal():
         return Exit.USAGE
@@ -80,12 +80,14 @@ def replay(asked: Asked, source: str) -> int:
     return asyncio.run(_shown(ReplayScreen(film, asked.words), asked.words))
 
 
-async def _taken_home(asked: Asked, match_id: str) -> bytes:
+async def _taken_home(asked: TerminalOptions, match_id: str) -> bytes:
     async with _table(asked, Profile(name=asked.name)) as table:
         return await table.match(match_id).replay()
 
 
-def _at_a_service(asked: Asked, first: Callable[[Table, Profile], Screen[None]], match_id: str | None = None) -> int:
+def _at_a_service(
+    asked: TerminalOptions, first: Callable[[Table, Profile], Screen[None]], match_id: str | None = None
+) -> int:
     if not _on_a_terminal():
         return Exit.USAGE
     try:
@@ -103,7 +105,9 @@ def _at_a_service(asked: Asked, first: Callable[[Table, Profile], Screen[None]],
         return _told(asked, error)
 
 
-async def _running(asked: Asked, first: Callable[[Table, Profile], Screen[None]], match_id: str | None) -> int:
+async def _running(
+    asked: TerminalOptions, first: Callable[[Table, Profile], Screen[None]], match_id: str | None
+) -> int:
     profile = Profile(name=asked.name)
     async with _table(asked, profile) as table:
         # Whoever is refused hears it now, and not in a lobby that stays empty.
@@ -122,7 +126,7 @@ async def _shown(first: Screen[None], words: Words) -> int:
     return Exit.WRONG if code is None else code
 
 
-def _table(asked: Asked, profile: Profile) -> Table:
+def _table(asked: TerminalOptions, profile: Profile) -> Table:
     return connect(
         asked.at.service,
         name=profile.name,
@@ -133,7 +137,7 @@ def _table(asked: Asked, profile: Profile) -> Table:
     )
 
 
-def _told(asked: Asked, error: Failed | RollbookError) -> int:
+def _told(asked: TerminalOptions, error: Failed | RollbookError) -> int:
     match error:
         case Failed():
             _say(error.why)

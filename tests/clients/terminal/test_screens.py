@@ -19,7 +19,7 @@ from rollbook.v1.raffzahn_pb2 import RAFFZAHN_EDITION_REVISED, RaffzahnOptions
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film
 from rollbook_clients.terminal.language import words_in
-from rollbook_clients.terminal.screens.new_match import Opening
+from rollbook_clients.terminal.screens.new_match import NewMatch
 from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_clients.terminal.widgets.board import Board
 from rollbook_clients.terminal.widgets.control import Control
@@ -267,7 +267,7 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
     on_screen(screen, does)
 
 
-# Opening a match
+# NewMatch a match
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_a_match_is_agreed_on_line_by_line(keys: str, expected: OpenMatchRequest
     agreed: list[OpenMatchRequest | None] = []
 
     async def does(pilot: Pilot[Any]) -> None:
-        pilot.app.push_screen(Opening(WORDS), agreed.append)
+        pilot.app.push_screen(NewMatch(WORDS), agreed.append)
         await pilot.pause()
         await pilot.press(*keys.split())
         await pilot.pause()
@@ -306,7 +306,7 @@ def test_options_that_do_not_go_together_cannot_be_opened() -> None:
     agreed: list[OpenMatchRequest | None] = []
 
     async def does(pilot: Pilot[Any]) -> None:
-        pilot.app.push_screen(Opening(WORDS), agreed.append)
+        pilot.app.push_screen(NewMatch(WORDS), agreed.append)
         await pilot.pause()
         await pilot.press("home", "down", "down", "right", "end", "enter")
         await pilot.pause()
@@ -323,7 +323,7 @@ def test_help_explains_a_new_match_and_its_game() -> None:
     """Whoever does not know the game yet can read of it before agreeing on it, and comes back to the same lines."""
 
     async def does(pilot: Pilot[Any]) -> None:
-        pilot.app.push_screen(Opening(WORDS))
+        pilot.app.push_screen(NewMatch(WORDS))
         await pilot.press("question_mark")
         await pilot.pause()
         assert "Four dice make two pairs" in screen_lines(pilot.app)

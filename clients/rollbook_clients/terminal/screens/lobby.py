@@ -23,7 +23,7 @@ from rollbook_clients.terminal.known_game import known_game
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.help import Help
 from rollbook_clients.terminal.screens.match import hint
-from rollbook_clients.terminal.screens.new_match import Opening
+from rollbook_clients.terminal.screens.new_match import NewMatch
 from rollbook_clients.terminal.screens.question import AskLine
 from rollbook_clients.terminal.screens.table import TableScreen
 from rollbook_replays.games.options import differing
@@ -205,7 +205,7 @@ class LobbyScreen(Screen[None]):
     def action_open(self) -> None:
         """Agree on a new match."""
         if not self._watch_only:
-            self.app.push_screen(Opening(self.words), self._opened)
+            self.app.push_screen(NewMatch(self.words), self._opened)
 
     def _opened(self, agreed: OpenMatchRequest | None) -> None:
         if agreed is not None:

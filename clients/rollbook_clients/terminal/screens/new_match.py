@@ -31,7 +31,7 @@ ROUND_NUMBERS: Final = (0, 10, 20, 30, 50, 100)
 """Of an option that may have hundreds of values, those that are offered."""
 
 
-class Opening(ModalScreen[OpenMatchRequest | None]):
+class NewMatch(ModalScreen[OpenMatchRequest | None]):
     """Up and down between the lines, left and right through their values; Enter on the last line opens the match."""
 
     BINDINGS: ClassVar = [

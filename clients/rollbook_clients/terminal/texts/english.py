@@ -90,7 +90,7 @@ that always has matches; --service HOST:PORT names another.""",
     "lobby.you_are": "you are {name}",
     "lobby.ask_code": "Match, and for a private one a space and its invitation code:",
     "lobby.ask_name": "How are you called at the next table?",
-    # Opening a match.
+    # NewMatch a match.
     "opening.title": "A new match",
     "opening.open": "Open the match and sit down",
     "opening.game": "Game",

@@ -90,7 +90,7 @@ einen, der immer Partien hat; --service HOST:PORT nennt einen anderen.""",
     "lobby.you_are": "du bist {name}",
     "lobby.ask_code": "Partie, bei einer privaten dahinter Leerzeichen und Einladungscode:",
     "lobby.ask_name": "Wie heißt du am nächsten Tisch?",
-    # Opening a match.
+    # NewMatch a match.
     "opening.title": "Eine neue Partie",
     "opening.open": "Partie eröffnen und hinsetzen",
     "opening.game": "Spiel",

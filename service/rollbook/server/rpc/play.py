@@ -6,7 +6,8 @@ client can have in flight. What concerns the stream itself is raised and ends it
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Final
 
 import grpc
@@ -14,10 +15,14 @@ import grpc
 from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Position
-from rollbook.server.out.answers import located, made_message, outcomes_message
-from rollbook.server.play import commands
+from rollbook.match.commands import Declined
+from rollbook.server.access import Callers, Sight, Sights, check_request_id
+from rollbook.server.out.heads import Heads
+from rollbook.server.out.projection import made_message
+from rollbook.server.play.commands import Commands, position_of
+from rollbook.server.play.matches import Answer
 from rollbook.server.rpc.errors import Refusal, play_refusal, refusal_of
-from rollbook.server.service import Service, check_request_id
+from rollbook.server.rpc.location import Asked, Locator
 from rollbook.v1 import match_pb2 as proto
 
 LONGEST_REQUEST_ID: Final = 64
@@ -28,12 +33,32 @@ _ENDS_THE_STREAM: Final = {
 }
 
 
-class Stream:
+@dataclass(frozen=True, slots=True)
+class Plays:
+    """Streams of choices, of whoever asks for one."""
+
+    callers: Callers
+    sights: Sights
+    commands: Commands
+    heads: Heads
+    locator: Locator
+    count_refusal: Callable[[str], None]
+
+    async def play(
+        self, caller: Subject, requests: AsyncIterator[proto.PlayRequest]
+    ) -> AsyncGenerator[proto.PlayResponse, None]:
+        """Answer every request, in order."""
+        stream = PlayStream(self, caller)
+        async for request in requests:
+            yield await stream.answer(request)
+
+
+class PlayStream:
     """What one stream remembers: its match, how many refusals it has sent, and where its last choice led."""
 
-    def __init__(self, service: Service, caller: Subject) -> None:
+    def __init__(self, plays: Plays, caller: Subject) -> None:
         """Begin before the first request."""
-        self._service = service
+        self._with = plays
         self._caller = caller
         self._match_id = ""
         self._refusals = 0
@@ -42,29 +67,32 @@ class Stream:
 
     async def answer(self, request: proto.PlayRequest) -> proto.PlayResponse:
         """The one answer to a request; what ends the stream is raised."""
-        if self._service.verifier.has_expired(self._caller):
+        if self._with.callers.has_expired(self._caller):
             raise TokenRefused(TokenReason.EXPIRED, "the token has expired")
         if not self._match_id:
             await self._begin(request.match_id)
         request_id = request.request_id[:LONGEST_REQUEST_ID]
         try:
-            made, self._leads_to = await self._made(request)
+            sight, answer = await self._chosen(request)
         except Exception as error:  # noqa: BLE001 - what is no refusal is raised again
             refusal = await self._refusal(error, request)
             self._leads_to = None
-            self._service.metrics.refused(refusal.reason)
+            self._with.count_refusal(refusal.reason)
             if refusal.reason != "SKIPPED":
                 self._refusals += 1
             return proto.PlayResponse(request_id=request_id, refused=play_refusal(refusal))
+        self._leads_to = answer.leads_to
+        head = None if request.outcomes_only else self._with.heads.of(answer.ledger, answer.leads_to)
+        made = made_message(answer.made, sight.perspective_on(answer.ledger), head)
         return proto.PlayResponse(request_id=request_id, made=made)
 
     async def _begin(self, match_id: str) -> None:
         if not match_id:
             raise Refusal("OTHER_MATCH_IN_PLAY", "the first request of a stream names its match")
-        await self._service.now(self._caller, match_id)
+        await self._with.sights.now(self._caller, match_id)
         self._match_id = match_id
 
-    async def _made(self, request: proto.PlayRequest) -> tuple[proto.EventsMade, Position]:
+    async def _chosen(self, request: proto.PlayRequest) -> tuple[Sight, Answer]:
         if request.match_id not in {"", self._match_id}:
             raise Refusal("OTHER_MATCH_IN_PLAY", "a stream is for one match")
         if request.refusals_seen > self._refusals:
@@ -73,33 +101,22 @@ class Stream:
         if request.refusals_seen < self._refusals:
             raise Refusal("SKIPPED", "a choice before this one was refused, so this one was not looked at")
         check_request_id(request.request_id)
-        self._service.rates.take(self._caller.key, self._service.clock_ms())
-        sight = await self._service.known(self._caller, self._match_id, request.request_id)
-        tell = outcomes_message if request.outcomes_only else made_message
-        return await commands.choose(self._service, sight, request, self._position(request), tell)
+        self._with.callers.count(self._caller)
+        sight = await self._with.sights.known(self._caller, self._match_id, request.request_id)
+        return sight, await self._with.commands.choose(sight, request, self._position(request))
 
-    def _position(self, request: proto.PlayRequest) -> Position | Refusal:
+    def _position(self, request: proto.PlayRequest) -> Position | Declined:
         """The position that is answered; a link may be left out that follows from the choice before."""
         leads_to = self._leads_to
         if leads_to is None or not request.HasField("position") or request.position.link:
-            return commands.position_of(request)
+            return position_of(request)
         foreseen = request.position.sequence == leads_to.sequence
         return leads_to if foreseen else Position(request.position.sequence, b"")
 
     async def _refusal(self, error: Exception, request: proto.PlayRequest) -> Refusal:
-        told = await located(
-            self._service, self._caller, self._match_id, error, request.position, request_id=request.request_id
-        )
-        refusal = refusal_of(told)
+        asked = Asked(self._caller, self._match_id, request.position, request_id=request.request_id)
+        error = await self._with.locator.located(asked, error)
+        refusal = refusal_of(error)
         if refusal is None or refusal.code in _ENDS_THE_STREAM:
-            raise told
+            raise error
         return refusal
-
-
-async def play(
-    service: Service, caller: Subject, requests: AsyncIterator[proto.PlayRequest]
-) -> AsyncGenerator[proto.PlayResponse, None]:
-    """Answer every request, in order."""
-    stream = Stream(service, caller)
-    async for request in requests:
-        yield await stream.answer(request)
