@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from rollbook_replays.history import look
 from rollbook_replays.narration import draw_board
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "boards"
 
 def snapshot(game: str) -> str:
     """Both boards of one match."""
-    seen = look(recorded(game, CURRENT[game].seats[-1]), Watcher.PUBLIC)
+    seen = look(recorded(game, current()[game].seats[-1]), Watcher.PUBLIC)
     boards = []
     for at in (seen.count // 2, seen.count):
         drawn = "".join(draw_board(seen.at(at), seen.eyes))
@@ -28,5 +28,5 @@ def snapshot(game: str) -> str:
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for name in CURRENT:
+    for name in current():
         (FOLDER / f"{name}.txt").write_text(snapshot(name), encoding="utf-8", newline="\n")

@@ -19,7 +19,7 @@ from rollbook.match.check import check
 from rollbook.match.codec.notation import write as write_plain
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, Replay, read, without_names, write
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook_replays.history import look
 from rollbook_replays.narration import tell
@@ -27,7 +27,7 @@ from rollbook_replays.text import WIDTH
 from tests.replays.replaying import KEYS, SEED, cut, recorded
 from tests.replays.snapshots import FOLDER, snapshot
 
-GAMES = list(CURRENT)
+GAMES = list(current())
 GOLDEN = sorted((Path(__file__).parents[2] / "replays" / "golden").glob(f"*{SUFFIX}"))
 ESCAPE = "\x1b["
 
@@ -81,7 +81,7 @@ def test_the_boards_are_drawn_as_they_were_looked_at(game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str) -> None:
     """Also where names are of characters that take two columns, or of accents that take none."""
-    seats = CURRENT[game].seats[-1]
+    seats = current()[game].seats[-1]
     names = [letter * 40 for letter in ("W", "龍", "e\u0301", "x", "y", "z")[:seats]]
     replay = recorded(game, seats, names=names)
     seen = look(replay)
@@ -92,7 +92,7 @@ def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str)
 @pytest.mark.parametrize("game", GAMES)
 def test_the_plain_form_of_a_file_is_that_of_the_match(game: str) -> None:
     """The same bytes that a simulation prints, so whoever has either can compare them."""
-    seats = CURRENT[game].seats[0]
+    seats = current()[game].seats[0]
     seen = look(recorded(game, seats))
     played = Simulation(find(game), find(game).settle({}, seats), seats, SEED, 0)
     expected = "".join(write_plain(played.header, played.events()))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.server.demo import READY_SECONDS, SEATS, TURN_SECONDS, Demo
 from rollbook.server.settings import SettingReason, SettingRefused, Settings
 from rollbook.server.sweeper import Sweeper
@@ -86,7 +86,7 @@ async def until(guest: Stranger, condition: Callable[[dict[str, MatchSummary]], 
 
 def all_run(found: dict[str, MatchSummary]) -> bool:
     """Whether there is a running match of each game."""
-    return set(CURRENT) == {game for game, match in found.items() if match.state == MATCH_STATE_RUNNING}
+    return set(current()) == {game for game, match in found.items() if match.state == MATCH_STATE_RUNNING}
 
 
 def test_there_is_a_public_match_of_each_game_and_every_seat_brings_entropy(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_there_is_a_public_match_of_each_game_and_every_seat_brings_entropy(tmp_
     run(scenario)
 
 
-@pytest.mark.parametrize("game", list(CURRENT))
+@pytest.mark.parametrize("game", list(current()))
 def test_a_match_of_the_demo_is_valid_and_the_next_one_follows(game: str, tmp_path: Path) -> None:
     """What `rollbook tail` prints of it passes check; when it is over, another one of the game is opened."""
 

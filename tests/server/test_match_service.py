@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from rollbook.match.chain import Entry
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.v1 import match_pb2, table_pb2
 from rollbook.v1.events_pb2 import Event
 from tests.server.talking import Person, World, refusal, run, some_choice
@@ -52,7 +52,7 @@ def test_what_can_be_played_is_told_without_a_token() -> None:
 
     async def scenario(world: World) -> None:
         response = await world.nobody().call("ListGames")
-        assert sorted(CURRENT) == [ruleset.game for ruleset in response.rulesets]
+        assert sorted(current()) == [ruleset.game for ruleset in response.rulesets]
         assert all(ruleset.components.startswith("{") for ruleset in response.rulesets)
 
     run(scenario)

@@ -27,7 +27,7 @@ from rollbook.match.fold import Misplaced
 from rollbook.match.heads import is_signed
 from rollbook.match.ledger import Ledger
 from rollbook.rules.allie_gator_table import Card, Drawn, Steal, Stolen
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, Perspective, ToChoose, Watcher, everything_is_open
 from rollbook.rules.refusals import Invalid, Reason
@@ -53,7 +53,7 @@ from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooFace, WuerfelzooTurnChoices
 from tests.match.table import SECRET
 from tests.match.test_decide import CLOCKED, Played
 
-GAMES: Final = list(CURRENT)
+GAMES: Final = list(current())
 KEY: Final = Ed25519PrivateKey.from_private_bytes(bytes(range(32, 64)))
 KEY_ID: Final = "0123456789abcdef"
 PUBLIC, JUDGE = Watcher.PUBLIC, Watcher.JUDGE

@@ -22,7 +22,7 @@ from rollbook.match.check import check
 from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.codec.notation import Header, write
 from rollbook.match.events import Opened, Ready
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.feed_pb2 import MatchFrame
@@ -173,7 +173,7 @@ def test_every_number_of_seats_plays_every_game_to_the_end_over_the_wire(name: s
         rng = random.Random(SEED)
         async with serving(tmp_path) as service:
             line = Line(service.address)
-            for seats in CURRENT[name].seats:
+            for seats in current()[name].seats:
                 match_id, people = await seated(line, seats, rng, **GAMES[name])
                 watcher = Stranger(line, "Watcher", rng)
                 await watcher.sign_in()

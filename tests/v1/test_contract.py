@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor, MethodDescriptor
 
-from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Game
 from rollbook.rules.refusals import Reason
 from rollbook.rules.wuerfelzoo_choices import PlayOffer, TurnChoices
@@ -59,7 +59,7 @@ READS = {
 GAMES = {"cant_stop": 12, "raffzahn": 13, "wuerfelzoo": 14, "allie_gator": 15}
 
 by_file = pytest.mark.parametrize("stem", PROTOS)
-by_game = pytest.mark.parametrize("game", RULESETS, ids=lambda game: f"{game.name}-{game.version}")
+by_game = pytest.mark.parametrize("game", rulesets(), ids=lambda game: f"{game.name}-{game.version}")
 
 
 def _file(stem: str) -> FileDescriptor:
@@ -131,7 +131,7 @@ def test_every_write_answers_with_the_events_it_made() -> None:
 @by_file
 def test_a_game_has_the_same_number_in_every_oneof(stem: str) -> None:
     """A oneof of games holds all of them, by the same numbers; only what hides something holds the games that do."""
-    assert {game.name for game in RULESETS} == GAMES.keys()
+    assert {game.name for game in rulesets()} == GAMES.keys()
     for message in _with_nested(_file(stem).message_types_by_name.values()):
         for oneof in message.oneofs:
             games = {field.name: field.number for field in oneof.fields if field.name in GAMES}

@@ -13,7 +13,7 @@ import pytest
 from google.protobuf.message import Message
 
 from rollbook.rules.allie_gator import SPECIALS
-from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Game, Watcher
 from rollbook.rules.raffzahn_table import BLUE, YELLOW
 from rollbook.rules.wuerfelzoo_table import FACES
@@ -29,7 +29,7 @@ FIRST_OF_ENUM = re.compile(r"enum (\w+) \{\n(?:\s*//.*\n)*\s*(\w+) = (-?\d+);")
 HIDING = {("allie_gator", "draw"): ["seat", "count"], ("allie_gator", "steal"): []}
 """What the bytes of an event say of outcomes that hide their cards."""
 
-by_game = pytest.mark.parametrize("game", RULESETS, ids=lambda game: f"{game.name}-{game.version}")
+by_game = pytest.mark.parametrize("game", rulesets(), ids=lambda game: f"{game.name}-{game.version}")
 by_proto = pytest.mark.parametrize("name", PROTOS)
 
 

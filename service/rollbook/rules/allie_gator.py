@@ -478,6 +478,7 @@ GAME: Game[State, Choice, Outcome] = Game(
         "numbers": list(NUMBERS),
         **{name: COPIES[special] for special, name in SPECIALS.items()},
     },
+    messages="rollbook.v1.allie_gator_pb2",
     choices=CHOICES,
     outcomes=OUTCOMES,
     begin=begin,
@@ -491,3 +492,5 @@ GAME: Game[State, Choice, Outcome] = Game(
     seen=seen,
     places=places,
 )
+
+RULESETS = (GAME,)

@@ -9,14 +9,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NewType, TypeAlias, cast
+from typing import Annotated, NewType, TypeAlias, cast
 
 from rollbook.rules.chance import FirstSeat
+from rollbook.rules.game import Words
 from rollbook.rules.options import Options
 
 # Components
 
-Card = NewType("Card", int)
+Card = NewType("Card", Annotated[int, Words({71: "reverse", 72: "steal", 73: "raise", 74: "gift"})])
 """A number card by its number, or one of the special cards below; cards of one special kind are alike."""
 
 REVERSE, STEAL, RAISE, GIFT = map(Card, range(71, 75))

@@ -437,6 +437,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     options=OPTIONS,
     combine=combine,
     components={"columns": {str(column): length for column, length in LENGTHS.items()}},
+    messages="rollbook.v1.cant_stop_pb2",
     choices=CHOICES,
     outcomes=OUTCOMES,
     begin=begin,
@@ -450,3 +451,5 @@ GAME: Game[State, Choice, Outcome] = Game(
     seen=everything_is_open,
     places=places,
 )
+
+RULESETS = (GAME,)

@@ -481,6 +481,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     options=OPTIONS,
     combine=any_options,
     components={"yellow": list(YELLOW), "blue": list(BLUE), "teeth": list(TEETH.values())},
+    messages="rollbook.v1.raffzahn_pb2",
     choices=CHOICES,
     outcomes=OUTCOMES,
     begin=begin,
@@ -494,3 +495,5 @@ GAME: Game[State, Choice, Outcome] = Game(
     seen=everything_is_open,
     places=places,
 )
+
+RULESETS = (GAME,)

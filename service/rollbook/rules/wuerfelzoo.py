@@ -458,6 +458,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     options=OPTIONS,
     combine=any_options,
     components={"dice": [[list(axis) for axis in axes] for axes in AXES]},
+    messages="rollbook.v1.wuerfelzoo_pb2",
     choices=CHOICES,
     outcomes=OUTCOMES,
     begin=begin,
@@ -470,4 +471,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     view=view,
     seen=everything_is_open,
     places=places,
+    described=TurnChoices,
 )
+
+RULESETS = (GAME,)

@@ -21,7 +21,7 @@ from rollbook.match.codec.messages import write_choice
 from rollbook.match.decide import Declined
 from rollbook.match.dice import entropy_commitment
 from rollbook.match.ledger import Ledger
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.server.play import commands, opening
 from rollbook.server.play.matches import RequestReused
 from rollbook.server.rpc.errors import Refusal
@@ -59,7 +59,7 @@ class Demo:
 
     def start(self) -> None:
         """Play from now on."""
-        self._tasks = [asyncio.create_task(self._keep_going(game)) for game in CURRENT]
+        self._tasks = [asyncio.create_task(self._keep_going(game)) for game in current()]
 
     async def drain(self) -> None:
         """Play no more; what is under way is finished."""

@@ -21,7 +21,7 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.decide import Command
 from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
-from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.access import caller_of, judges
 from rollbook.server.finished import Finished
@@ -181,7 +181,7 @@ class Service:
             return await self.matches.ledger(match_id)
         except Unreadable:
             opened = Event.FromString((await self.log.read(match_id, 0, 1))[0].event).opened
-            if (opened.game, opened.ruleset) in {(game.name, game.version) for game in RULESETS}:
+            if (opened.game, opened.ruleset) in {(game.name, game.version) for game in rulesets()}:
                 raise
             raise Refusal("RULESET_UNKNOWN", "this server does not have the ruleset of the match") from None
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rollbook.rules.allie_gator import View
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.server.out.projection import legal_message, view_message
 from rollbook.server.out.summary import write_options
 from rollbook.v1 import match_pb2, table_pb2
@@ -26,7 +26,7 @@ def as_known(view: Any) -> Any:
     return replace(view, players=tuple(players))
 
 
-@pytest.mark.parametrize("name", list(CURRENT))
+@pytest.mark.parametrize("name", list(current()))
 def test_views_and_legal_choices_read_back_as_the_rules_give_them(name: str) -> None:
     """From the start of a match to its end, through the bytes that travel."""
     rng = random.Random(3)

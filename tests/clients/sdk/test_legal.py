@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from rollbook.match.codec.messages import read_choice
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.match_pb2 import MatchSummary
 from rollbook.v1.table_pb2 import Choice, LegalChoices
@@ -20,7 +20,7 @@ from tests.server.watching import Theatre
 @pytest.mark.parametrize("game", GAMES)
 def test_the_choices_listed_are_those_of_the_rules(game: str) -> None:
     """A client without rules offers each legal choice once, in the order of the rules, and counts them right."""
-    rules = CURRENT[game]
+    rules = current()[game]
 
     async def scenario(theatre: Theatre) -> None:
         random = Random(SEED)

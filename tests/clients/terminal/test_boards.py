@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook_clients.terminal import boards
 from rollbook_clients.terminal.blocks import Room, width
 from rollbook_clients.terminal.film import Film
@@ -25,10 +25,10 @@ def test_no_snapshot_is_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_board_is_never_wider_than_its_room(game: str, language: str) -> None:
     """At 80 columns nothing is cut off at the side, at any moment, with the most seats and long words."""
-    film = Film(simulated(game, CURRENT[game].seats[-1]))
+    film = Film(simulated(game, current()[game].seats[-1]))
     seating = seating_of(film, 0, language)
     for position in range(1, len(film) + 1, 3):
         lines = boards.draw(film.view(position, 0), seating, Room(80, 14))
@@ -48,10 +48,10 @@ def test_a_seat_with_most_of_the_tiles_has_them_in_several_lines() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_board_mostly_fits_into_14_lines(game: str, seats: int) -> None:
     """On a screen of 80 by 24 a board is seen whole from its first event to its last in nearly all of its moments."""
-    if seats not in CURRENT[game].seats:
+    if seats not in current()[game].seats:
         return
     film = Film(simulated(game, seats))
     seating = seating_of(film, 0, "de")
@@ -61,7 +61,7 @@ def test_a_board_mostly_fits_into_14_lines(game: str, seats: int) -> None:
     assert sum(height > 14 for height in heights) <= len(heights) // 5, heights
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_board_can_be_read_without_colours(game: str) -> None:
     """Every seat has a sign of its own on the board, so that colours only help."""
     film = Film(simulated(game))

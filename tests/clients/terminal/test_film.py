@@ -10,7 +10,7 @@ import pytest
 
 from rollbook.match.codec.messages import fill
 from rollbook.match.fold import Match
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook.v1.table_pb2 import View
 from rollbook_clients.terminal.film import Film, NotShown
@@ -24,7 +24,7 @@ def view_of(match: Match) -> View:
     return message
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_position_looks_the_same_however_one_came_to_it(game: str) -> None:
     """States are kept here and there and folded from there, which must not be seen."""
     film = Film(simulated(game))

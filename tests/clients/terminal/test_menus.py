@@ -11,7 +11,7 @@ import pytest
 
 from rollbook.match.codec.messages import fill, write_choice
 from rollbook.match.simulation import Simulation
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import ToChoose
 from rollbook.rules.wuerfelzoo_choices import TurnChoices
 from rollbook.rules.wuerfelzoo_table import AXES
@@ -166,4 +166,4 @@ def _plays(dice: tuple[int, ...]) -> list[Any]:
 
 def test_every_game_has_a_menu() -> None:
     """A game that nobody can choose in cannot be played."""
-    assert {"allie_gator", "cant_stop", "raffzahn", "wuerfelzoo"} == set(CURRENT)
+    assert {"allie_gator", "cant_stop", "raffzahn", "wuerfelzoo"} == set(current())

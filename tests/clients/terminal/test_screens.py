@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from rollbook.match.codec.messages import fill, write_choice
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import ToChoose, Watcher
 from rollbook.v1.allie_gator_pb2 import AllieGatorOptions
 from rollbook.v1.cant_stop_pb2 import CantStopOptions
@@ -89,10 +89,10 @@ class Playing(Screen[None]):
 
 
 @pytest.mark.parametrize("columns", [80, 116, 127, 128])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_the_log_never_takes_room_from_the_board(game: str, columns: int) -> None:
     """Wherever the log stands beside the board, there are 80 columns left: no die and no heading is cut off."""
-    screen = ReplayScreen(Film(simulated(game, CURRENT[game].seats[-1])), WORDS)
+    screen = ReplayScreen(Film(simulated(game, current()[game].seats[-1])), WORDS)
 
     async def does(pilot: Pilot[Any]) -> None:
         await pilot.press("g", "2", "0", "enter")

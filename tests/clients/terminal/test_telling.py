@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import Perspective, Watcher
 from rollbook_clients.terminal.film import Film
 from rollbook_clients.terminal.seating import SIGNS
@@ -28,7 +28,7 @@ def told(film: Film, perspective: Perspective = Watcher.JUDGE, language: str = "
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_whole_match_is_told(game: str, language: str) -> None:
     """Every event of every game has words in both languages, and the places come last."""
     film = Film(simulated(game))

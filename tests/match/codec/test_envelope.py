@@ -29,7 +29,7 @@ from rollbook.match.events import (
 )
 from rollbook.match.simulation import Simulation
 from rollbook.rules.cant_stop_offers import Advance
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.v1 import events_pb2 as proto
 from tests.rules.cases import CASES, Case
 
@@ -83,7 +83,7 @@ def test_event_1_names_every_option_and_the_terms(case: Case) -> None:
     assert SECRET not in written.data
 
 
-@pytest.mark.parametrize("name", list(CURRENT))
+@pytest.mark.parametrize("name", list(current()))
 def test_a_whole_match_is_one_chain_of_bytes(name: str) -> None:
     """Each event carries the link of the one before; a stranger's reading knows everything but the hidden cards."""
     game = find(name)

@@ -16,7 +16,7 @@ from rollbook.match.codec.messages import read_choice, read_outcome, write_choic
 from rollbook.match.codec.moves import Unreadable, with_hidden
 from rollbook.match.events import Chosen, Happened
 from rollbook.match.simulation import Simulation
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Game, Over, ToChoose
 from rollbook.rules.refusals import Invalid, Reason, Refused
@@ -75,7 +75,7 @@ def _chance(awaited: Throw | Draw, rng: random.Random) -> tuple[Any, ...]:
     return tuple(rng.sample(awaited.items, awaited.count))
 
 
-POSITIONS = {name: positions(CURRENT[name]) for name in GAMES}
+POSITIONS = {name: positions(current()[name]) for name in GAMES}
 
 
 def any_choice(name: str) -> st.SearchStrategy[Message]:
@@ -115,7 +115,7 @@ def _field(field: FieldDescriptor) -> st.SearchStrategy[Any]:
 @given(data=st.data())
 def test_whatever_a_choice_message_holds_is_played_or_refused(name: str, data: st.DataObject) -> None:
     """Huge, doubled, empty, unset and out of range: a refusal that explains itself, and the state stays as it was."""
-    game = CURRENT[name]
+    game = current()[name]
     message = data.draw(any_choice(name))
     for state in data.draw(st.lists(st.sampled_from(POSITIONS[name]), min_size=1, max_size=4)):
         before = game.copy(state)
@@ -134,15 +134,15 @@ def test_whatever_a_choice_message_holds_is_played_or_refused(name: str, data: s
 @pytest.mark.parametrize("name", GAMES)
 def test_a_message_without_a_choice_is_refused_with_the_choices_there_are(name: str) -> None:
     """Unset, or of a kind that only a newer client knows."""
-    with pytest.raises(Invalid, match=", ".join(CURRENT[name].choices)) as refused:
-        read_choice(CURRENT[name], MESSAGES[name][0]())
+    with pytest.raises(Invalid, match=", ".join(current()[name].choices)) as refused:
+        read_choice(current()[name], MESSAGES[name][0]())
     assert Reason.NOTHING_CHOSEN == refused.value.reason
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_field_that_is_not_set_is_not_taken_for_zero(name: str) -> None:
     """Die 0, pile 0 and seat 0 exist: who forgets to say which is asked."""
-    game = CURRENT[name]
+    game = current()[name]
     for kind, choice in game.choices.items():
         message = MESSAGES[name][0]()
         getattr(message, kind).SetInParent()
@@ -161,17 +161,17 @@ def test_a_list_longer_than_any_game_needs_is_refused_unread() -> None:
     """A stranger cannot make the rules sort a million columns."""
     message = CantStopChoice(advance=CantStopChoice.Advance(columns=[7] * 1_000))
     with pytest.raises(Invalid) as refused:
-        read_choice(CURRENT["cant_stop"], message)
+        read_choice(current()["cant_stop"], message)
     assert Reason.TOO_MANY_NAMED == refused.value.reason
 
 
 def test_outcomes_that_do_not_fit_what_lies_beside_them_are_unreadable() -> None:
     """Three cards were drawn, two lie beside the event: something is lost."""
-    game = CURRENT["allie_gator"]
+    game = current()["allie_gator"]
     drawn = AllieGatorOutcome(draw=AllieGatorOutcome.Draw(seat=0, count=3))
     stolen = AllieGatorOutcome(steal=AllieGatorOutcome.Steal())
     for message, hidden in ((drawn, [1, 2]), (stolen, [1, 2]), (AllieGatorOutcome(), None)):
         with pytest.raises(Unreadable):
             read_outcome(game, message, hidden)
     with pytest.raises(Unreadable, match="no face"):
-        read_outcome(CURRENT["raffzahn"], RaffzahnOutcome.FromString(bytes.fromhex("12030a0107")))
+        read_outcome(current()["raffzahn"], RaffzahnOutcome.FromString(bytes.fromhex("12030a0107")))

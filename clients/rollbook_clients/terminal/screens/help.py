@@ -9,7 +9,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook_clients.terminal.language import Words
 
 
@@ -35,7 +35,7 @@ class Help(ModalScreen[None]):
 
 def _flowing(text: str, topic: str) -> str:
     """Rules are one paragraph below their title; keys stand in columns and stay as they are."""
-    if topic not in CURRENT:
+    if topic not in current():
         return text
     title, _, rules = text.partition("\n")
     return f"{title}\n{' '.join(rules.split())}"

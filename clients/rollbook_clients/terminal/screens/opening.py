@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.options import Option as GameOption
 from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import Refused
@@ -61,8 +61,8 @@ class Opening(ModalScreen[OpenMatchRequest | None]):
         self._show(keep=False)
 
     def _show(self, *, keep: bool = True) -> None:
-        game = CURRENT[self._agreed["game"]]
-        self._lines = [("game", tuple(CURRENT)), ("seats", tuple(game.seats))]
+        game = current()[self._agreed["game"]]
+        self._lines = [("game", tuple(current())), ("seats", tuple(game.seats))]
         self._lines += [(option.name, _values(option)) for option in game.options]
         self._lines += [("turn", TURN_SECONDS), ("delay", DELAY_SECONDS), ("private", (False, True))]
         for name, values in self._lines:
@@ -90,13 +90,13 @@ class Opening(ModalScreen[OpenMatchRequest | None]):
         return Option(Text.assemble(f"{words(f'opening.{name}'):<40} ", ("‹ ", "dim"), (said, "bold"), (" ›", "dim")))
 
     def _options(self) -> dict[str, OptionValue]:
-        game = CURRENT[self._agreed["game"]]
+        game = current()[self._agreed["game"]]
         return {option.name: self._agreed[option.name] for option in game.options}
 
     def _why_not(self) -> str:
         """What the rules have against it."""
         try:
-            CURRENT[self._agreed["game"]].settle(self._options(), self._agreed["seats"])
+            current()[self._agreed["game"]].settle(self._options(), self._agreed["seats"])
         except Refused as refused:
             return str(refused)
         return ""

@@ -9,7 +9,7 @@ from rollbook.identity.tokens import Role, Subject
 from rollbook.match.decide import Command
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Terms
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Game
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.access import require
@@ -58,7 +58,7 @@ def _game(request: proto.OpenMatchRequest) -> Game[Any, Any, Any]:
     name = request.WhichOneof("options")
     if name is None:
         raise Invalid(
-            Reason.GAME_UNKNOWN, "the options of no game that is known here are set", allowed=tuple(sorted(CURRENT))
+            Reason.GAME_UNKNOWN, "the options of no game that is known here are set", allowed=tuple(sorted(current()))
         )
     return find(name, request.ruleset if request.HasField("ruleset") else None)
 
