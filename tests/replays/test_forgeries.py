@@ -30,9 +30,8 @@ from rollbook.match.events import (
     TimedOut,
 )
 from rollbook.replay_file.container import Replay
-from rollbook.rules.allie_gator_table import Drawn
-from rollbook.rules.cant_stop import Roll, Rolled, Stop
-from rollbook.rules.cant_stop_offers import Advance
+from rollbook.rules.allie_gator import Drawn
+from rollbook.rules.cant_stop import Advance, Roll, Rolled, Stop
 from rollbook_replays.audit.verdicts import Audited, Check, Verdict
 from tests.match.test_decide import SECRET
 from tests.replays.forging import (

@@ -6,6 +6,7 @@ The second version here is made up: in it a seat may stop only with all three ru
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -14,8 +15,7 @@ from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import Replay
 from rollbook.replay_file.recording import record
 from rollbook.rules import cant_stop, catalogue
-from rollbook.rules.cant_stop import ONLY_ROLL, ROLL_OR_STOP, Choice, Outcome, State, Stop
-from rollbook.rules.cant_stop_offers import RUNNERS
+from rollbook.rules.cant_stop import ONLY_ROLL, ROLL_OR_STOP, RUNNERS, Choice, Outcome, State, Stop
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Listed
 from rollbook.rules.refusals import Illegal, Reason
@@ -25,7 +25,7 @@ from tests.replays.forging import SERVICE, judged, put_together, taken_apart
 
 def legal(state: State) -> Listed[Choice]:
     """As before, but no stop while a runner is left."""
-    before = cant_stop.legal(state)
+    before = cast("Listed[Choice]", cant_stop.GAME.legal(state))
     return ONLY_ROLL if before is ROLL_OR_STOP and state.runners.bit_count() < RUNNERS else before
 
 
@@ -33,7 +33,7 @@ def play(state: State, move: Choice | Outcome) -> None:
     """As before, but for that stop."""
     if isinstance(move, Stop) and legal(state) is ONLY_ROLL:
         raise Illegal(Reason.STOP_ON_ANOTHERS_FIELD, "a runner is left")
-    cant_stop.play(state, move)
+    cant_stop.GAME.play(state, move)
 
 
 SECOND = replace(

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
-from rollbook.rules.allie_gator import GAME, Card
-from rollbook.rules.allie_gator_table import (
+from rollbook.rules.allie_gator import (
     CHOOSE,
     CLOCKWISE,
     COUNTERCLOCKWISE,
     DECK,
+    GAME,
+    Card,
     Choice,
     Drawn,
     Number,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop import GAME, NOBODY, State
-from rollbook.rules.cant_stop_offers import LENGTHS
+from rollbook.rules.cant_stop import GAME, LENGTHS, NOBODY, State
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.options import OptionValue
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.raffzahn import GAME, Rolled
-from rollbook.rules.raffzahn_table import TILES, State, listed, mask, owned
+from rollbook.rules.raffzahn import GAME, TILES, Rolled, State, listed, mask, owned
 
 Tiles = Mapping[int, Iterable[int]]
 

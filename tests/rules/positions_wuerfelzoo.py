@@ -9,9 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.options import OptionValue
-from rollbook.rules.wuerfelzoo import GAME, Drawn, Rolled
-from rollbook.rules.wuerfelzoo_choices import Choice
-from rollbook.rules.wuerfelzoo_table import BAG, BOX, FACES, NO_FACE, NOBODY, TABLE, TURN, State
+from rollbook.rules.wuerfelzoo import BAG, BOX, FACES, GAME, NO_FACE, NOBODY, TABLE, TURN, Choice, Drawn, Rolled, State
 
 Move = Choice | FirstSeat | Drawn | Rolled
 

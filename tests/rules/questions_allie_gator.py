@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.allie_gator import GAME, View
-from rollbook.rules.allie_gator_table import (
+from rollbook.rules.allie_gator import (
+    GAME,
     Snap,
     State,
+    View,
 )
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import Refused

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rollbook.rules.raffzahn import GAME, Choice, Outcome, Surrender, Take
-from rollbook.rules.raffzahn_table import State
+from rollbook.rules.raffzahn import GAME, Choice, Outcome, State, Surrender, Take
 from rollbook.rules.refusals import Refused
 
 WILLI, ANNA, TOM = 0, 1, 2

@@ -10,13 +10,16 @@ import pytest
 from rollbook.rules.chance import Draw, FirstSeat, Throw
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused
-from rollbook.rules.wuerfelzoo import GAME, Drawn, Rolled, View
-from rollbook.rules.wuerfelzoo_choices import (
+from rollbook.rules.wuerfelzoo import (
+    GAME,
     Choice,
+    Drawn,
     Play,
+    Rolled,
+    State,
     TurnChoices,
+    View,
 )
-from rollbook.rules.wuerfelzoo_table import State
 
 HUGE = 10**5000
 """Python refuses to write such a number out, so a message must not try."""

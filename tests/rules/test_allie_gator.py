@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rollbook.rules.allie_gator import COPIES, GAME, SPECIALS
-from rollbook.rules.allie_gator_table import (
+from rollbook.rules.allie_gator import (
+    COPIES,
+    GAME,
     GIFT,
     RAISE,
     REVERSE,
+    SPECIALS,
     STEAL,
     Drawn,
     Gift,

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.allie_gator import GAME, SPECIALS, Card
-from rollbook.rules.allie_gator_table import (
+from rollbook.rules.allie_gator import (
+    GAME,
     GIFT,
     RAISE,
     REVERSE,
+    SPECIALS,
     STEAL,
+    Card,
     Choice,
     Drawn,
     Gift,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.allie_gator import GAME
-from rollbook.rules.allie_gator_table import (
+from rollbook.rules.allie_gator import (
+    GAME,
     Choice,
     Drawn,
     Snap,

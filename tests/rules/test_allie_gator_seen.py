@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from rollbook.rules.allie_gator import GAME
-from rollbook.rules.allie_gator_table import (
+from rollbook.rules.allie_gator import (
+    GAME,
     GIFT,
     RAISE,
     STEAL,

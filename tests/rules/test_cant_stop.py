@@ -7,8 +7,7 @@ from itertools import combinations, product
 
 import pytest
 
-from rollbook.rules.cant_stop import GAME, Roll, Rolled, State, Stop, View
-from rollbook.rules.cant_stop_offers import LENGTHS, Advance
+from rollbook.rules.cant_stop import GAME, LENGTHS, Advance, Roll, Rolled, State, Stop, View
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import OVER, ToChoose, Watcher
 from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused

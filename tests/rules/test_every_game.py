@@ -21,12 +21,12 @@ from rollbook.match.codec.notation import LineReader, LineWriter, read_header
 from rollbook.match.events import Chosen, Event, Happened
 from rollbook.match.simulation import Simulation
 from rollbook.rules import allie_gator, cant_stop
-from rollbook.rules.cant_stop_offers import LENGTHS
+from rollbook.rules.cant_stop import LENGTHS
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, ToChoose, Uniform, Watcher
 from rollbook.rules.refusals import Invalid, Reason, Refused
-from rollbook.rules.wuerfelzoo_table import TABLE
+from rollbook.rules.wuerfelzoo import TABLE
 from tests.match.table import Table
 from tests.rules.cases import CASES, Case
 

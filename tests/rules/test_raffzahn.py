@@ -6,8 +6,7 @@ import pytest
 
 from rollbook.rules.chance import Throw
 from rollbook.rules.game import ToChoose
-from rollbook.rules.raffzahn import GAME, Pass, Roll, Rolled, Surrender, Take
-from rollbook.rules.raffzahn_table import TEETH, TILES, State
+from rollbook.rules.raffzahn import GAME, TEETH, TILES, Pass, Roll, Rolled, State, Surrender, Take
 from rollbook.rules.refusals import Reason
 from tests.rules.positions_raffzahn import (
     after_throw,

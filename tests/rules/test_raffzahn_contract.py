@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rollbook.rules.game import Watcher
-from rollbook.rules.raffzahn import GAME, Rolled, Surrender, View
-from rollbook.rules.raffzahn_table import TILES
+from rollbook.rules.raffzahn import GAME, TILES, Rolled, Surrender, View
 from rollbook.rules.refusals import Reason
 from tests.rules.positions_raffzahn import (
     after_throw,

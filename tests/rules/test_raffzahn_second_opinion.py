@@ -10,8 +10,7 @@ import pytest
 
 from rollbook.rules.chance import Draw, FirstSeat, Throw
 from rollbook.rules.game import Over, ToChoose, Watcher
-from rollbook.rules.raffzahn import GAME, Choice, Outcome, Pass, Roll, Rolled, Surrender, Take, View
-from rollbook.rules.raffzahn_table import TILES, State
+from rollbook.rules.raffzahn import GAME, TILES, Choice, Outcome, Pass, Roll, Rolled, State, Surrender, Take, View
 from rollbook.rules.refusals import Refused
 from tests.rules import naive_raffzahn as naive
 from tests.rules.positions_raffzahn import (

@@ -6,8 +6,7 @@ import pytest
 
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import OVER, Watcher
-from rollbook.rules.raffzahn import GAME, Pass, Roll, Rolled, Surrender, Take, View
-from rollbook.rules.raffzahn_table import TILES, State
+from rollbook.rules.raffzahn import GAME, TILES, Pass, Roll, Rolled, State, Surrender, Take, View
 from rollbook.rules.refusals import Reason
 from tests.rules.positions_raffzahn import (
     after_throw,

@@ -9,18 +9,22 @@ import pytest
 from rollbook.rules.chance import Draw, FirstSeat, Throw
 from rollbook.rules.game import OVER, Listed, ToChoose, Watcher
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.rules.wuerfelzoo import GAME, DieInFront, Drawn, Rolled
-from rollbook.rules.wuerfelzoo_choices import (
+from rollbook.rules.wuerfelzoo import (
+    FACES,
+    GAME,
+    SPECIES,
     Bear,
     Boar,
+    DieInFront,
+    Drawn,
     Fox,
     Play,
     Reroll,
+    Rolled,
     Squirrel,
     TurnChoices,
     Worm,
 )
-from rollbook.rules.wuerfelzoo_table import FACES, SPECIES
 from tests.rules.positions_wuerfelzoo import after, bag, box, deal, dice, die, position, shows, unthrown
 from tests.rules.questions_wuerfelzoo import illegal, plays, seen, turn
 

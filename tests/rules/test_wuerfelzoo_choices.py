@@ -7,8 +7,8 @@ from itertools import islice
 
 import pytest
 
-from rollbook.rules.wuerfelzoo import GAME
-from rollbook.rules.wuerfelzoo_choices import (
+from rollbook.rules.wuerfelzoo import (
+    GAME,
     Fox,
     Play,
     PlayOffer,

@@ -10,17 +10,20 @@ import pytest
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Over
 from rollbook.rules.refusals import Illegal, Reason
-from rollbook.rules.wuerfelzoo import GAME, Drawn, Rolled
-from rollbook.rules.wuerfelzoo_choices import (
+from rollbook.rules.wuerfelzoo import (
+    FACES,
+    GAME,
     Bear,
     Boar,
+    Drawn,
     Fox,
     Play,
     Reroll,
+    Rolled,
     Squirrel,
+    State,
     Worm,
 )
-from rollbook.rules.wuerfelzoo_table import FACES, State
 from tests.rules.positions_wuerfelzoo import after, bag, box, dice, die, position
 from tests.rules.questions_wuerfelzoo import HUGE, any_move, illegal, invalid, refusal
 

@@ -15,7 +15,7 @@ from rollbook.match.decide import Command, Declined, Why
 from rollbook.match.dice import commitment
 from rollbook.match.events import Chosen, Opened, Ready, Resigned, SeatTaken, Terms
 from rollbook.match.ledger import Ledger
-from rollbook.rules.cant_stop_offers import Advance
+from rollbook.rules.cant_stop import Advance
 from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import Refused
 from rollbook.server.play.lost_logs import LostTails

@@ -26,12 +26,12 @@ from rollbook.match.events import Chosen, Event, Happened, Ready, Sealed, Starte
 from rollbook.match.fold import Misplaced
 from rollbook.match.heads import is_signed
 from rollbook.match.ledger import Ledger
-from rollbook.rules.allie_gator_table import Card, Drawn, Steal, Stolen
+from rollbook.rules.allie_gator import Card, Drawn, Steal, Stolen
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, Perspective, ToChoose, Watcher, everything_is_open
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.rules.wuerfelzoo_choices import Play, PlayOffer, Reroll, TurnChoices
+from rollbook.rules.wuerfelzoo import Play, PlayOffer, Reroll, TurnChoices
 from rollbook.server.out.projection import (
     NotSealed,
     Projected,

@@ -118,7 +118,7 @@ import asyncio, sys
 from pathlib import Path
 from rollbook.storage.embedded.server import EmbeddedServer
 from rollbook.storage.redis.log import RedisLog
-from rollbook.match.log import Entry
+from rollbook.match.chain import Entry
 
 async def main(directory):
     server = await EmbeddedServer.start(Path(directory))

@@ -105,7 +105,8 @@ async def test_a_crowd_of_one_process_has_one_winner(log: Log, match_id: str) ->
 WRITER = """
 import asyncio, sys
 from rollbook.storage.redis.log import RedisLog
-from rollbook.match.log import Appended, Entry
+from rollbook.match.chain import Entry
+from rollbook.storage.port import Appended
 
 async def main(url, match_id, name, positions):
     log = await RedisLog.connect(url)

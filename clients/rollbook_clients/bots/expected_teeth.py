@@ -17,18 +17,24 @@ from typing import Any, Final, TypeAlias
 
 from rollbook.rules import raffzahn
 from rollbook.rules.game import Choices
-from rollbook.rules.raffzahn import KEPT, REROLLS, Pass, Roll, Surrender, Take, View
-from rollbook.rules.raffzahn_table import (
+from rollbook.rules.raffzahn import (
     DICE,
+    KEPT,
     MISS,
     OWN_HIT,
+    REROLLS,
     TEETH,
     TEETH_FOR_A_MISS,
     THROWN,
     THROWS,
     Faces,
+    Pass,
     Result,
+    Roll,
     State,
+    Surrender,
+    Take,
+    View,
     owned,
     worth,
 )

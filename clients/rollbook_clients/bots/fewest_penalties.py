@@ -13,8 +13,7 @@ from math import comb
 from typing import Final
 
 from rollbook.rules import allie_gator
-from rollbook.rules.allie_gator import View
-from rollbook.rules.allie_gator_table import (
+from rollbook.rules.allie_gator import (
     GIFT,
     HAND,
     HIGHEST_NUMBER,
@@ -29,6 +28,7 @@ from rollbook.rules.allie_gator_table import (
     Reverse,
     Snap,
     Steal,
+    View,
 )
 from rollbook.rules.game import Choices
 from rollbook_clients.bots.bot import Seat, must_play

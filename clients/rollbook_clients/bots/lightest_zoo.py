@@ -14,8 +14,10 @@ from typing import Any, Final
 
 from rollbook.rules import wuerfelzoo
 from rollbook.rules.game import Choices
-from rollbook.rules.wuerfelzoo import View
-from rollbook.rules.wuerfelzoo_choices import (
+from rollbook.rules.wuerfelzoo import (
+    DOUBLE,
+    SIZES,
+    TRAP,
     Bear,
     Boar,
     Choice,
@@ -25,9 +27,9 @@ from rollbook.rules.wuerfelzoo_choices import (
     Reroll,
     Squirrel,
     TurnChoices,
+    View,
     Worm,
 )
-from rollbook.rules.wuerfelzoo_table import DOUBLE, SIZES, TRAP
 from rollbook_clients.bots.bot import Seat, must_play
 
 ABILITY: Final = {"elephant": 0.0, "bear": 0.2, "boar": 0.3, "fox": 0.4, "squirrel": 0.5, "worm": 1.3}

@@ -11,16 +11,13 @@ from collections.abc import Callable
 from typing import Any, Final, cast
 
 from rollbook.rules import allie_gator, cant_stop, raffzahn, wuerfelzoo
-from rollbook.rules import allie_gator_table as alligators
-from rollbook.rules import raffzahn_table as tiles
-from rollbook.rules import wuerfelzoo_table as zoo
 from rollbook.rules.game import Uniform
 from rollbook.rules.options import Options
 
 
 def cant_stop_state(options: Options, view: cant_stop.View, _uniform: Uniform) -> cant_stop.State:
     """The board; everything on it is open."""
-    state = cant_stop.begin(options, len(view.places))
+    state = cant_stop.GAME.begin(options, len(view.places))
     state.seat = cast("int", view.seat)
     for column in view.columns:
         for seat, height in enumerate(column.markers):
@@ -38,54 +35,54 @@ def cant_stop_state(options: Options, view: cant_stop.View, _uniform: Uniform) -
     state.stage = cant_stop.GO_ON
     if view.dice:
         state.stage = cant_stop.ROLL
-        cant_stop.play(state, cant_stop.Rolled(view.dice))
+        cant_stop.GAME.play(state, cant_stop.Rolled(view.dice))
     return state
 
 
-def raffzahn_state(options: Options, view: raffzahn.View, _uniform: Uniform) -> tiles.State:
+def raffzahn_state(options: Options, view: raffzahn.View, _uniform: Uniform) -> raffzahn.State:
     """The table; everything on it is open."""
-    state = tiles.begin(options, len(view.rows))
+    state = raffzahn.GAME.begin(options, len(view.rows))
     state.seat = cast("int", view.seat)
-    state.middle = tiles.mask(view.middle)
-    state.open_tiles = [tiles.mask(row.open_tiles) for row in view.rows]
-    state.safe_tiles = [tiles.mask(row.safe_tiles) for row in view.rows]
+    state.middle = raffzahn.mask(view.middle)
+    state.open_tiles = [raffzahn.mask(row.open_tiles) for row in view.rows]
+    state.safe_tiles = [raffzahn.mask(row.safe_tiles) for row in view.rows]
     state.throws = view.throws - 1
     state.announced = view.announced
-    state.stage = tiles.ROLL
-    raffzahn.play(state, raffzahn.Rolled(view.dice))
+    state.stage = raffzahn.ROLL
+    raffzahn.GAME.play(state, raffzahn.Rolled(view.dice))
     return state
 
 
-def wuerfelzoo_state(options: Options, view: wuerfelzoo.View, _uniform: Uniform) -> zoo.State:
+def wuerfelzoo_state(options: Options, view: wuerfelzoo.View, _uniform: Uniform) -> wuerfelzoo.State:
     """The table; everything on it is open."""
-    state = zoo.begin(options, len(view.dice))
+    state = wuerfelzoo.GAME.begin(options, len(view.dice))
     state.seat = cast("int", view.seat)
     state.round = view.round
     state.points = list(view.points)
     for seat, row in enumerate(view.dice):
         for lying in row:
             state.where[lying.die] = seat
-            state.faces[lying.die] = lying.face or zoo.NO_FACE
+            state.faces[lying.die] = lying.face or wuerfelzoo.NO_FACE
     state.middle, state.doubles, state.uses = view.middle, view.doubles, view.uses
     if view.species is not None and view.owner is not None:
         state.species, state.owner = view.species, view.owner
-    for face, dice in ((state.species, view.middle), (zoo.DOUBLE, view.doubles)):
+    for face, dice in ((state.species, view.middle), (wuerfelzoo.DOUBLE, view.doubles)):
         for die in dice:
-            state.where[die], state.faces[die] = zoo.TABLE, face
+            state.where[die], state.faces[die] = wuerfelzoo.TABLE, face
     for die in view.box:
-        state.where[die] = zoo.BOX
-    state.stage = zoo.USE if view.uses else zoo.TURN
+        state.where[die] = wuerfelzoo.BOX
+    state.stage = wuerfelzoo.USE if view.uses else wuerfelzoo.TURN
     return state
 
 
-def allie_gator_state(options: Options, view: allie_gator.View, uniform: Uniform) -> alligators.State:
+def allie_gator_state(options: Options, view: allie_gator.View, uniform: Uniform) -> allie_gator.State:
     """The table, and what lies nowhere in sight shuffled over the hidden hands and the stock."""
     seats = len(view.players)
-    state = alligators.begin(options, seats)
+    state = allie_gator.GAME.begin(options, seats)
     state.round = view.round
     state.seat = cast("int", view.seat)
     state.starter = uniform(seats)
-    state.direction = alligators.CLOCKWISE if view.clockwise else alligators.COUNTERCLOCKWISE
+    state.direction = allie_gator.CLOCKWISE if view.clockwise else allie_gator.COUNTERCLOCKWISE
     state.chip = view.chip
     state.targets = [list(pile.targets) for pile in view.piles]
     state.laid = [list(pile.cards) for pile in view.piles]
@@ -98,17 +95,17 @@ def allie_gator_state(options: Options, view: allie_gator.View, uniform: Uniform
             hand = tuple(unseen.pop(uniform(len(unseen))) for _ in range(player.hand_size))
         state.hands[seat] = sorted(hand)
     state.stock = unseen
-    state.stage = alligators.CHOOSE
+    state.stage = allie_gator.CHOOSE
     return state
 
 
-def _unseen(view: allie_gator.View) -> list[alligators.Card]:
+def _unseen(view: allie_gator.View) -> list[allie_gator.Card]:
     """The cards that lie nowhere in sight, ascending."""
     seen = Counter(card for pile in view.piles for card in (*pile.targets, *pile.cards))
     for player in view.players:
         seen.update(player.penalties)
         seen.update(player.hand or ())
-    return sorted((Counter(alligators.DECK) - seen).elements())
+    return sorted((Counter(allie_gator.DECK) - seen).elements())
 
 
 STATES: Final[dict[str, Callable[[Options, Any, Uniform], Any]]] = {

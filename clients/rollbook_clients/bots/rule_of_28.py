@@ -20,8 +20,7 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop import Roll, Stop, View
-from rollbook.rules.cant_stop_offers import LENGTHS, RUNNERS, Advance
+from rollbook.rules.cant_stop import LENGTHS, RUNNERS, Advance, Roll, Stop, View
 from rollbook.rules.game import Choices
 from rollbook_clients.bots.bot import Seat, must_play
 

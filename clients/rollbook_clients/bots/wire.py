@@ -16,7 +16,7 @@ from rollbook.match.codec.messages import face_numbers, read_choice
 from rollbook.rules import allie_gator
 from rollbook.rules.game import Choices, Game, Listed
 from rollbook.rules.options import Options
-from rollbook.rules.wuerfelzoo_choices import TurnChoices
+from rollbook.rules.wuerfelzoo import TurnChoices
 from rollbook.v1.table_pb2 import LegalChoices, View
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import product
 from typing import Final
 
-from rollbook.rules.cant_stop_offers import RUNNERS
+from rollbook.rules.cant_stop import RUNNERS
 from rollbook.v1.cant_stop_pb2 import CantStopView
 
 THROWS: Final = 6**4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rollbook.rules.allie_gator_table import (
+from rollbook.rules.allie_gator import (
     SPECIALS,
     Card,
     Choice,
@@ -18,8 +18,8 @@ from rollbook.rules.allie_gator_table import (
     State,
     Steal,
     Target,
+    View,
 )
-from rollbook.rules.allie_gator_view import View
 from rollbook.rules.chance import FirstSeat
 from rollbook_replays.boards.telling import Names, Telling
 from rollbook_replays.text import FAINT, HEADING, Pen, name_width, padded, seat_style, wrapped

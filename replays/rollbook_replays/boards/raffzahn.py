@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.raffzahn import Choice, Outcome, Pass, Roll, Take, View
-from rollbook.rules.raffzahn_table import TEETH, TILES, State
+from rollbook.rules.raffzahn import TEETH, TILES, Choice, Outcome, Pass, Roll, State, Take, View
 from rollbook_replays.boards.telling import Names, Telling
 from rollbook_replays.text import FAINT, HEADING, Pen, boxes, centred, listed, name_width, padded, seat_style, wrapped
 

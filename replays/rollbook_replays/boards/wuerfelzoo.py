@@ -7,9 +7,23 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.wuerfelzoo import Drawn, Outcome, View
-from rollbook.rules.wuerfelzoo_choices import Bear, Boar, Choice, Fox, Play, Reroll, Squirrel
-from rollbook.rules.wuerfelzoo_table import DEAL_ROLL, DOUBLE, SPECIES, TRAP, State
+from rollbook.rules.wuerfelzoo import (
+    DEAL_ROLL,
+    DOUBLE,
+    SPECIES,
+    TRAP,
+    Bear,
+    Boar,
+    Choice,
+    Drawn,
+    Fox,
+    Outcome,
+    Play,
+    Reroll,
+    Squirrel,
+    State,
+    View,
+)
 from rollbook_replays.boards.telling import Names, Telling
 from rollbook_replays.text import FAINT, HEADING, Pen, name_width, padded, seat_style, wrapped
 

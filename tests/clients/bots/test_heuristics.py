@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules import allie_gator_table as alligators
-from rollbook.rules import raffzahn_table as tiles
-from rollbook.rules import wuerfelzoo_table as zoo
-from rollbook.rules.allie_gator_table import GIFT, RAISE, Card, Gift, Number, Raise, Snap
+from rollbook.rules import allie_gator, wuerfelzoo
+from rollbook.rules.allie_gator import GIFT, RAISE, Card, Gift, Number, Raise, Snap
 from rollbook.rules.catalogue import find
-from rollbook.rules.raffzahn import Pass, Roll, Rolled, Surrender, Take
-from rollbook.rules.wuerfelzoo_choices import Bear, Boar, Fox, Play, Reroll, Squirrel, Worm
+from rollbook.rules.raffzahn import ROLL, Pass, Roll, Rolled, Surrender, Take, mask
+from rollbook.rules.wuerfelzoo import Bear, Boar, Fox, Play, Reroll, Squirrel, Worm
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.bot import Seat
 
@@ -40,11 +38,11 @@ def thrown(
     """Seat 0 has made so many throws, and these dice lie there."""
     game = find("raffzahn")
     state = game.start(options or {}, 3)
-    state.open_tiles[0] = tiles.mask(open_tiles)
-    state.safe_tiles[0] = tiles.mask(safe_tiles)
-    state.open_tiles[1] = tiles.mask(rival)
-    state.middle &= ~tiles.mask((*open_tiles, *safe_tiles, *rival, *gone))
-    state.stage = tiles.ROLL
+    state.open_tiles[0] = mask(open_tiles)
+    state.safe_tiles[0] = mask(safe_tiles)
+    state.open_tiles[1] = mask(rival)
+    state.middle &= ~mask((*open_tiles, *safe_tiles, *rival, *gone))
+    state.stage = ROLL
     state.throws = throws - 1
     game.play(state, Rolled(dice))
     return state
@@ -105,10 +103,10 @@ def zoo_state(*rows: dict[int, str], middle: tuple[int, ...] = (), species: str 
         for die, face in row.items():
             state.where[die], state.faces[die] = seat, face
     for die in middle:
-        state.where[die], state.faces[die] = zoo.TABLE, species
-    state.middle, state.species, state.owner = middle, species, (0 if uses else 1) if middle else zoo.NOBODY
+        state.where[die], state.faces[die] = wuerfelzoo.TABLE, species
+    state.middle, state.species, state.owner = middle, species, (0 if uses else 1) if middle else wuerfelzoo.NOBODY
     state.uses = uses
-    state.stage = zoo.USE if uses else zoo.TURN
+    state.stage = wuerfelzoo.USE if uses else wuerfelzoo.TURN
     return state
 
 
@@ -168,7 +166,7 @@ def alligators_state(
         for card in cards:
             state.stock.remove(card)
     state.chip = chip
-    state.stage = alligators.CHOOSE
+    state.stage = allie_gator.CHOOSE
     return state
 
 

@@ -30,14 +30,14 @@ def test_it_stops_where_a_stop_wins(seed: int) -> None:
     """Two columns are won and the third runner stands on its number field: rolling could only lose."""
     state = board({7: 13}, markers=({2: 3, 3: 5, 7: 12}, {}))
     bot = MonteCarlo(seat(seed), playouts=40)
-    assert Stop() == bot.choose(cant_stop.view(state, 0), cant_stop.GAME.legal(state))
+    assert Stop() == bot.choose(cant_stop.GAME.view(state, 0), cant_stop.GAME.legal(state))
 
 
 def test_it_stops_in_time_with_a_whole_column_at_stake() -> None:
     """Three runners on bad columns, each on or near its number field: the next throw would most likely lose them."""
     state = board({2: 3, 3: 5, 12: 2})
     bot = MonteCarlo(seat(1), playouts=200)
-    assert Stop() == bot.choose(cant_stop.view(state, 0), cant_stop.GAME.legal(state))
+    assert Stop() == bot.choose(cant_stop.GAME.view(state, 0), cant_stop.GAME.legal(state))
 
 
 def test_a_forced_choice_takes_no_thought(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pytest
 
 from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop import Roll, Stop
-from rollbook.rules.cant_stop_offers import LENGTHS, Advance
+from rollbook.rules.cant_stop import LENGTHS, Advance, Roll, Stop
 from rollbook.rules.catalogue import find
 from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.rule_of_28 import RuleOf28, count, move_value
@@ -25,7 +24,7 @@ def board(
     options: dict[str, Any] | None = None,
 ) -> cant_stop.State:
     """Seat 0 on turn, its runners at these heights; an advance is awaited if dice lie there, else roll or stop."""
-    state = cant_stop.begin(find("cant_stop").settle(options or {}, 2), 2)
+    state = cant_stop.GAME.begin(find("cant_stop").settle(options or {}, 2), 2)
     for seat, heights in enumerate(markers):
         for column, height in heights.items():
             state.markers[seat][column] = height
@@ -41,7 +40,7 @@ def board(
     state.stage = cant_stop.GO_ON
     if dice:
         state.stage = cant_stop.ROLL
-        cant_stop.play(state, cant_stop.Rolled(dice))
+        cant_stop.GAME.play(state, cant_stop.Rolled(dice))
     return state
 
 
@@ -49,7 +48,7 @@ def chosen(state: cant_stop.State, options: dict[str, Any] | None = None) -> Any
     """What the rule does here."""
     game = cant_stop.GAME
     bot = RuleOf28(Seat(game, game.settle(options or {}, 2), 2, 0, seed=0))
-    return bot.choose(cant_stop.view(state, 0), game.legal(state))
+    return bot.choose(cast("cant_stop.View", game.view(state, 0)), game.legal(state))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from rollbook.match.codec.messages import fill, write_choice
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import ToChoose
-from rollbook.rules.wuerfelzoo_choices import TurnChoices
-from rollbook.rules.wuerfelzoo_table import AXES
+from rollbook.rules.wuerfelzoo import AXES, TurnChoices
 from rollbook.v1.table_pb2 import Choice, LegalChoices, View
 from rollbook_clients.terminal.language import Words
 from rollbook_clients.terminal.menus import entries
@@ -159,7 +158,7 @@ def _subsets(legal: TurnChoices, drawn: random.Random) -> Iterator[tuple[int, ..
 
 
 def _plays(dice: tuple[int, ...]) -> list[Any]:
-    from rollbook.rules.wuerfelzoo_choices import Play  # noqa: PLC0415 - only here
+    from rollbook.rules.wuerfelzoo import Play  # noqa: PLC0415 - only here
 
     return [Play(dice)]
 

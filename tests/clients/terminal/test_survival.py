@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from rollbook.match.codec.messages import fill
-from rollbook.rules.cant_stop import GAME, ROLLED, Roll
-from rollbook.rules.cant_stop_offers import LENGTHS, Advance
+from rollbook.rules.cant_stop import GAME, LENGTHS, ROLLED, Advance, Roll
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Over, ToChoose
 from rollbook.v1.cant_stop_pb2 import CantStopView

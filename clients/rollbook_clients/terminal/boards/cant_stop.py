@@ -6,7 +6,7 @@ from typing import Final
 
 from rich.text import Text
 
-from rollbook.rules.cant_stop_offers import RUNNERS
+from rollbook.rules.cant_stop import RUNNERS
 from rollbook.v1.cant_stop_pb2 import CantStopView
 from rollbook_clients.terminal.blocks import Block, Room, beside
 from rollbook_clients.terminal.dice import BLANK, PIPS, thrown

@@ -6,7 +6,7 @@ from typing import Final
 
 from rich.text import Text
 
-from rollbook.rules.raffzahn_table import TEETH, THROWS
+from rollbook.rules.raffzahn import TEETH, THROWS
 from rollbook.v1 import raffzahn_pb2
 from rollbook.v1.raffzahn_pb2 import RaffzahnView
 from rollbook_clients.terminal.blocks import Block, Room, beside

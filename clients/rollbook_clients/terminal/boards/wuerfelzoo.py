@@ -7,7 +7,7 @@ from typing import Final
 
 from rich.text import Text
 
-from rollbook.rules.wuerfelzoo_table import PENALTIES, SPECIES
+from rollbook.rules.wuerfelzoo import PENALTIES, SPECIES
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooFace, WuerfelzooView
 from rollbook_clients.terminal.blocks import Block, Room, beside, boxed, flow
 from rollbook_clients.terminal.language import Words

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from rollbook.rules.wuerfelzoo_table import AXES
+from rollbook.rules.wuerfelzoo import AXES
 from rollbook.v1.table_pb2 import Choice
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooChoice, WuerfelzooView
 from rollbook_clients.terminal.boards.wuerfelzoo import face_name

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
-from rollbook.rules.wuerfelzoo_table import DOUBLE, SPECIES
+from rollbook.rules.wuerfelzoo import DOUBLE, SPECIES
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooChoice, WuerfelzooOutcome
 from rollbook_clients.terminal.boards.wuerfelzoo import LARGE_TO_SMALL, face_name
 from rollbook_clients.terminal.seating import Seating

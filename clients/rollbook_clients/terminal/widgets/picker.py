@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from rollbook.rules.wuerfelzoo_table import AXES
+from rollbook.rules.wuerfelzoo import AXES
 from rollbook.v1.table_pb2 import Choice
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooTurnChoices, WuerfelzooView
 from rollbook_clients.terminal.blocks import as_text, flow

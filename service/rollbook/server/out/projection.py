@@ -23,7 +23,7 @@ from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import as_seen
 from rollbook.rules.game import Game, Perspective, Watcher
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.rules.wuerfelzoo_choices import TurnChoices
+from rollbook.rules.wuerfelzoo import TurnChoices
 from rollbook.v1 import table_pb2 as proto
 from rollbook.v1.events_pb2 import HiddenOutcome, Private
 from rollbook.v1.feed_pb2 import MatchFrame

@@ -1,4 +1,4 @@
-"""What each pair of eyes sees of Allie Gator, and the places.
+"""What each perspective sees of Allie Gator, and the places.
 
 Hands and stock are hidden while the match lasts: nothing here tells more of them than how many cards they hold.
 """
@@ -7,20 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rollbook.rules.allie_gator_table import (
-    CLOCKWISE,
-    FINISHED,
-    FIRST_SEAT,
-    PILES,
-    Card,
-    Drawn,
-    Outcome,
-    State,
-    Stolen,
-    specials_among,
-)
+from rollbook.rules.allie_gator.cards import specials_among
+from rollbook.rules.allie_gator.moves import PILES, Card, Drawn, Outcome, Stolen
+from rollbook.rules.allie_gator.state import CLOCKWISE, FINISHED, FIRST_SEAT, State
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.places import places as shared_places
+
+# View
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +28,7 @@ class Pile:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """One seat as a pair of eyes sees it."""
+    """One seat as a perspective shows it."""
 
     hand: tuple[Card, ...] | None
     """Ascending; None where it is hidden."""
@@ -47,7 +40,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The table, with the hands that this pair of eyes may see."""
+    """The table, with the hands that its perspective may see."""
 
     round: int
     seat: int | None
@@ -92,6 +85,9 @@ def seen(state: State, outcome: Outcome, perspective: Perspective) -> Outcome:
     if isinstance(outcome, Stolen) and perspective not in {state.seat, state.served}:
         return Stolen(None)
     return outcome
+
+
+# Result
 
 
 def places(state: State) -> tuple[int, ...]:

@@ -1,85 +1,29 @@
-"""The table of Raffzahn: tiles and dice, what a throw comes to in either edition, and where every tile lies.
-
-Sets of tiles are kept as bit masks (bit 7 is tile 7), and what the faces of three dice come to is worked out once:
-audits fold millions of these events.
-"""
+"""The state of a match of Raffzahn, what its options mean by the text of each edition, and what it awaits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import combinations, product
-from typing import TypeAlias, cast
+from typing import cast
 
+from rollbook.rules.chance import FirstSeat, Throw, Value, first_seat
+from rollbook.rules.game import OVER, Awaited, ToChoose
 from rollbook.rules.options import Option, Options
-
-# Components
-
-TILES = range(1, 41)
-TEETH = {tile: 1 + tile // 6 for tile in TILES}
-"""Teeth of every tile (ruling: the even division that fits what the rulebooks show)."""
-
-STAR = "star"
-ROTTEN = "rotten"
-YELLOW = ("10", "20", "30", STAR, STAR, ROTTEN)
-BLUE = ("1", "2", "3", "4", "5", STAR)
-DICE = (YELLOW, BLUE, BLUE)
-
-SEATS = range(3, 7)
-THROWS = 3
-OPEN_TILES_BEFORE_SAFE = 3
-TEETH_FOR_A_MISS = 3
-SMALL_STAR_THROW = 2
-GREAT_STAR_THROW = 3
-
-Faces: TypeAlias = tuple[str, ...]
-"""The dice as they lie, yellow first; none before the first throw of a turn."""
-
-# Throws and their results
-
-
-@dataclass(frozen=True, slots=True)
-class Thrown:
-    """What lies on the table: the sum, in which a star counts 0, the stars, and whether a tooth is rotten."""
-
-    number: int
-    stars: int
-    rotten: bool
-
-
-def _thrown(dice: Faces) -> Thrown:
-    return Thrown(
-        number=sum(int(face) for face in dice if face.isdigit()),
-        stars=dice.count(STAR),
-        rotten=ROTTEN in dice,
-    )
-
-
-THROWN: dict[Faces, Thrown] = {dice: _thrown(dice) for dice in product(*DICE)}
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a throw comes to, and what it leaves to the seat."""
-
-    tile: int | None
-    """The tile on offer."""
-    may_roll: bool = True
-    """Whether the seat may throw again, as far as throws are left."""
-    may_pass: bool = True
-    fulfils: bool = True
-    """Whether taking the tile fulfils an announcement of it."""
-
-
-MISS = Result(tile=None)
-OWN_HIT = Result(tile=None, may_roll=False, may_pass=False)
-HIT = {tile: Result(tile) for tile in TILES}
-OPTIONAL_STARS = HIT
-"""Original, "Sternwurf": the tile may be taken, as with a hit."""
-SMALL_STARS = {tile: Result(tile, may_pass=False, fulfils=False) for tile in TILES}
-"""Revised, "Kleiner Sternwurf": the tile, or another throw; "Ansage": no star throw fulfils it."""
-GREAT_STARS = {tile: Result(tile, may_roll=False, may_pass=False, fulfils=False) for tile in TILES}
-"""Revised, "Großer Sternwurf": the tile has to be taken."""
+from rollbook.rules.raffzahn.moves import (
+    ALL_DICE,
+    DICE,
+    GREAT_STAR_THROW,
+    OPEN_TILES_BEFORE_SAFE,
+    SEATS,
+    SMALL_STAR_THROW,
+    TEETH,
+    TILES,
+    Faces,
+    Outcome,
+    Rolled,
+)
+from rollbook.rules.raffzahn.throws import GREAT_STARS, HIT, MISS, OPTIONAL_STARS, OWN_HIT, SMALL_STARS, Result, Thrown
+from rollbook.rules.raffzahn.tiles import highest, listed, lowest, mask
 
 # Rulesets
 
@@ -151,7 +95,6 @@ OPTIONS = (
 # State
 
 FIRST_SEAT, ROLL, DECIDE, SURRENDER, FINISHED = range(5)
-ALL_DICE = (0, 1, 2)
 
 
 @dataclass(slots=True)
@@ -218,26 +161,6 @@ def copy(state: State) -> State:
 # What lies where
 
 
-def mask(tiles: tuple[int, ...] | range) -> int:
-    """Tiles as a mask."""
-    return sum(1 << tile for tile in tiles)
-
-
-def listed(tiles: int) -> tuple[int, ...]:
-    """The tiles of a mask, ascending."""
-    return tuple(tile for tile in TILES if tiles >> tile & 1)
-
-
-def lowest(tiles: int) -> int:
-    """The lowest tile of a mask that is not empty."""
-    return (tiles & -tiles).bit_length() - 1
-
-
-def highest(tiles: int) -> int:
-    """The highest tile of a mask that is not empty."""
-    return tiles.bit_length() - 1
-
-
 def owned(state: State, seat: int) -> tuple[int, ...]:
     """All tiles of a seat, open and safe, ascending."""
     return listed(state.open_tiles[seat] | state.safe_tiles[seat])
@@ -253,21 +176,32 @@ def may_lay_safe(state: State) -> bool:
     return state.open_tiles[state.seat].bit_count() >= OPEN_TILES_BEFORE_SAFE
 
 
-def payments(state: State) -> list[tuple[int, ...]]:
-    """All sets of the seat's tiles that a miss can be paid with, none with a tile to spare, in sorted order.
+# Chance
 
-    A tile that pays alone goes alone; the others make three teeth in twos or, with one tooth each, in threes.
-    """
-    enough: list[tuple[int, ...]] = []
-    small = []
-    for tile in owned(state, state.seat):
-        if state.ruleset.teeth[tile] >= TEETH_FOR_A_MISS:
-            enough.append((tile,))
-        else:
-            small.append(tile)
-    for count in (2, 3):
-        for tiles in combinations(small, count):
-            least = min(state.ruleset.teeth[tile] for tile in tiles)
-            if worth(state, tiles) - least < TEETH_FOR_A_MISS <= worth(state, tiles):
-                enough.append(tiles)
-    return sorted(enough)
+REROLLS: tuple[tuple[int, ...], ...] = ((0,), (0, 1), ALL_DICE, (0, 2), (1,), (1, 2), (2,))
+"""The dice that can be thrown together, in the order of the choices."""
+
+KEPT = {dice: tuple(die for die in ALL_DICE if die not in dice) for dice in REROLLS}
+THROW_OF = {dice: Throw("roll", tuple(DICE[die] for die in dice)) for dice in REROLLS}
+TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
+NOT_THROWN: Faces = ("", "", "")
+
+
+def awaited(state: State) -> Awaited:
+    """The starting seat, dice, a choice of the seat whose turn it is, or nothing more."""
+    stage = state.stage
+    if stage == ROLL:
+        return THROW_OF[state.rerolled]
+    if stage == FIRST_SEAT:
+        return first_seat(len(state.open_tiles))
+    return OVER if stage == FINISHED else TO_CHOOSE[state.seat]
+
+
+def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
+    """The outcome of these values, drawn as awaited; dice that were kept lie among those thrown."""
+    if state.stage == FIRST_SEAT:
+        return FirstSeat(cast("int", values[0]))
+    dice = list(state.dice or NOT_THROWN)
+    for die, face in zip(state.rerolled, cast("Faces", values), strict=True):
+        dice[die] = face
+    return Rolled(tuple(dice))

@@ -1,4 +1,4 @@
-"""The choices of Würfelzoo, and what may be chosen at the start of a turn, described instead of written down.
+"""What may be chosen at the start of a turn of Würfelzoo, described instead of written down.
 
 A seat may throw any of its dice again, so a turn can begin with thousands of legal choices. `TurnChoices` keeps only
 what they are made of; the choices themselves come into being while somebody walks through them.
@@ -10,63 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TypeAlias
 
 from rollbook.rules.game import Uniform
-
-
-@dataclass(frozen=True, slots=True)
-class Play:
-    """Choice: lay these dice, animals of one species and any x2 with them."""
-
-    dice: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reroll:
-    """Choice: throw these own dice again instead of laying any."""
-
-    dice: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bear:
-    """Choice: the die, own or another seat's, that is thrown again."""
-
-    die: int
-
-
-@dataclass(frozen=True, slots=True)
-class Boar:
-    """Choice: the own die that is exchanged for another seat's."""
-
-    own: int
-    other: int
-
-
-@dataclass(frozen=True, slots=True)
-class Fox:
-    """Choice: the die that another seat loses."""
-
-    die: int
-
-
-@dataclass(frozen=True, slots=True)
-class Squirrel:
-    """Choice: the other seat that gets one die more."""
-
-    target: int
-
-
-@dataclass(frozen=True, slots=True)
-class Worm:
-    """Choice: the own die that is given away, and the seat that gets it."""
-
-    own: int
-    target: int
-
-
-Choice: TypeAlias = Play | Reroll | Bear | Boar | Fox | Squirrel | Worm
+from rollbook.rules.wuerfelzoo.moves import Choice, Play, Reroll
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +82,12 @@ class TurnChoices:
 
 
 def _subsets(dice: tuple[int, ...], *, fewest: int) -> Iterator[tuple[int, ...]]:
+    """All subsets of at least so many dice, smaller ones first."""
     for number in range(fewest, len(dice) + 1):
         yield from combinations(dice, number)
 
 
 def _each_once(named: tuple[int, ...] | list[int], dice: tuple[int, ...]) -> bool:
+    """Whether all that are named are among the dice, none of them twice."""
     # A boolean equals a number without being one, so the type is asked as well.
     return all(type(die) is int and die in dice for die in named) and len(set(named)) == len(named)

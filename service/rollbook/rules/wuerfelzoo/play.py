@@ -1,143 +1,54 @@
-"""Würfelzoo / Dice's Zoo (Cang Mucun; Smiling Monster), version 1.
-
-Source: the German rulebook; quotations in the comments are its section names. Rulings where it is silent: which animals
-share a kind of die is the table `KINDS`; the starting seat is drawn anew for every round; a seat that others robbed of
-its last die wins when its own turn begins and it still has none; the squirrel's target is another seat.
-
-Here are the course of a match and its result. Beside it: `wuerfelzoo_table` has the dice, the options' meaning and the
-state, `wuerfelzoo_choices` the choices, `wuerfelzoo_abilities` what each animal can do.
-"""
+"""How Würfelzoo is played: which choices are legal, and what every move does."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import cast
 
-from rollbook.rules.chance import Draw, FirstSeat, Throw, Value, first_seat
-from rollbook.rules.game import (
-    NONE_LEGAL,
-    OVER,
-    Awaited,
-    Choices,
-    Game,
-    Listed,
-    Perspective,
-    ToChoose,
-    any_options,
-    everything_is_open,
-    impossible,
-    not_awaited,
-)
-from rollbook.rules.places import places as shared_places
+from rollbook.rules.chance import FirstSeat
+from rollbook.rules.game import NONE_LEGAL, Choices, Listed, impossible, not_awaited
 from rollbook.rules.refusals import Illegal, Invalid, Reason
-from rollbook.rules.wuerfelzoo_abilities import ABILITIES, check_die, check_own
-from rollbook.rules.wuerfelzoo_choices import (
-    Bear,
-    Boar,
-    Choice,
-    Fox,
-    Play,
-    PlayOffer,
-    Reroll,
-    Squirrel,
-    TurnChoices,
-    Worm,
-)
-from rollbook.rules.wuerfelzoo_table import (
-    ADD,
-    AXES,
-    BAG,
-    BOX,
-    DEAL,
-    DEAL_ROLL,
-    DEALT,
+from rollbook.rules.wuerfelzoo.abilities import ABILITIES, check_die, check_own
+from rollbook.rules.wuerfelzoo.moves import (
     DOUBLE,
     FACES,
-    FINISHED,
-    FIRST_SEAT,
+    NAME,
     NO_FACE,
-    NOBODY,
     NUMBER_OF_DICE,
-    OPTIONS,
-    SEATS,
     SIZES,
     SPECIES,
-    TABLE,
     TRAP,
+    VOCABULARY,
+    Boar,
+    Choice,
+    Drawn,
+    Fox,
+    Outcome,
+    Play,
+    Reroll,
+    Rolled,
+)
+from rollbook.rules.wuerfelzoo.state import (
+    ADD,
+    BAG,
+    DEAL,
+    DEAL_ROLL,
+    FINISHED,
+    FIRST_SEAT,
+    NOBODY,
+    TABLE,
     TURN,
     TURN_ROLL,
     USE,
     State,
-    begin,
-    copy,
+    awaited,
     dice_at,
     into_bag,
     is_die,
     is_seat,
+    number_to_draw,
     penalty,
 )
-
-# Moves
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Outcome: the dice that a seat draws from the bag, in the order in which they come."""
-
-    seat: int
-    dice: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Rolled:
-    """Outcome: the dice that are thrown, ascending, and what each shows."""
-
-    dice: tuple[int, ...]
-    faces: tuple[str, ...]
-
-
-Outcome: TypeAlias = FirstSeat | Drawn | Rolled
-CHOICES: dict[str, type[Choice]] = {
-    "play": Play,
-    "reroll": Reroll,
-    "bear": Bear,
-    "boar": Boar,
-    "fox": Fox,
-    "squirrel": Squirrel,
-    "worm": Worm,
-}
-OUTCOMES: dict[str, type[Outcome]] = {"first_seat": FirstSeat, "draw": Drawn, "roll": Rolled}
-VOCABULARY: tuple[type, ...] = (*OUTCOMES.values(), *CHOICES.values())
-
-# Chance
-
-TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
-
-
-def awaited(state: State) -> Awaited:
-    """A seat, dice out of the bag, a throw, a choice of the seat whose turn it is, or nothing more."""
-    stage = state.stage
-    if stage in {TURN, USE}:
-        return TO_CHOOSE[state.seat]
-    if stage in {DEAL_ROLL, TURN_ROLL}:
-        return Throw("roll", tuple(FACES[die] for die in state.thrown))
-    if stage in {DEAL, ADD}:
-        return Draw("draw", dice_at(state, BAG), _number_to_draw(state))
-    return OVER if stage == FINISHED else first_seat(len(state.points))
-
-
-def _number_to_draw(state: State) -> int:
-    return DEALT[len(state.points)] if state.stage == DEAL else 1
-
-
-def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
-    """What these values, thrown or drawn as awaited, are called."""
-    if state.stage == FIRST_SEAT:
-        return FirstSeat(cast("int", values[0]))
-    if state.stage in {DEAL, ADD}:
-        return Drawn(state.drawer, cast("tuple[int, ...]", values))
-    return Rolled(state.thrown, cast("tuple[str, ...]", values))
-
+from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
 
 # Choices
 
@@ -152,6 +63,7 @@ def legal(state: State) -> Choices[Choice]:
 
 
 def _turn_choices(state: State) -> TurnChoices:
+    """What the seat may choose at the start of its turn."""
     own = dice_at(state, state.seat)
     plays = []
     for species in SPECIES:
@@ -163,6 +75,7 @@ def _turn_choices(state: State) -> TurnChoices:
 
 
 def _showing(state: State, dice: tuple[int, ...], *faces: str) -> tuple[int, ...]:
+    """Those of the dice that show one of the faces."""
     return tuple(die for die in dice if state.faces[die] in faces)
 
 
@@ -175,6 +88,7 @@ def _fitting(state: State, species: str) -> range:
 
 
 def _uses(state: State) -> Listed[Choice]:
+    """Every use of the ability of the animals in the middle."""
     return Listed(ABILITIES[state.species].choices(state))
 
 
@@ -191,6 +105,7 @@ def caretaker(state: State) -> Choice:
 
 
 def _takes_last_die(state: State, use: Choice) -> bool:
+    """Whether the use robs another seat of its last die."""
     if not isinstance(use, Boar | Fox):
         return False
     robbed = state.where[use.other if isinstance(use, Boar) else use.die]
@@ -201,7 +116,7 @@ def _takes_last_die(state: State, use: Choice) -> bool:
 
 
 def play(state: State, move: Choice | Outcome) -> None:
-    """Take an outcome or a choice into the state, or refuse it and change nothing."""
+    """Apply an outcome or a choice to the state, or refuse it and change nothing."""
     kind = type(move)
     stage = state.stage
     if kind is Rolled and stage in {DEAL_ROLL, TURN_ROLL}:
@@ -221,15 +136,16 @@ def play(state: State, move: Choice | Outcome) -> None:
         state.seat = state.drawer = seat
         state.stage = DEAL
     else:
-        raise not_awaited(awaited(state), move, GAME.name, VOCABULARY)
+        raise not_awaited(awaited(state), move, NAME, VOCABULARY)
 
 
 def _draw(state: State, drawn: Drawn) -> None:
+    """Put drawn dice in front of their seat, to be thrown."""
     dice = drawn.dice
     if type(drawn.seat) is not int or drawn.seat != state.drawer:
         raise impossible(awaited(state), f"seat {state.drawer} draws, nobody else")
-    if len(dice) != _number_to_draw(state):
-        raise impossible(awaited(state), f"the number of dice to draw is {_number_to_draw(state)}, not {len(dice)}")
+    if len(dice) != number_to_draw(state):
+        raise impossible(awaited(state), f"the number of dice to draw is {number_to_draw(state)}, not {len(dice)}")
     if not all(is_die(die) and state.where[die] == BAG for die in dice) or len(set(dice)) != len(dice):
         raise impossible(awaited(state), "dice are drawn out of the bag, none of them twice")
     for die in dice:
@@ -239,6 +155,7 @@ def _draw(state: State, drawn: Drawn) -> None:
 
 
 def _roll(state: State, rolled: Rolled) -> None:
+    """Let the dice show what was thrown; then go on dealing, or with the turn."""
     thrown = state.thrown
     if rolled.dice != thrown or len(rolled.faces) != len(thrown):
         raise impossible(awaited(state), f"the dice to throw are {list(thrown)}, each with one face")
@@ -249,20 +166,22 @@ def _roll(state: State, rolled: Rolled) -> None:
         state.faces[die] = face
     state.thrown = ()
     if state.stage == TURN_ROLL:
-        _use_on(state)
+        _continue_turn(state)
         return
-    state.drawer = _next(state, state.drawer)
+    state.drawer = _seat_after(state, state.drawer)
     if state.drawer == state.seat:
         _begin_turn(state, state.seat)
     else:
         state.stage = DEAL
 
 
-def _next(state: State, seat: int) -> int:
+def _seat_after(state: State, seat: int) -> int:
+    """The next seat, clockwise."""
     return (seat + 1) % len(state.points)
 
 
 def _begin_turn(state: State, seat: int) -> None:
+    """Clear the middle of what the seat laid there; then await its choice, or end the round."""
     state.seat = seat
     # "Die eigenen Tiere sind noch da!"
     if state.owner == seat:
@@ -276,6 +195,7 @@ def _begin_turn(state: State, seat: int) -> None:
 
 
 def _play(state: State, dice: tuple[int, ...]) -> None:
+    """Lay animals into the middle, with any x2 dice, and go on to their ability."""
     _check_named(state, "play", dice)
     faces = state.faces
     species = NO_FACE
@@ -309,10 +229,11 @@ def _play(state: State, dice: tuple[int, ...]) -> None:
     state.uses = 1 + doubles
     for die in dice:
         state.where[die] = TABLE
-    _use_on(state)
+    _continue_turn(state)
 
 
 def _check_named(state: State, choice: str, dice: tuple[int, ...]) -> None:
+    """Refuse what is no set of the seat's dice."""
     if not dice:
         raise Invalid(Reason.NOTHING_NAMED, f"{choice} names no die")
     if len(dice) > NUMBER_OF_DICE:
@@ -328,6 +249,7 @@ def _check_named(state: State, choice: str, dice: tuple[int, ...]) -> None:
 
 
 def _does_not_fit(state: State, species: str, number: int) -> Illegal:
+    """The refusal of animals that cannot replace those in the middle."""
     lying = len(state.middle)
     what = f"{species} ({number}) cannot replace {state.species} ({lying})"
     if SIZES[species] < SIZES[state.species]:
@@ -337,21 +259,23 @@ def _does_not_fit(state: State, species: str, number: int) -> Illegal:
 
 
 def _reroll(state: State, dice: tuple[int, ...]) -> None:
+    """Await a throw of these dice."""
     _check_named(state, "reroll", dice)
     state.thrown = tuple(sorted(dice))
     state.stage = TURN_ROLL
 
 
 def _use(state: State, use: Choice) -> None:
+    """Use the ability once."""
     after = ABILITIES[state.species].use(state, use)
     state.uses -= 1
     if after == USE:
-        _use_on(state)
+        _continue_turn(state)
     else:
         state.stage = after
 
 
-def _use_on(state: State) -> None:
+def _continue_turn(state: State) -> None:
     """Await the next use of the ability, or end the turn; a reroll leaves no uses and ends it here as well."""
     if state.uses:
         ability = ABILITIES.get(state.species)
@@ -365,12 +289,13 @@ def _use_on(state: State) -> None:
     state.doubles = ()
     # "Spielende und gewinnen": the end of the turn is what counts, not the moment of laying the last die.
     if state.seat in state.where:
-        _begin_turn(state, _next(state, state.seat))
+        _begin_turn(state, _seat_after(state, state.seat))
     else:
         _end_round(state)
 
 
 def _end_round(state: State) -> None:
+    """Count the penalty points; then the match is over, or the next round begins."""
     for seat in range(len(state.points)):
         state.points[seat] += penalty(state, seat)
     if state.ruleset.is_over(state):
@@ -382,96 +307,3 @@ def _end_round(state: State) -> None:
     state.round += 1
     state.seat = state.drawer = 0
     state.stage = FIRST_SEAT
-
-
-# View and result
-
-
-@dataclass(frozen=True, slots=True)
-class DieInFront:
-    """One die in front of a seat."""
-
-    die: int
-    face: str | None
-    """What it shows, none while it has not been thrown."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """The table as everybody sees it; nothing in this game is hidden."""
-
-    round: int
-    seat: int | None
-    """Whose turn it is; while dice are dealt, the seat that starts; none before a round and after the end."""
-    points: tuple[int, ...]
-    """The penalty points of all finished rounds."""
-    dice: tuple[tuple[DieInFront, ...], ...]
-    """What lies in front of every seat."""
-    species: str | None
-    """What lies in the middle, if anything does."""
-    middle: tuple[int, ...]
-    owner: int | None
-    """The seat that laid it."""
-    doubles: tuple[int, ...]
-    """The x2 dice that were played with it and are not spent yet."""
-    uses: int
-    """How many times its ability is still to be used."""
-    thrown: tuple[int, ...]
-    """The dice that are being thrown."""
-    bag: tuple[int, ...]
-    box: tuple[int, ...]
-    places: tuple[int, ...]
-
-
-def view(state: State, _perspective: Perspective) -> View:
-    """What every pair of eyes sees."""
-    return View(
-        round=state.round,
-        seat=None if state.stage in {FIRST_SEAT, FINISHED} else state.seat,
-        points=tuple(state.points),
-        dice=tuple(
-            tuple(DieInFront(die, state.faces[die] or None) for die in dice_at(state, seat))
-            for seat in range(len(state.points))
-        ),
-        species=state.species or None,
-        middle=state.middle,
-        owner=None if state.owner == NOBODY else state.owner,
-        doubles=state.doubles,
-        uses=state.uses,
-        thrown=state.thrown,
-        bag=dice_at(state, BAG),
-        box=dice_at(state, BOX),
-        places=places(state),
-    )
-
-
-def places(state: State) -> tuple[int, ...]:
-    """The winner of the one round and the others by their points, or all by the points of all rounds."""
-    return shared_places(state.ruleset.scores(state))
-
-
-GAME: Game[State, Choice, Outcome] = Game(
-    name="wuerfelzoo",
-    version=1,
-    title="Würfelzoo",
-    seats=SEATS,
-    options=OPTIONS,
-    combine=any_options,
-    components={"dice": [[list(axis) for axis in axes] for axes in AXES]},
-    messages="rollbook.v1.wuerfelzoo_pb2",
-    choices=CHOICES,
-    outcomes=OUTCOMES,
-    begin=begin,
-    copy=copy,
-    awaited=awaited,
-    outcome=outcome,
-    legal=legal,
-    play=play,
-    caretaker=caretaker,
-    view=view,
-    seen=everything_is_open,
-    places=places,
-    described=TurnChoices,
-)
-
-RULESETS = (GAME,)

@@ -1,4 +1,4 @@
-"""The table of Würfelzoo: its dice, where they lie and what they show, and what the options of a match come to.
+"""The state of a match of Würfelzoo, what its options mean, and what it awaits.
 
 Where a die is and what it shows stand in two lists by its identity, and nowhere twice: audits fold millions of events,
 and looking a die up is what a move mostly needs.
@@ -10,39 +10,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import cast
 
+from rollbook.rules.chance import Draw, FirstSeat, Throw, Value, first_seat
+from rollbook.rules.game import OVER, Awaited, ToChoose
 from rollbook.rules.options import Option, Options
 from rollbook.rules.places import Score
-
-# Components
-
-SPECIES = ("worm", "squirrel", "fox", "boar", "bear", "elephant")
-"""The animals from small to large."""
-
-TRAP = "trap"
-DOUBLE = "x2"
-NO_FACE = ""
-"""What a die shows that has not been thrown."""
-
-SIZES = {species: size for size, species in enumerate(SPECIES)}
-PENALTIES = {"elephant": 6, "bear": 5, "boar": 4, "fox": 3, "squirrel": 2, "worm": 1, TRAP: 0, DOUBLE: 7, NO_FACE: 0}
-
-# "Hinweis zu den Würfeln": opposite faces are equal, but for a trap, which sometimes faces an x2.
-KINDS = (
-    (("elephant", "elephant"), ("worm", "worm"), (TRAP, TRAP)),
-    (("bear", "bear"), ("squirrel", "squirrel"), (TRAP, TRAP)),
-    (("boar", "boar"), ("fox", "fox"), (TRAP, DOUBLE)),
-    (("elephant", "elephant"), ("fox", "fox"), ("squirrel", "squirrel")),
-    (("bear", "bear"), ("boar", "boar"), ("worm", "worm")),
+from rollbook.rules.wuerfelzoo.moves import (
+    DEALT,
+    FACES,
+    NO_FACE,
+    NUMBER_OF_DICE,
+    PENALTIES,
+    SEATS,
+    Drawn,
+    Outcome,
+    Rolled,
 )
-DICE_OF_A_KIND = 10
-AXES = tuple(kind for kind in KINDS for _ in range(DICE_OF_A_KIND))
-FACES = tuple(tuple(face for axis in axes for face in axis) for axes in AXES)
-"""The six faces of every die, in the order in which chance numbers them."""
-
-NUMBER_OF_DICE = len(FACES)
-SEATS = range(2, 6)
-DEALT = {2: 12, 3: 12, 4: 12, 5: 10}
-"""Dice of a seat at the beginning of a round, by the number of seats ("Spielvorbereitung")."""
 
 # Rulesets
 
@@ -66,19 +48,19 @@ def after_one_round(_state: State) -> bool:
     return True
 
 
-def once_reached(state: State) -> bool:
+def points_reached(state: State) -> bool:
     """Option `rounds_to` ("Mehrere Runden spielen"): a seat has reached or passed these points."""
     return max(state.points) >= state.ruleset.rounds_to
 
 
-def by_the_round(state: State) -> list[Score]:
+def scores_of_one_round(state: State) -> list[Score]:
     """The round's winner before all others, they by their points; before its end, by the dice in front of them."""
     if state.stage == FINISHED:
         return [(seat == state.seat, -points) for seat, points in enumerate(state.points)]
     return [-penalty(state, seat) for seat in range(len(state.points))]
 
 
-def by_all_rounds(state: State) -> list[Score]:
+def scores_of_all_rounds(state: State) -> list[Score]:
     """The fewest points of all finished rounds."""
     return [-points for points in state.points]
 
@@ -143,8 +125,8 @@ def begin(options: Options, seats: int) -> State:
         ruleset=Ruleset(
             rounds_to=rounds_to,
             discard=into_box if options["box"] else into_bag,
-            is_over=once_reached if rounds_to else after_one_round,
-            scores=by_all_rounds if rounds_to else by_the_round,
+            is_over=points_reached if rounds_to else after_one_round,
+            scores=scores_of_all_rounds if rounds_to else scores_of_one_round,
         ),
         stage=FIRST_SEAT,
         seat=0,
@@ -203,3 +185,34 @@ def is_seat(state: State, seat: object) -> bool:
 def is_die(die: object) -> bool:
     """Whether there is such a die; true is no number."""
     return type(die) is int and 0 <= die < NUMBER_OF_DICE
+
+
+# Chance
+
+TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
+
+
+def awaited(state: State) -> Awaited:
+    """A seat, dice out of the bag, a throw, a choice of the seat whose turn it is, or nothing more."""
+    stage = state.stage
+    if stage in {TURN, USE}:
+        return TO_CHOOSE[state.seat]
+    if stage in {DEAL_ROLL, TURN_ROLL}:
+        return Throw("roll", tuple(FACES[die] for die in state.thrown))
+    if stage in {DEAL, ADD}:
+        return Draw("draw", dice_at(state, BAG), number_to_draw(state))
+    return OVER if stage == FINISHED else first_seat(len(state.points))
+
+
+def number_to_draw(state: State) -> int:
+    """How many dice the awaited draw takes out of the bag."""
+    return DEALT[len(state.points)] if state.stage == DEAL else 1
+
+
+def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
+    """The outcome of these values, thrown or drawn as awaited."""
+    if state.stage == FIRST_SEAT:
+        return FirstSeat(cast("int", values[0]))
+    if state.stage in {DEAL, ADD}:
+        return Drawn(state.drawer, cast("tuple[int, ...]", values))
+    return Rolled(state.thrown, cast("tuple[str, ...]", values))

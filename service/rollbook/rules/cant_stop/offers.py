@@ -11,15 +11,8 @@ from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations
 from typing import Any, Final, TypeAlias
 
+from rollbook.rules.cant_stop.moves import FACES, Advance
 from rollbook.rules.game import Listed
-
-# Components
-
-LENGTHS = {2: 3, 3: 5, 4: 7, 5: 9, 6: 11, 7: 13, 8: 11, 9: 9, 10: 7, 11: 5, 12: 3}
-"""Fields of every column; the last one is its number field."""
-
-RUNNERS = 3
-FACES = (1, 2, 3, 4, 5, 6)
 
 # Pairings
 
@@ -39,6 +32,7 @@ class Combinations:
 
 
 def _combinations(dice: tuple[int, ...]) -> Combinations:
+    """The combinations of one throw."""
     a, b, c, d = dice
     sums = ((a + b, c + d), (a + c, b + d), (a + d, b + c))
     pairings = tuple(sorted({(min(pair), max(pair)) for pair in sums}))
@@ -50,6 +44,7 @@ def _combinations(dice: tuple[int, ...]) -> Combinations:
 
 
 def _mask(*columns: int) -> int:
+    """Columns as a mask."""
     mask = 0
     for column in columns:
         mask |= 1 << column
@@ -57,6 +52,7 @@ def _mask(*columns: int) -> int:
 
 
 def _combinations_of_every_roll() -> dict[tuple[int, ...], Combinations]:
+    """The combinations by throw; throws of the same dice in another order share one value."""
     return {
         dice: combined
         for ascending in combinations_with_replacement(FACES, 4)
@@ -71,13 +67,6 @@ ROLLS = _combinations_of_every_roll()
 
 
 @dataclass(frozen=True, slots=True)
-class Advance:
-    """Choice: the columns in which runners are placed or moved; the same column twice is two steps."""
-
-    columns: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Offer:
     """The legal advances after a throw, ascending by their columns."""
 
@@ -88,10 +77,11 @@ class Offer:
 
 @cache
 def _offer(columns: frozenset[tuple[int, ...]]) -> Offer:
+    """The one offer of these advances."""
     return Offer(columns, Listed(map(Advance, sorted(columns))))
 
 
-def every_advance(combined: Combinations, runners: int, free: int, closed: int, last_step: int) -> Offer:
+def basic_advances(combined: Combinations, runners: int, free: int, closed: int, last_step: int) -> Offer:
     """The basic game ("Das Einsetzen", "Das Vorankommen"): any pairing of which at least one pair can be used."""
     named: set[tuple[int, ...]] = set()
     for low, high in combined.pairings:
@@ -118,10 +108,11 @@ def hasty_advances(combined: Combinations, runners: int, free: int, closed: int,
     """
 
     def haste(columns: tuple[int, ...]) -> tuple[int, int]:
+        """How many new runners the advance places, then how many it uses."""
         used = set(columns)
         return sum(not runners >> column & 1 for column in used), len(used)
 
-    offer = every_advance(combined, runners, free, closed, last_step)
+    offer = basic_advances(combined, runners, free, closed, last_step)
     hastiest = max(map(haste, offer.columns), default=None)
     return _offer(frozenset(columns for columns in offer.columns if haste(columns) == hastiest))
 
@@ -129,7 +120,7 @@ def hasty_advances(combined: Combinations, runners: int, free: int, closed: int,
 SITUATIONS_REMEMBERED: Final = 1 << 15
 """The most offers that are kept; nearly every throw of a long series of matches finds its own among them."""
 
-BASIC_OFFER = lru_cache(SITUATIONS_REMEMBERED)(every_advance)
+BASIC_OFFER = lru_cache(SITUATIONS_REMEMBERED)(basic_advances)
 HASTY_OFFER = lru_cache(SITUATIONS_REMEMBERED)(hasty_advances)
 
 NO_OFFER = _offer(frozenset())

@@ -7,20 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from rollbook.rules.refusals import Illegal, Invalid, Reason
-from rollbook.rules.wuerfelzoo_choices import Bear, Boar, Choice, Fox, Squirrel, Worm
-from rollbook.rules.wuerfelzoo_table import (
-    ADD,
-    BAG,
-    BOX,
-    NUMBER_OF_DICE,
-    TURN_ROLL,
-    USE,
-    State,
-    dice_at,
-    into_bag,
-    is_die,
-    is_seat,
-)
+from rollbook.rules.wuerfelzoo.moves import NUMBER_OF_DICE, Bear, Boar, Choice, Fox, Squirrel, Worm
+from rollbook.rules.wuerfelzoo.state import ADD, BAG, BOX, TURN_ROLL, USE, State, dice_at, into_bag, is_die, is_seat
 
 # What a choice names
 
@@ -41,17 +29,20 @@ def check_own(state: State, die: int) -> None:
 
 
 def _check_in_front(state: State, die: int) -> None:
+    """Refuse a die that lies in front of nobody."""
     if state.where[die] < 0:
         raise Illegal(Reason.DIE_NOT_IN_PLAY, f"die {die} does not lie in front of any seat", die=die)
 
 
 def _check_of_another(state: State, die: int) -> None:
+    """Refuse a die that does not lie in front of another seat."""
     _check_in_front(state, die)
     if state.where[die] == state.seat:
         raise Illegal(Reason.TARGET_IS_ONESELF, f"die {die} is the seat's own, not another's", die=die, seat=state.seat)
 
 
 def _check_target(state: State, seat: int) -> None:
+    """Refuse what is not another seat."""
     if not is_seat(state, seat):
         allowed = f"0 to {len(state.points) - 1}"
         raise Invalid(Reason.SEAT_UNKNOWN, f"there are only seats {allowed}", allowed=allowed)
@@ -63,30 +54,37 @@ def _check_target(state: State, seat: int) -> None:
 
 
 def _dice_of_others(state: State) -> Iterator[int]:
+    """The dice in front of the other seats, ascending."""
     return (die for die, there in enumerate(state.where) if there >= 0 and there != state.seat)
 
 
 def _others(state: State) -> list[int]:
+    """The other seats, ascending."""
     return [seat for seat in range(len(state.points)) if seat != state.seat]
 
 
 def _anybody_has_a_die(state: State) -> bool:
+    """Whether a bear has a die to throw again."""
     return max(state.where) >= 0
 
 
 def _oneself_has_a_die(state: State) -> bool:
+    """Whether a worm has a die to give away."""
     return state.seat in state.where
 
 
 def _another_has_a_die(state: State) -> bool:
+    """Whether a fox has a die to take."""
     return any(True for _ in _dice_of_others(state))
 
 
 def _both_have_a_die(state: State) -> bool:
+    """Whether a boar has two dice to swap."""
     return _oneself_has_a_die(state) and _another_has_a_die(state)
 
 
 def _a_die_is_left_to_draw(state: State) -> bool:
+    """Whether a squirrel has a die to add."""
     return BAG in state.where or BOX in state.where
 
 
@@ -94,6 +92,7 @@ def _a_die_is_left_to_draw(state: State) -> bool:
 
 
 def _bear(state: State, use: Bear) -> int:
+    """Throw a die again."""
     check_die(use.die)
     _check_in_front(state, use.die)
     state.thrown = (use.die,)
@@ -101,6 +100,7 @@ def _bear(state: State, use: Bear) -> int:
 
 
 def _boar(state: State, use: Boar) -> int:
+    """Swap one of the seat's dice for one of another seat."""
     check_die(use.own)
     check_die(use.other)
     if use.own == use.other:
@@ -112,6 +112,7 @@ def _boar(state: State, use: Boar) -> int:
 
 
 def _fox(state: State, use: Fox) -> int:
+    """Take a die from another seat, back into the bag or the box."""
     check_die(use.die)
     _check_of_another(state, use.die)
     state.ruleset.discard(state, (use.die,))
@@ -119,6 +120,7 @@ def _fox(state: State, use: Fox) -> int:
 
 
 def _squirrel(state: State, use: Squirrel) -> int:
+    """Let another seat draw a die."""
     _check_target(state, use.target)
     # "Alternative Regeln": now that a die is to be drawn, the box fills the empty bag.
     if BAG not in state.where:
@@ -128,6 +130,7 @@ def _squirrel(state: State, use: Squirrel) -> int:
 
 
 def _worm(state: State, use: Worm) -> int:
+    """Give one of the seat's dice to another seat."""
     check_die(use.own)
     _check_target(state, use.target)
     check_own(state, use.own)

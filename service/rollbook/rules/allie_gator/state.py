@@ -1,0 +1,133 @@
+"""The state of a match of Allie Gator, what its options mean, and what it awaits.
+
+The stock has no order: a card is drawn by chance when it is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from rollbook.rules.allie_gator.cards import numbers_of
+from rollbook.rules.allie_gator.moves import DECK, PILES, SEATS, Card, Drawn, Outcome, Stolen, Target
+from rollbook.rules.chance import Draw, FirstSeat, Value, first_seat
+from rollbook.rules.game import OVER, Awaited, ToChoose
+from rollbook.rules.options import Option, Options
+
+# Rulesets
+
+OPTIONS = (Option("teeth_to_end", (3, 4, 5, 6), "teeth with which a seat ends the match; more than 3 make it longer"),)
+
+# State
+
+FIRST_SEAT, LAY_TARGETS, DEAL, CHOOSE, STEALING, REPLACE, NEW_TARGET, REFILL, FINISHED = range(9)
+CLOCKWISE, COUNTERCLOCKWISE = 1, -1
+DRAWING = frozenset({DEAL, REPLACE, REFILL})
+LAYING_TARGET = frozenset({LAY_TARGETS, NEW_TARGET})
+CHOOSING = frozenset({CHOOSE})
+
+
+@dataclass(slots=True)
+class State:
+    """A match of Allie Gator; hands and stock are sorted, everything else lies in the order in which it came."""
+
+    teeth_to_end: int
+    stage: int
+    round: int
+    starter: int
+    """The starting seat of the round."""
+    seat: int
+    """Whose turn it is."""
+    direction: int
+    chip: int
+    """The pile at which the chip lies."""
+    targets: list[list[Card]]
+    """Per pile: its targets, the one that counts last."""
+    laid: list[list[Card]]
+    """Per pile: the cards below its target, the top one last."""
+    hands: list[list[Card]]
+    penalties: list[list[Card]]
+    teeth: list[int]
+    stock: list[Card]
+    pile: int
+    """The pile that awaits its target, while one is drawn."""
+    served: int
+    """The seat that draws, or is robbed, while that is awaited."""
+    count: int
+    """How many cards are drawn, while a draw is awaited."""
+
+
+def begin(options: Options, seats: int) -> State:
+    """All cards in the stock, before the starting seat is drawn."""
+    return State(
+        teeth_to_end=cast("int", options["teeth_to_end"]),
+        stage=FIRST_SEAT,
+        round=1,
+        starter=0,
+        seat=0,
+        direction=CLOCKWISE,
+        chip=0,
+        targets=[[] for _ in PILES],
+        laid=[[] for _ in PILES],
+        hands=[[] for _ in range(seats)],
+        penalties=[[] for _ in range(seats)],
+        teeth=[0] * seats,
+        stock=list(DECK),
+        pile=0,
+        served=0,
+        count=0,
+    )
+
+
+def copy(state: State) -> State:
+    """A state of its own, equal to this one."""
+    return State(
+        state.teeth_to_end,
+        state.stage,
+        state.round,
+        state.starter,
+        state.seat,
+        state.direction,
+        state.chip,
+        [targets.copy() for targets in state.targets],
+        [laid.copy() for laid in state.laid],
+        [hand.copy() for hand in state.hands],
+        [penalties.copy() for penalties in state.penalties],
+        state.teeth.copy(),
+        state.stock.copy(),
+        state.pile,
+        state.served,
+        state.count,
+    )
+
+
+# Chance
+
+TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
+
+
+def awaited(state: State) -> Awaited:
+    """The starting seat, a target, cards from the stock or from a hand, a choice, or nothing more."""
+    stage = state.stage
+    if stage == CHOOSE:
+        return TO_CHOOSE[state.seat]
+    if stage in DRAWING:
+        return Draw("draw", tuple(state.stock), state.count)
+    if stage in LAYING_TARGET:
+        # "Spielvorbereitung": special cards are never targets.
+        return Draw("target", tuple(numbers_of(state.stock)))
+    if stage == STEALING:
+        return Draw("steal", tuple(state.hands[state.served]))
+    return OVER if stage == FINISHED else first_seat(len(state.hands))
+
+
+def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
+    """The outcome of these values, drawn as awaited."""
+    stage = state.stage
+    if stage == FIRST_SEAT:
+        return FirstSeat(cast("int", values[0]))
+    if stage in LAYING_TARGET:
+        return Target(state.pile, cast("Card", values[0]))
+    if stage == STEALING:
+        return Stolen(cast("Card", values[0]))
+    return Drawn(state.served, cast("tuple[Card, ...]", values))

@@ -1,0 +1,72 @@
+"""What is seen of Can't Stop, and the places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rollbook.rules.cant_stop.moves import LENGTHS
+from rollbook.rules.cant_stop.state import ADVANCE, FINISHED, FIRST_SEAT, NOBODY, State
+from rollbook.rules.game import Perspective
+from rollbook.rules.places import places as shared_places
+
+# View
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column as everybody sees it."""
+
+    number: int
+    length: int
+    winner: int | None
+    markers: tuple[int, ...]
+    """The height of each seat's marker, 0 for none."""
+    runner: int
+    """The height of the runner, 0 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The board as everybody sees it; nothing in this game is hidden."""
+
+    seat: int | None
+    """Whose turn it is; none before the start and after the end."""
+    dice: tuple[int, ...]
+    """The throw that an advance is awaited for, else none."""
+    columns: tuple[Column, ...]
+    places: tuple[int, ...]
+
+
+def view(state: State, _perspective: Perspective) -> View:
+    """The same for every perspective."""
+    return View(
+        seat=None if state.stage in {FIRST_SEAT, FINISHED} else state.seat,
+        dice=state.dice if state.stage == ADVANCE else (),
+        columns=tuple(
+            Column(
+                number=column,
+                length=length,
+                winner=None if state.winners[column] == NOBODY else state.winners[column],
+                markers=tuple(markers[column] for markers in state.markers),
+                runner=state.reached[column] if state.runners >> column & 1 else 0,
+            )
+            for column, length in LENGTHS.items()
+        ),
+        places=places(state),
+    )
+
+
+# Result
+
+
+def places(state: State) -> tuple[int, ...]:
+    """Columns held, then the height of the markers in columns that nobody has won (ruling)."""
+    return shared_places(
+        [
+            (
+                state.winners.count(seat),
+                sum(markers[column] for column in LENGTHS if state.winners[column] == NOBODY),
+            )
+            for seat, markers in enumerate(state.markers)
+        ]
+    )

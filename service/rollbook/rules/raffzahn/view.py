@@ -1,0 +1,72 @@
+"""What is seen of Raffzahn, and the places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rollbook.rules.game import Perspective
+from rollbook.rules.places import places as shared_places
+from rollbook.rules.raffzahn.moves import Faces
+from rollbook.rules.raffzahn.state import FINISHED, FIRST_SEAT, State, owned, worth
+from rollbook.rules.raffzahn.tiles import listed
+
+# View
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What lies in front of one seat."""
+
+    open_tiles: tuple[int, ...]
+    safe_tiles: tuple[int, ...]
+    teeth: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The table as everybody sees it; nothing in this game is hidden."""
+
+    seat: int | None
+    """Whose turn it is; none before the start and after the end."""
+    dice: Faces
+    """The dice as they lie; none before the first throw of a turn."""
+    throws: int
+    """The throws made in this turn."""
+    announced: int | None
+    """The tile announced for the throw that is awaited or was made last."""
+    middle: tuple[int, ...]
+    rows: tuple[Row, ...]
+    out: tuple[int, ...]
+    """The tiles that have left the game."""
+    places: tuple[int, ...]
+
+
+def view(state: State, _perspective: Perspective) -> View:
+    """The same for every perspective."""
+    rows = tuple(
+        Row(listed(state.open_tiles[seat]), listed(state.safe_tiles[seat]), worth(state, owned(state, seat)))
+        for seat in range(len(state.open_tiles))
+    )
+    in_play = state.middle | sum(state.open_tiles) | sum(state.safe_tiles)
+    return View(
+        seat=None if state.stage in {FIRST_SEAT, FINISHED} else state.seat,
+        dice=state.dice,
+        throws=state.throws,
+        announced=state.announced,
+        middle=listed(state.middle),
+        rows=rows,
+        out=listed(~in_play),
+        places=places(state),
+    )
+
+
+# Result
+
+
+def places(state: State) -> tuple[int, ...]:
+    """Teeth, open or safe, then the highest tile ("Spielende"); ruling: all places go by that."""
+    scores = []
+    for seat in range(len(state.open_tiles)):
+        tiles = owned(state, seat)
+        scores.append((worth(state, tiles), max(tiles, default=0)))
+    return shared_places(scores)

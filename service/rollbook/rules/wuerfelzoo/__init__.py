@@ -1,0 +1,98 @@
+"""Würfelzoo / Dice's Zoo (Cang Mucun; Smiling Monster), version 1.
+
+Source: the German rulebook; quotations in the comments are its section names. Rulings where it is silent: which animals
+share a kind of die is the table `KINDS`; the starting seat is drawn anew for every round; a seat that others robbed of
+its last die wins when its own turn begins and it still has none; the squirrel's target is another seat.
+"""
+
+from __future__ import annotations
+
+from rollbook.rules.game import Game, any_options, everything_is_open
+from rollbook.rules.wuerfelzoo import moves, play, state, view
+from rollbook.rules.wuerfelzoo.moves import (
+    AXES,
+    DOUBLE,
+    FACES,
+    NO_FACE,
+    PENALTIES,
+    SIZES,
+    SPECIES,
+    TRAP,
+    Bear,
+    Boar,
+    Choice,
+    Drawn,
+    Fox,
+    Outcome,
+    Play,
+    Reroll,
+    Rolled,
+    Squirrel,
+    Worm,
+)
+from rollbook.rules.wuerfelzoo.state import BAG, BOX, DEAL_ROLL, NOBODY, TABLE, TURN, USE, State
+from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
+from rollbook.rules.wuerfelzoo.view import DieInFront, View
+
+__all__ = [
+    "AXES",
+    "BAG",
+    "BOX",
+    "DEAL_ROLL",
+    "DOUBLE",
+    "FACES",
+    "GAME",
+    "NOBODY",
+    "NO_FACE",
+    "PENALTIES",
+    "RULESETS",
+    "SIZES",
+    "SPECIES",
+    "TABLE",
+    "TRAP",
+    "TURN",
+    "USE",
+    "Bear",
+    "Boar",
+    "Choice",
+    "DieInFront",
+    "Drawn",
+    "Fox",
+    "Outcome",
+    "Play",
+    "PlayOffer",
+    "Reroll",
+    "Rolled",
+    "Squirrel",
+    "State",
+    "TurnChoices",
+    "View",
+    "Worm",
+]
+
+GAME: Game[State, Choice, Outcome] = Game(
+    name=moves.NAME,
+    version=1,
+    title="Würfelzoo",
+    seats=moves.SEATS,
+    options=state.OPTIONS,
+    combine=any_options,
+    components={"dice": [[list(axis) for axis in axes] for axes in AXES]},
+    messages="rollbook.v1.wuerfelzoo_pb2",
+    choices=moves.CHOICES,
+    outcomes=moves.OUTCOMES,
+    begin=state.begin,
+    copy=state.copy,
+    awaited=state.awaited,
+    outcome=state.outcome,
+    legal=play.legal,
+    play=play.play,
+    caretaker=play.caretaker,
+    view=view.view,
+    seen=everything_is_open,
+    places=view.places,
+    described=TurnChoices,
+)
+
+RULESETS = (GAME,)
+"""All versions of the rules of this game."""
