@@ -129,7 +129,7 @@ def test_what_is_no_replay_is_unreadable() -> None:
 @pytest.mark.parametrize(
     ("change", "missing"),
     [
-        ({"envelope": 2}, "a program that knows envelope 2"),
+        ({"envelope": 3}, "a program that knows envelope 3"),
         ({"fairness": "fair/2"}, "a program that knows dice by 'fair/2'"),
         ({"ruleset": 9}, "a program that knows ruleset 9 of 'cant_stop'"),
         ({"game": "chess"}, "a program that knows ruleset 1 of 'chess'"),

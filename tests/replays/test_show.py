@@ -216,7 +216,7 @@ def test_files_that_are_no_replays_and_matches_that_cannot_be_are_refused(tmp_pa
         (tmp_path, 3, "Is a directory"),
         (tmp_path / "other", 3, "no replay file"),
         (kept(unordered, tmp_path, "unordered"), 1, "event 12 calls itself event 13"),
-        (kept(other_game, tmp_path, "game"), 3, "not of raffzahn"),
+        (kept(other_game, tmp_path, "game"), 3, "no outcome of raffzahn"),
         (kept(replace(replay, names=("Anna",)), tmp_path, "names"), 1, "2 seats"),
     ):
         done = show(file)

@@ -16,7 +16,7 @@ from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Game
 from rollbook.rules.refusals import Reason
 from rollbook.rules.wuerfelzoo import PlayOffer, TurnChoices
-from rollbook.v1 import match_pb2, refusals_pb2, table_pb2, wuerfelzoo_pb2
+from rollbook.v1 import games_pb2, match_pb2, refusals_pb2, table_pb2, wuerfelzoo_pb2
 
 ROOT = Path(__file__).resolve().parents[2]
 PROTOS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "proto").rglob("*.proto"))}
@@ -150,9 +150,9 @@ def test_views_and_choices_of_every_game_travel(game: Game[Any, Any, Any]) -> No
     """What holds any game's view, choice or legal choices holds this one's."""
     name = game.name.title().replace("_", "")
     own = _file(game.name).message_types_by_name
-    listed = table_pb2.LegalChoices.DESCRIPTOR.fields_by_name[game.name].message_type
-    assert own[f"{name}View"] == table_pb2.View.DESCRIPTOR.fields_by_name[game.name].message_type
-    assert own[f"{name}Choice"] == table_pb2.Choice.DESCRIPTOR.fields_by_name[game.name].message_type
+    listed = games_pb2.LegalChoices.DESCRIPTOR.fields_by_name[game.name].message_type
+    assert own[f"{name}View"] == games_pb2.View.DESCRIPTOR.fields_by_name[game.name].message_type
+    assert own[f"{name}Choice"] == games_pb2.Choice.DESCRIPTOR.fields_by_name[game.name].message_type
     assert listed is not None
     assert own[f"{name}Choice"] == listed.fields_by_name["choices"].message_type
 

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rollbook.match.codec.messages import write_choice
+from rollbook.match.codec.views import read_legal, read_options, read_view
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game
 from rollbook.rules.options import Options
 from rollbook.v1.events_pb2 import Sealed
+from rollbook.v1.games_pb2 import Choice, View
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN
-from rollbook.v1.table_pb2 import Choice, View
 from rollbook_clients.bots.bot import Bot, Seat
 from rollbook_clients.bots.catalogue import Named
-from rollbook_clients.bots.wire import read_legal, read_options, read_view
 from rollbook_clients.sdk import (
     Legal,
     Match,
@@ -166,7 +166,7 @@ class Player:
         summary = state.summary
         game = find(summary.game, summary.ruleset)
         seats = len(summary.seats)
-        options = read_options(game, getattr(summary, game.name), seats)
+        options = read_options(game, summary.options, seats)
         return Seat(game, options, seats, state.perspective.seat, self._seed())
 
     def _seed(self) -> int:
@@ -196,9 +196,7 @@ class Player:
             raise Broken(f"it failed: {failure!r}") from failure
         if not is_legal:
             raise Broken(f"it chose {choice!r:.200}, which is not legal")
-        message = Choice()
-        write_choice(seat.game, choice, getattr(message, seat.game.name))
-        return message
+        return write_choice(seat.game, choice)
 
 
 async def _join(match: Match) -> None:

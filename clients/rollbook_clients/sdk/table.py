@@ -41,7 +41,7 @@ from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.sdk.heads import Heads
 from rollbook_clients.sdk.lobby import Lobby, watch_lobby
 from rollbook_clients.sdk.match import Match
-from rollbook_clients.sdk.options import set_options
+from rollbook_clients.sdk.options import options_of
 from rollbook_clients.sdk.patience import Patience
 from rollbook_clients.sdk.refusals import OutcomeUnknown, Unreachable
 from rollbook_clients.sdk.witness import Keys, Witness
@@ -134,6 +134,8 @@ class Table:
         reserve_seconds: int = 0,
         ready_seconds: int | None = None,
         spectator_delay_seconds: int = 0,
+        open_seconds: int | None = None,
+        idle_seconds: int | None = None,
         is_private: bool = False,
         request_id: str | None = None,
     ) -> Match:
@@ -150,9 +152,11 @@ class Table:
             reserve_seconds=reserve_seconds,
             ready_seconds=ready_seconds,
             spectator_delay_seconds=spectator_delay_seconds,
+            open_seconds=open_seconds,
+            idle_seconds=idle_seconds,
             is_private=is_private,
         )
-        set_options(request, game, options)
+        request.options.CopyFrom(options_of(game, options))
         try:
             answer = await self._caller.call(lambda line: line.matches.OpenMatch, request)
         except Unreachable as unreachable:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rollbook.match.codec.envelope import Logged, read_bytes
-from rollbook.match.codec.messages import fill
 from rollbook.match.codec.moves import Unreadable, is_hidden
+from rollbook.match.codec.views import write_view
 from rollbook.match.events import Happened, Opened
 from rollbook.match.fold import Match, Misplaced
 from rollbook.replay_file.container import Replay
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose, Watcher
 from rollbook.rules.refusals import Refused
-from rollbook.v1.events_pb2 import Event, HiddenOutcome, Private
-from rollbook.v1.table_pb2 import View
+from rollbook.v1.events_pb2 import Event, Private
+from rollbook.v1.games_pb2 import HiddenOutcome, View
 
 BETWEEN_COPIES: Final = 32
 """Every so many events a state is kept, so that a step back folds no more than these."""
@@ -83,10 +83,7 @@ class Film:
 
     def view(self, position: int, perspective: Perspective) -> View:
         """The table after so many events, as this pair of eyes saw it."""
-        message = View()
-        state = self._match(position).state
-        fill(getattr(message, self._game.name), self._game.view(state, perspective))
-        return message
+        return write_view(self._game, self._game.view(self._match(position).state, perspective))
 
     def hidden_from(self, position: int, perspective: Perspective) -> HiddenOutcome | None:
         """What the event at this position hid, if this pair of eyes may know."""

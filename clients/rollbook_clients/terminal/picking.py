@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooChoice, WuerfelzooTurnChoices
 from rollbook_clients.terminal.boards.wuerfelzoo import face_name
 from rollbook_clients.terminal.language import Words

@@ -20,7 +20,7 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.codec.notation import Header, LineWriter, dumps, write_header
 from rollbook.match.events import Opened, Ready, Sealed, Started
 from rollbook.rules.catalogue import find
-from rollbook.v1.events_pb2 import HiddenOutcome, Private
+from rollbook.v1.events_pb2 import Private
 from rollbook.v1.feed_pb2 import (
     END_REASON_MATCH_OVER,
     END_REASON_TOKEN_EXPIRED,
@@ -28,6 +28,7 @@ from rollbook.v1.feed_pb2 import (
     WatchMatchRequest,
 )
 from rollbook.v1.feed_pb2_grpc import FeedServiceStub
+from rollbook.v1.games_pb2 import HiddenOutcome
 from rollbook.v1.identity_pb2 import GetKeysRequest, SignInRequest
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.match_pb2 import (

@@ -28,6 +28,7 @@ from rollbook.match.events import (
     SeatTaken,
     Started,
     TimedOut,
+    not_ready,
 )
 from rollbook.match.fold import ENTROPY_BYTES, Misplaced
 from rollbook.match.ledger import Ledger
@@ -156,8 +157,10 @@ def open_match(game: Game[Any, Any, Any], opened: Opened, secret: bytes, command
     )
 
 
-def take_seat(ledger: Ledger, command: Command, *, seat: int | None = None, commitment: bytes = b"") -> Decision:
-    """Sit down, on a certain seat or on the first that is free."""
+def take_seat(
+    ledger: Ledger, command: Command, *, seat: int | None = None, commitment: bytes = b"", house: bool = False
+) -> Decision:
+    """Sit down, on a certain seat or on the first that is free; `house` says that the service's own bot does."""
     _unsealed(ledger)
     seated = ledger.seat_of(command.player)
     if seated is not None:
@@ -174,7 +177,7 @@ def take_seat(ledger: Ledger, command: Command, *, seat: int | None = None, comm
     if seat not in free:
         raise Declined(Why.SEAT_TAKEN, f"seat {seat} is taken", seat=seat, free=tuple(free))
     decision = Decision(ledger, command)
-    decision.add(SeatTaken(seat, command.player, commitment))
+    decision.add(SeatTaken(seat, command.player, commitment, house))
     return decision
 
 
@@ -270,7 +273,7 @@ def abort(ledger: Ledger, command: Command, reason: str, lost: Head | None = Non
 
 
 def abort_unready(ledger: Ledger, command: Command) -> Decision:
-    """Seal a match whose seats were closed `ready_seconds` ago, naming the lowest seat that is not ready."""
+    """Seal a match whose seats were closed `ready_seconds` ago, naming the seats that are not ready."""
     _unsealed(ledger)
     if ledger.match.started or not ledger.match.closed:
         raise NotDue("nobody is waited for")
@@ -278,7 +281,8 @@ def abort_unready(ledger: Ledger, command: Command) -> Decision:
     due_ms = ledger.closed_ms + seconds * 1_000
     if not seconds or command.now_ms < due_ms:
         raise NotDue("there is time left to get ready")
-    return abort(ledger, command, f"not_ready:{ledger.match.entropy.index(None)}")
+    waited_for = (seat for seat, brought in enumerate(ledger.match.entropy) if brought is None)
+    return abort(ledger, command, not_ready(waited_for))
 
 
 def check_turn(ledger: Ledger, command: Command) -> int:

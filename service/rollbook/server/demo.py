@@ -18,10 +18,11 @@ import structlog
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.match.codec.messages import write_choice
+from rollbook.match.codec.views import write_options
 from rollbook.match.decide import Declined
 from rollbook.match.dice import entropy_commitment
 from rollbook.match.ledger import Ledger
-from rollbook.rules.catalogue import current
+from rollbook.rules.catalogue import current, find
 from rollbook.server.play import commands, opening
 from rollbook.server.play.matches import RequestReused
 from rollbook.server.rpc.errors import Refusal
@@ -111,7 +112,7 @@ class Demo:
             turn_seconds=TURN_SECONDS,
             ready_seconds=READY_SECONDS,
         )
-        getattr(request, game).SetInParent()
+        request.options.CopyFrom(write_options(find(game), {}))
         opened = await opening.open_match(self._service, self._bots[0], request)
         _log.info("the demo opens a match", game=game, match=opened.match_id)
         return opened.match_id
@@ -155,7 +156,7 @@ class Demo:
             match_id=match_id,
             entropy_commitment=entropy_commitment(self._entropy(match_id, bot)),
         )
-        await commands.take_seat(self._service, await self._service.now(bot, match_id), request, bot.name)
+        await commands.take_seat(self._service, await self._service.now(bot, match_id), request, bot.name, house=True)
         return True
 
     async def _get_ready(self, sight: Sight) -> bool:
@@ -181,7 +182,7 @@ class Demo:
         head = ledger.head
         request = proto.ChooseRequest(request_id=f"house-{match_id}-{head.sequence}", match_id=match_id)
         choice: Any = ledger.game.legal(ledger.match.state).sample(secrets.randbelow)
-        write_choice(ledger.game, choice, getattr(request.choice, ledger.game.name))
+        request.choice.CopyFrom(write_choice(ledger.game, choice))
         await commands.choose(self._service, await self._service.known(bot, match_id), request, head)
         return True
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 from rollbook_clients.sdk import Event, Events, Frame, Legal, Made, Match, Patience, Table, connect
 from tests.server.serving import Service, started
 from tests.server.watching import Theatre

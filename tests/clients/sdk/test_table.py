@@ -133,7 +133,7 @@ def test_what_can_be_played_is_listed_and_options_are_named_as_listed() -> None:
                 state = await (await anna.open(game, ruleset.most_seats, options)).state()
                 assert (game, ruleset.most_seats) == (state.summary.game, len(state.summary.seats))
             five = await anna.open("cant_stop", 2, CantStopOptions(columns_to_win=5))
-            assert 5 == (await five.state()).summary.cant_stop.columns_to_win
+            assert 5 == (await five.state()).summary.options.cant_stop.columns_to_win
 
     run(scenario)
 

@@ -14,7 +14,7 @@ from textual.app import App
 
 from rollbook.rules.game import Perspective
 from rollbook.rules.options import OptionValue
-from rollbook.v1.table_pb2 import View
+from rollbook.v1.games_pb2 import View
 from rollbook_clients.terminal import boards
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.blocks import Room, as_text

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import pytest
 
-from rollbook.match.codec.messages import fill
+from rollbook.match.codec.views import fill
 from rollbook.match.fold import Match
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
-from rollbook.v1.table_pb2 import View
+from rollbook.v1.games_pb2 import View
 from rollbook_clients.terminal.film import Film, NotShown
 from tests.clients.terminal.staging import simulated
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from rollbook.match.codec.messages import fill, write_choice
+from rollbook.match.codec.views import write_legal, write_view
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import ToChoose
 from rollbook.rules.wuerfelzoo import AXES, TurnChoices
-from rollbook.v1.table_pb2 import Choice, LegalChoices, View
+from rollbook.v1.games_pb2 import Choice, LegalChoices, View
 from rollbook_clients.terminal.language import Words
 from rollbook_clients.terminal.menus import entries
 from rollbook_clients.terminal.menus.entry import Entry, choices_among
@@ -33,22 +33,13 @@ def moments(name: str, seats: int, options: dict[str, Any], seed: int = SEED) ->
         match = played.match
         awaited = match.awaited if match.started and match.sealed is None else None
         if isinstance(awaited, ToChoose):
-            view = View()
-            fill(getattr(view, name), game.view(match.state, awaited.seat))
-            yield awaited.seat, match.state, view
+            yield awaited.seat, match.state, write_view(game, game.view(match.state, awaited.seat))
 
 
 def legal_message(name: str, state: Any) -> LegalChoices:
     """What the service would say is legal."""
     game = find(name)
-    message = LegalChoices()
-    legal = game.legal(state)
-    if isinstance(legal, TurnChoices):
-        fill(message.wuerfelzoo_turn, legal)
-    else:
-        for choice in legal:
-            write_choice(game, choice, getattr(message, name).choices.add())
-    return message
+    return write_legal(game, game.legal(state))
 
 
 def depth(menu: tuple[Entry, ...]) -> int:
@@ -102,7 +93,7 @@ def test_a_menu_of_wuerfelzoo_leads_to_every_use_of_an_ability_but_for_dice_that
     seen = set()
     for seat, state, view in moments("wuerfelzoo", 4, {"rounds_to": 30}):
         legal = legal_message("wuerfelzoo", state)
-        if legal.WhichOneof("choices") != "wuerfelzoo":
+        if legal.wuerfelzoo.HasField("described"):
             assert entries(view, legal, Seating(NAMES[:4], seat, None, Words("en"))) == ()
             continue
         menu = entries(view, legal, Seating(NAMES[:4], seat, None, Words("en")))
@@ -118,7 +109,7 @@ def test_a_menu_of_wuerfelzoo_leads_to_every_use_of_an_ability_but_for_dice_that
 def _read(game: Any, choice: Choice) -> Any:
     from rollbook.match.codec.messages import read_choice  # noqa: PLC0415 - only here
 
-    return read_choice(game, choice.wuerfelzoo)
+    return read_choice(game, choice)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -132,7 +123,7 @@ def test_picked_dice_can_be_laid_exactly_when_the_rules_say_so(language: str) ->
         legal = find("wuerfelzoo").legal(state)
         if not isinstance(legal, TurnChoices):
             continue
-        offered = legal_message("wuerfelzoo", state).wuerfelzoo_turn
+        offered = legal_message("wuerfelzoo", state).wuerfelzoo.described
         for dice in _subsets(legal, drawn):
             now = picked(dice, offered, words)
             if now.play is None:

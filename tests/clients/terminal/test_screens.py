@@ -10,14 +10,14 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from rollbook.match.codec.messages import fill, write_choice
+from rollbook.match.codec.views import write_legal
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import ToChoose, Watcher
 from rollbook.v1.allie_gator_pb2 import AllieGatorOptions
 from rollbook.v1.cant_stop_pb2 import CantStopOptions
+from rollbook.v1.games_pb2 import Choice, Options
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook.v1.raffzahn_pb2 import RAFFZAHN_EDITION_REVISED, RaffzahnOptions
-from rollbook.v1.table_pb2 import Choice, LegalChoices
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film
 from rollbook_clients.terminal.language import Words
@@ -60,12 +60,7 @@ class Playing(Screen[None]):
                 break
         rules, awaited = match.game, match.awaited
         assert isinstance(awaited, ToChoose)
-        self.legal = LegalChoices()
-        if game == "wuerfelzoo":
-            fill(self.legal.wuerfelzoo_turn, rules.legal(match.state))
-        else:
-            for choice in rules.legal(match.state):
-                write_choice(rules, choice, getattr(self.legal, game).choices.add())
+        self.legal = write_legal(rules, rules.legal(match.state))
         self.view = film.view(position + 1, awaited.seat)
         self.seating: Seating = seating_of(film, awaited.seat, "en")
         self.control = Control(WORDS)
@@ -281,15 +276,24 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
     [
         (
             "enter",
-            OpenMatchRequest(seats=2, cant_stop=CantStopOptions(columns_to_win=3, hasty=False, free_fields=False)),
+            OpenMatchRequest(
+                seats=2, options=Options(cant_stop=CantStopOptions(columns_to_win=3, hasty=False, free_fields=False))
+            ),
         ),
         (
             "home left end enter",
-            OpenMatchRequest(seats=3, raffzahn=RaffzahnOptions(edition=RAFFZAHN_EDITION_REVISED, announce=False)),
+            OpenMatchRequest(
+                seats=3, options=Options(raffzahn=RaffzahnOptions(edition=RAFFZAHN_EDITION_REVISED, announce=False))
+            ),
         ),
         (
             "home down right up left left down down down right end up right end enter",
-            OpenMatchRequest(seats=3, turn_seconds=30, is_private=True, allie_gator=AllieGatorOptions(teeth_to_end=3)),
+            OpenMatchRequest(
+                seats=3,
+                turn_seconds=30,
+                is_private=True,
+                options=Options(allie_gator=AllieGatorOptions(teeth_to_end=3)),
+            ),
         ),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.match.codec.messages import fill
+from rollbook.match.codec.views import fill
 from rollbook.rules.cant_stop import GAME, LENGTHS, ROLLED, Advance, Roll
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Over, ToChoose

@@ -94,7 +94,7 @@ def test_the_log_tells_hidden_cards_to_those_who_saw_them_alone() -> None:
     everything = told(film)
     for perspective in (0, 1, 2, Watcher.PUBLIC):
         for position, lines in enumerate(told(film, perspective)):
-            drawn = film.frames[position].event.happened.allie_gator.draw
-            if film.frames[position].event.happened.allie_gator.HasField("draw"):
+            drawn = film.frames[position].event.happened.outcome.allie_gator.draw
+            if film.frames[position].event.happened.outcome.allie_gator.HasField("draw"):
                 assert (lines == everything[position]) == (perspective == drawn.seat), lines
     assert any("draws 5 cards" in line for lines in told(film, Watcher.PUBLIC) for line in lines)

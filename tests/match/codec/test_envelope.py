@@ -108,8 +108,8 @@ def test_a_whole_match_is_one_chain_of_bytes(name: str) -> None:
         (b"\xff\xff\xff", "no event"),
         (b"", "not known here"),
         (proto.Event(sequence=1, opened=proto.Opened(envelope=1)).SerializeToString(), "cannot stand here"),
-        (proto.Event(happened=proto.Happened()).SerializeToString(), "not of cant_stop"),
-        (proto.Event(chosen=proto.Chosen()).SerializeToString(), "not of cant_stop"),
+        (proto.Event(happened=proto.Happened()).SerializeToString(), "no outcome of cant_stop"),
+        (proto.Event(chosen=proto.Chosen()).SerializeToString(), "no choice that is known here"),
         (proto.Event(sealed=proto.Sealed()).SerializeToString(), "reason that is not known"),
         (logged(Sealed(None, LOG_LOST, SECRET)).data, "sealed with a head that it has lost, and nothing else"),
         (
@@ -130,11 +130,11 @@ def test_bytes_that_are_no_event_of_this_match_are_unreadable(data: bytes, why: 
 @pytest.mark.parametrize(
     ("opened", "why"),
     [
-        (proto.Opened(envelope=2), "envelope 2"),
-        (proto.Opened(envelope=1, fairness="fair/2"), "fair/2"),
-        (proto.Opened(envelope=1, fairness="fair/1", game="chess"), "no game 'chess'"),
-        (proto.Opened(envelope=1, fairness="fair/1", game="cant_stop", ruleset=7), "ruleset 7"),
-        (proto.Opened(envelope=1, fairness="fair/1", game="cant_stop", ruleset=1), "no options of cant_stop"),
+        (proto.Opened(envelope=1), "envelope 1"),
+        (proto.Opened(envelope=2, fairness="fair/2"), "fair/2"),
+        (proto.Opened(envelope=2, fairness="fair/1", game="chess"), "no game 'chess'"),
+        (proto.Opened(envelope=2, fairness="fair/1", game="cant_stop", ruleset=7), "ruleset 7"),
+        (proto.Opened(envelope=2, fairness="fair/1", game="cant_stop", ruleset=1), "no options of cant_stop"),
     ],
 )
 def test_an_opening_that_is_not_known_here_is_unreadable(opened: proto.Opened, why: str) -> None:

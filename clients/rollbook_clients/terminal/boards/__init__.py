@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from rollbook.v1.table_pb2 import View
+from rollbook.v1.games_pb2 import View
 from rollbook_clients.terminal.blocks import Block, Room
 from rollbook_clients.terminal.boards import allie_gator, cant_stop, raffzahn, wuerfelzoo
 from rollbook_clients.terminal.seating import Seating
@@ -12,7 +12,7 @@ from rollbook_clients.terminal.seating import Seating
 
 def draw(view: View, seating: Seating, room: Room) -> Block:
     """The board of whatever game."""
-    kind = view.WhichOneof("view")
+    kind = view.WhichOneof("game")
     if kind == "cant_stop":
         return cant_stop.draw(view.cant_stop, seating, room)
     if kind == "raffzahn":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rollbook.v1.allie_gator_pb2 import AllieGatorChoice, AllieGatorView
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 from rollbook_clients.terminal.menus.entry import Entry, grouped
 from rollbook_clients.terminal.seating import Seating
 

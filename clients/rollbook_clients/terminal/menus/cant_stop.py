@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rollbook.v1.cant_stop_pb2 import CantStopChoice, CantStopView
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 from rollbook_clients.terminal.menus.entry import Entry
 from rollbook_clients.terminal.seating import Seating
 from rollbook_clients.terminal.survival import chance, percent

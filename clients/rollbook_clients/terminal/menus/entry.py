@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rollbook.rules.raffzahn import TEETH
+from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.raffzahn_pb2 import RaffzahnChoice, RaffzahnView
-from rollbook.v1.table_pb2 import Choice
 from rollbook_clients.terminal.menus.entry import Entry, grouped
 from rollbook_clients.terminal.seating import Seating
 

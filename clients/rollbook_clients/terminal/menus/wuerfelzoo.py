@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from rollbook.rules.wuerfelzoo import AXES
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooChoice, WuerfelzooView
 from rollbook_clients.terminal.boards.wuerfelzoo import face_name
 from rollbook_clients.terminal.menus.entry import Entry, grouped

@@ -143,7 +143,7 @@ class LobbyScreen(Screen[None]):
                 line.append(f" {seating.name(number)}  ")
             else:
                 line.append(f"{SIGNS[number]} {words('lobby.free')}  ", "dim")
-        said = options_in_words(summary.game, getattr(summary, summary.game), words)
+        said = options_in_words(summary.game, getattr(summary.options, summary.game), words)
         clock = words("lobby.clock", seconds=summary.turn_seconds) if summary.turn_seconds else ""
         line.append(" · ".join(part for part in (clock, said) if part), "dim")
         return Option(line)
@@ -205,12 +205,12 @@ class LobbyScreen(Screen[None]):
             self.run_worker(self._open(agreed))
 
     async def _open(self, agreed: OpenMatchRequest) -> None:
-        game = agreed.WhichOneof("options") or ""
+        game = agreed.options.WhichOneof("game") or ""
         try:
             match = await self._table.open(
                 game,
                 agreed.seats,
-                getattr(agreed, game),
+                getattr(agreed.options, game),
                 turn_seconds=agreed.turn_seconds,
                 spectator_delay_seconds=agreed.spectator_delay_seconds,
                 is_private=agreed.is_private,

@@ -17,7 +17,7 @@ from rollbook.rules.options import Option as GameOption
 from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import Refused
 from rollbook.v1.match_pb2 import OpenMatchRequest
-from rollbook_clients.sdk.options import set_options
+from rollbook_clients.sdk.options import options_of
 from rollbook_clients.terminal.language import Words
 from rollbook_clients.terminal.screens.help import Help
 
@@ -128,7 +128,7 @@ class Opening(ModalScreen[OpenMatchRequest | None]):
                 spectator_delay_seconds=self._agreed["delay"],
                 is_private=self._agreed["private"],
             )
-            set_options(request, self._agreed["game"], self._options())
+            request.options.CopyFrom(options_of(self._agreed["game"], self._options()))
             self.dismiss(request)
 
 

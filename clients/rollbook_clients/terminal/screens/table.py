@@ -10,6 +10,7 @@ from textual.events import Key
 from textual.widget import Widget
 
 from rollbook.v1.events_pb2 import AbortReason
+from rollbook.v1.games_pb2 import Choice, View
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
@@ -18,7 +19,7 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_RUNNING,
     MatchSummary,
 )
-from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Choice, Perspective, View
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Perspective
 from rollbook_clients.sdk import (
     Away,
     Back,
@@ -217,11 +218,11 @@ class TableScreen(MatchScreen):
     def seating(self) -> Seating:
         """Who sits there."""
         names = tuple(seat.name for seat in self._summary.seats)
-        options: Any = getattr(self._summary, self.game) if self.game else None
+        options: Any = getattr(self._summary.options, self.game) if self.game else None
         return Seating(names, self._own, options, self.words)
 
     def _on_turn(self) -> int | None:
-        kind = self._view.WhichOneof("view") if self._view is not None else None
+        kind = self._view.WhichOneof("game") if self._view is not None else None
         if self._view is None or kind is None or self._summary.state != MATCH_STATE_RUNNING:
             return None
         view = getattr(self._view, kind)
@@ -261,8 +262,8 @@ class TableScreen(MatchScreen):
         words, summary = self.words, self._summary
         if summary.state == MATCH_STATE_ABORTED:
             reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
-            name = self.seating.name(summary.aborted.seat) if summary.aborted.HasField("seat") else ""
-            return words(f"told.aborted.{reason}", name=name)
+            late = [self.seating.name(seat) for seat in summary.aborted.seats]
+            return words(f"told.aborted.{reason}", name=words.both(late) if late else "")
         places = sorted((place, seat) for seat, place in enumerate(summary.places.places))
         lines = [f"{place}. {self.seating.name(seat)}" for place, seat in places]
         return "\n".join([words("told.over"), *lines])

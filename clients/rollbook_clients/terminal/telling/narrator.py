@@ -7,7 +7,8 @@ from typing import Any, Final, Protocol
 
 from rich.text import Text
 
-from rollbook.v1.events_pb2 import AbortReason, Event, HiddenOutcome, Sealed
+from rollbook.v1.events_pb2 import AbortReason, Event, Sealed
+from rollbook.v1.games_pb2 import HiddenOutcome
 from rollbook_clients.terminal.seating import Seating
 from rollbook_clients.terminal.telling.allie_gator import AllieGatorTeller
 from rollbook_clients.terminal.telling.cant_stop import CantStopTeller
@@ -64,9 +65,9 @@ class Narrator:
         lines: list[Text] = []
         if self._teller is not None and event.HasField("happened"):
             beside = None if hidden is None else getattr(hidden, self._game)
-            lines = self._teller.happened(getattr(event.happened, self._game), beside, seating)
+            lines = self._teller.happened(getattr(event.happened.outcome, self._game), beside, seating)
         elif self._teller is not None and event.HasField("chosen"):
-            lines = self._teller.chosen(event.seat, getattr(event.chosen, self._game), seating)
+            lines = self._teller.chosen(event.seat, getattr(event.chosen.choice, self._game), seating)
             if event.chosen.by_caretaker and lines:
                 lines[0].append(f" {seating.words('told.by_caretaker')}", "dim")
         return lines
@@ -84,5 +85,5 @@ def _sealed(sealed: Sealed, seating: Seating) -> Iterator[Text]:
             yield Text.assemble((f"{place}. ", "bold"), seating.mark(seat), f" {seating.name(seat)}")
         return
     reason = AbortReason.Name(sealed.aborted.reason).removeprefix("ABORT_REASON_").lower()
-    name = seating.name(sealed.aborted.seat) if sealed.aborted.HasField("seat") else ""
+    name = words.both([seating.name(seat) for seat in sealed.aborted.seats]) if sealed.aborted.seats else ""
     yield Text(words(f"told.aborted.{reason}", name=name), "bold")

@@ -6,7 +6,7 @@ from textual.containers import VerticalScroll
 from textual.events import Resize
 from textual.widgets import Static
 
-from rollbook.v1.table_pb2 import View
+from rollbook.v1.games_pb2 import View
 from rollbook_clients.terminal import boards
 from rollbook_clients.terminal.blocks import Room, as_text
 from rollbook_clients.terminal.seating import Seating

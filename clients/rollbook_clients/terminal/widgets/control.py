@@ -7,7 +7,7 @@ from textual.containers import Vertical
 from textual.events import Key
 from textual.widgets import ContentSwitcher, Static
 
-from rollbook.v1.table_pb2 import LegalChoices, View
+from rollbook.v1.games_pb2 import LegalChoices, View
 from rollbook_clients.terminal.language import Words
 from rollbook_clients.terminal.menus import entries
 from rollbook_clients.terminal.seating import Seating
@@ -37,9 +37,9 @@ class Control(Vertical):
 
     def offer(self, view: View, legal: LegalChoices, seating: Seating) -> None:
         """Offer what is legal, and take the keys."""
-        if legal.WhichOneof("choices") == "wuerfelzoo_turn" and seating.own is not None:
+        if legal.wuerfelzoo.HasField("described") and seating.own is not None:
             self._switcher.current = "picker"
-            self.picker.offer(view.wuerfelzoo, seating.own, legal.wuerfelzoo_turn)
+            self.picker.offer(view.wuerfelzoo, seating.own, legal.wuerfelzoo.described)
             self.picker.focus()
         else:
             self._switcher.current = "menu"

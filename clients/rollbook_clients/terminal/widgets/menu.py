@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 from rollbook_clients.terminal.language import Words
 from rollbook_clients.terminal.menus.entry import Entry
 

@@ -15,7 +15,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from rollbook.rules.wuerfelzoo import AXES
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooTurnChoices, WuerfelzooView
 from rollbook_clients.terminal.blocks import as_text, flow
 from rollbook_clients.terminal.boards.wuerfelzoo import COLOURS, LARGE_TO_SMALL, face_name

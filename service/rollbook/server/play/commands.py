@@ -13,17 +13,17 @@ from rollbook.identity.tokens import Subject
 from rollbook.match import decide
 from rollbook.match.chain import Position, genesis, link
 from rollbook.match.codec.envelope import LINK_BYTES, Logged, read_bytes
+from rollbook.match.codec.messages import read_choice
 from rollbook.match.decide import Command, Decision, Declined, Why
-from rollbook.match.events import Chosen, Ready, Resigned, Sealed, SeatLeft, SeatTaken
+from rollbook.match.events import BY_OPERATOR, Chosen, Ready, Resigned, Sealed, SeatLeft, SeatTaken
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import Invalid
 from rollbook.server.out.answers import made_message
-from rollbook.server.out.projection import choice_of
 from rollbook.server.play.matches import Answer, MatchUnknown, RequestReused, asked_for
 from rollbook.server.rpc.errors import Refusal
 from rollbook.server.service import Service, Sight
 from rollbook.v1 import match_pb2 as proto
-from rollbook.v1 import table_pb2
+from rollbook.v1.games_pb2 import Choice
 
 DECIDED_AGAIN: Final = 3
 """How often a command that means the same in a later state is decided when somebody else is faster."""
@@ -34,9 +34,12 @@ Tell = Callable[[Service, Subject, bytes, Answer, Ledger | None], Awaitable[prot
 
 
 async def take_seat(
-    service: Service, sight: Sight, request: proto.TakeSeatRequest, name: str
+    service: Service, sight: Sight, request: proto.TakeSeatRequest, name: str, *, house: bool = False
 ) -> tuple[proto.EventsMade, SeatTaken, bool]:
-    """Sit down: what was made, where the caller sits, and whether that closed the seats."""
+    """Sit down: what was made, where the caller sits, and whether that closed the seats.
+
+    `house` says that it is the service's own bot that does.
+    """
     command = service.command(sight.caller, sight.player, request.request_id)
     seat = request.seat if request.HasField("seat") else None
     misplaced = await _misplaced(service, sight, request)
@@ -45,7 +48,7 @@ async def take_seat(
     def decided(ledger: Ledger) -> Decision:
         if seat is not None and seat < 0:
             raise Declined(Why.SEAT_UNKNOWN, "seats are numbered from 0")
-        decision = decide.take_seat(ledger, command, seat=seat, commitment=request.entropy_commitment)
+        decision = decide.take_seat(ledger, command, seat=seat, commitment=request.entropy_commitment, house=house)
         _raise(misplaced)
         return decision
 
@@ -134,7 +137,7 @@ async def abort(service: Service, sight: Sight, request: proto.AbortMatchRequest
     misplaced = await _misplaced(service, sight, request)
 
     def decided(ledger: Ledger) -> Decision:
-        decision = decide.abort(ledger, command, "by_operator")
+        decision = decide.abort(ledger, command, BY_OPERATOR)
         _raise(misplaced)
         return decision
 
@@ -192,10 +195,10 @@ async def choose(
     return made, answer.leads_to
 
 
-def _choice(ledger: Ledger, sent: table_pb2.Choice) -> Any:
+def _choice(ledger: Ledger, sent: Choice) -> Any:
     """The choice, or why it is none: that is told only to a seat whose turn it is."""
     try:
-        return choice_of(ledger.game, sent)
+        return read_choice(ledger.game, sent)
     except Invalid as invalid:
         return invalid
 
