@@ -14,7 +14,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescript
 
 from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Game
-from rollbook.rules.refusals import Reason
+from rollbook.rules.refusals import AgainstRule, Reason
 from rollbook.rules.wuerfelzoo import PlayOffer, TurnChoices
 from rollbook.v1 import games_pb2, match_pb2, refusals_pb2, table_pb2, wuerfelzoo_pb2
 
@@ -191,6 +191,8 @@ def test_the_code_of_a_reason_is_that_of_how_the_rules_refuse(reason: Reason) ->
 
 def _how_refused(reason: Reason) -> str:
     """`Invalid` or `Illegal`, as the rules raise it; what only reading messages refuses cannot be read."""
+    if reason is Reason.RULE:
+        return AgainstRule.__mro__[1].__name__
     kinds = {kind for text in RULES for kind in re.findall(rf"(Invalid|Illegal)\(\s*Reason\.{reason.name}\b", text)}
     assert len(kinds) <= 1
     return kinds.pop() if kinds else "Invalid"

@@ -231,6 +231,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """Snap names a new target, but the round ends without one. Cause: a card although the stock is empty. Code:
     FAILED_PRECONDITION. Client: leave the card out.
     """
+    REFUSAL_REASON_RULE: _RefusalReason.ValueType  # 60
+    """A rule of the game's own does not allow it; the fact `rule` names it, by a word of the game. Cause: a game that is
+    not described here. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
+    """
     REFUSAL_REASON_TOKEN_MISSING: _RefusalReason.ValueType  # 100
     """--- Who calls.
 
@@ -717,6 +721,10 @@ Code: FAILED_PRECONDITION. Client: name a number card of the hand.
 REFUSAL_REASON_NEW_TARGET_NOT_NEEDED: RefusalReason.ValueType  # 59
 """Snap names a new target, but the round ends without one. Cause: a card although the stock is empty. Code:
 FAILED_PRECONDITION. Client: leave the card out.
+"""
+REFUSAL_REASON_RULE: RefusalReason.ValueType  # 60
+"""A rule of the game's own does not allow it; the fact `rule` names it, by a word of the game. Cause: a game that is
+not described here. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
 """
 REFUSAL_REASON_TOKEN_MISSING: RefusalReason.ValueType  # 100
 """--- Who calls.
