@@ -130,6 +130,10 @@ def test_a_malformed_request_id_is_refused(request_id: str) -> None:
         ({"reserve_seconds": 10}, "CLOCK_OUT_OF_RANGE"),
         ({"ready_seconds": 9}, "READY_TIME_OUT_OF_RANGE"),
         ({"spectator_delay_seconds": 3_601}, "DELAY_OUT_OF_RANGE"),
+        ({"open_seconds": 59}, "EXPIRY_OUT_OF_RANGE"),
+        ({"open_seconds": 1_209_601}, "EXPIRY_OUT_OF_RANGE"),
+        ({"idle_seconds": 3_599}, "EXPIRY_OUT_OF_RANGE"),
+        ({"idle_seconds": 0}, "EXPIRY_OUT_OF_RANGE"),
     ],
 )
 def test_a_match_that_cannot_be_is_not_opened(fields: dict[str, Any], reason: str) -> None:
