@@ -15,6 +15,7 @@ import pytest
 
 from rollbook.rules import catalogue
 from rollbook.rules.catalogue import GROUP, collected, current, find, rulesets
+from rollbook.rules.chance import FirstSeat
 from rollbook.rules.refusals import Invalid, Reason
 
 OURS = rulesets()
@@ -92,6 +93,7 @@ def test_games_come_by_name_and_their_rulesets_by_version() -> None:
         ("Chess", named("Chess", 1), "cannot be a name"),
         ("other", named("other", 1), "cannot be a name"),
         ("broken", named("broken", 1, 1), "the same version"),
+        ("broken", (replace(OURS[0], name="broken", choices={"pass": FirstSeat}),), "a field of a move is called"),
     ],
 )
 def test_what_cannot_be_used_is_left_out_and_said(name: str, games: object, why: str) -> None:

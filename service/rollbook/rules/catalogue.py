@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Container, Iterable
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from rollbook.rules.game import Game
+from rollbook.rules.game import AROUND_A_CHOICE, AROUND_AN_OUTCOME, Game
 from rollbook.rules.options import shortened
 from rollbook.rules.refusals import Invalid, Reason
 
@@ -79,6 +80,11 @@ def collected(points: Iterable[EntryPoint]) -> tuple[AnyGame, ...]:
     return tuple(game for name in sorted(found) for game in found[name])
 
 
+def _misnamed(game: AnyGame) -> bool:
+    kinds = ((game.choices, AROUND_A_CHOICE), (game.outcomes, AROUND_AN_OUTCOME))
+    return any(field.name in around for moves, around in kinds for kind in moves.values() for field in fields(kind))
+
+
 def _precedence(point: EntryPoint) -> tuple[str, bool, str]:
     distribution = _distribution(point)
     return point.name, distribution != OWN_DISTRIBUTION, distribution
@@ -97,6 +103,8 @@ def _loaded(point: EntryPoint, found: Container[str]) -> tuple[AnyGame, ...]:
     versions = [game.version for game in games]
     if not NAME.fullmatch(point.name) or point.name in RESERVED_NAMES or {game.name for game in games} != {point.name}:
         raise ValueError("the name of the entry point is not that of the game, or cannot be a name")
+    if any(_misnamed(game) for game in games):
+        raise ValueError("a field of a move is called as notation calls what stands around it")
     if len(set(versions)) < len(versions):
         raise ValueError("two rulesets have the same version")
     return tuple(sorted(games, key=lambda game: game.version))

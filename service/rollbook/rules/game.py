@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from rollbook.rules import options as option_table
 from rollbook.rules.chance import Draw, Throw, Value
@@ -89,6 +89,10 @@ class Words:
     of: Mapping[int, str]
 
 
+AROUND_A_CHOICE: Final = frozenset({"seq", "seat", "choice", "by"})
+AROUND_AN_OUTCOME: Final = frozenset({"seq", "chance", "count"})
+"""What the line of a choice, and that of an outcome, says besides the fields of the move."""
+
 NONE_LEGAL: Listed[object] = Listed()
 
 
@@ -100,6 +104,8 @@ class Game(Generic[State, Choice, Outcome]):
     messages of the game: `CantStopChoice` for the game `cant_stop`, and so on with Options, Outcome, View, LegalChoices
     and, of a game that hides something, Hidden.
 
+    - No field of a choice is called as notation calls what stands around it (`AROUND_A_CHOICE`), none of an outcome as
+      in `AROUND_AN_OUTCOME`.
     - A field of words (`str`) is a field of an enum there; `star` is GAME_FACE_STAR.
     - A number that is written as a word is of a type that is marked with `Words`.
     - An outcome hides at most one field. It may be None, or a tuple of Nones, and stands in the one field of the Hidden
