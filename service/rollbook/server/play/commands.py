@@ -34,12 +34,9 @@ Tell = Callable[[Service, Subject, bytes, Answer, Ledger | None], Awaitable[prot
 
 
 async def take_seat(
-    service: Service, sight: Sight, request: proto.TakeSeatRequest, name: str, *, house: bool = False
+    service: Service, sight: Sight, request: proto.TakeSeatRequest, name: str
 ) -> tuple[proto.EventsMade, SeatTaken, bool]:
-    """Sit down: what was made, where the caller sits, and whether that closed the seats.
-
-    `house` says that it is the service's own bot that does.
-    """
+    """Sit down: what was made, where the caller sits, and whether that closed the seats."""
     command = service.command(sight.caller, sight.player, request.request_id)
     seat = request.seat if request.HasField("seat") else None
     misplaced = await _misplaced(service, sight, request)
@@ -48,7 +45,9 @@ async def take_seat(
     def decided(ledger: Ledger) -> Decision:
         if seat is not None and seat < 0:
             raise Declined(Why.SEAT_UNKNOWN, "seats are numbered from 0")
-        decision = decide.take_seat(ledger, command, seat=seat, commitment=request.entropy_commitment, house=house)
+        decision = decide.take_seat(
+            ledger, command, seat=seat, commitment=request.entropy_commitment, house=sight.caller.is_house
+        )
         _raise(misplaced)
         return decision
 
