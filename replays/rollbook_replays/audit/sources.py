@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rollbook.replay_file.container import SUFFIX
-from rollbook.replay_file.reading import PACKED_SUFFIX, read_file
+from rollbook.replay_file.disk import PACKED_SUFFIX, read_file
 from rollbook_replays.tournament.bundle import Bundle, NotABundle, looks_like_bundle, open_bundle
 
 

@@ -83,8 +83,8 @@ class Listed(tuple[Choice, ...]):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """Marks a type of numbers of which notation writes some as words: `Annotated[int, Words({71: "reverse"})]`."""
+class NumberWords:
+    """Marks a type of numbers of which notation writes some as words: `Annotated[int, NumberWords({71: "reverse"})]`."""
 
     of: Mapping[int, str]
 
@@ -107,7 +107,7 @@ class Game(Generic[State, Choice, Outcome]):
     - No field of a choice is called as notation calls what stands around it (`AROUND_A_CHOICE`), none of an outcome as
       in `AROUND_AN_OUTCOME`.
     - A field of words (`str`) is a field of an enum there; `star` is GAME_FACE_STAR.
-    - A number that is written as a word is of a type that is marked with `Words`.
+    - A number that is written as a word is of a type that is marked with `NumberWords`.
     - An outcome hides at most one field. It may be None, or a tuple of Nones, and stands in the one field of the Hidden
       message; in the Outcome message the number of a hidden tuple is `count`.
     - A tuple in a view that may be hidden, and is None then, stands beside its number: `hand` beside `hand_size`.

@@ -20,7 +20,7 @@ import structlog
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from rollbook.identity.service_keys import KeyFileUnreadable, Keys
+from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
 from rollbook.server.metrics import Metrics, exposed
 from rollbook.server.rpc.call_log import CallLog
 from rollbook.server.rpc.draining import Draining
@@ -66,7 +66,7 @@ class Foundation:
 
     settings: Settings
     log: RedisLog
-    keys: Keys
+    keys: ServiceKeys
     metrics: Metrics = field(default_factory=Metrics)
 
 
@@ -211,7 +211,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    keys = Keys.in_directory(settings.data, settings.head_key)
+    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
     log = await stack.enter_async_context(_connected(store, settings))
     assembly = await assemble(Foundation(settings, log, keys, metrics))
     servicers = assembly.servicers

@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 
 from rollbook import processes
-from rollbook.match.dice import entropy_commitment
+from rollbook.match.chain import entropy_commitment
 from rollbook.rules.catalogue import current
 from rollbook.server.sweeper import Sweeper
 from rollbook.v1.match_pb2 import (
@@ -23,7 +23,7 @@ from rollbook.v1.match_pb2 import (
     GetMatchResponse,
 )
 from rollbook_clients.bots.house import READY_SECONDS, SEATS, TURN_SECONDS, House, request_id
-from rollbook_clients.sdk import TokenRefused, connect
+from rollbook_clients.sdk import Unauthenticated, connect
 from tests.clients.sdk.tables import QUICK, address, run
 from tests.server.talking import Person
 from tests.server.test_whole_service import free_port
@@ -176,7 +176,7 @@ def test_the_house_ends_when_its_tokens_do() -> None:
             theatre.clock.ms += 10**6 * 1_000
             with pytest.raises(ExceptionGroup) as ended:
                 await task
-            refused, rest = ended.value.split(TokenRefused)
+            refused, rest = ended.value.split(Unauthenticated)
             assert (True, None) == (refused is not None, rest)
             assert "error" not in {level for level, _, _ in said}
 

@@ -13,11 +13,11 @@ from rollbook.rules.game import (
     Awaited,
     Choices,
     Listed,
+    NumberWords,
     Perspective,
     ToChoose,
     Uniform,
     Watcher,
-    Words,
     not_awaited,
 )
 from rollbook.rules.options import Option, Options
@@ -26,7 +26,7 @@ from rollbook.rules.refusals import AgainstRule, Illegal, Invalid, Reason
 
 # Components
 
-Card = NewType("Card", Annotated[int, Words({1: "ace"})])
+Card = NewType("Card", Annotated[int, NumberWords({1: "ace"})])
 ACE = Card(1)
 CARDS = tuple(map(Card, range(1, 13)))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, NewType, Union, get_args, get_origin, get_type_hints
 
-from rollbook.rules.game import Words
+from rollbook.rules.game import NumberWords
 
 JsonObject = dict[str, Any]
 
@@ -41,7 +41,7 @@ def _exactly(kind: type, words: str) -> Callable[[Any], Any]:
     return read
 
 
-def _in_words(words: Words) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+def _in_words(words: NumberWords) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """How numbers are read and written of which some are words."""
     numbers = {word: number for number, word in words.of.items()}
 
@@ -80,12 +80,12 @@ def _field(name: str, hint: Any) -> _Field:
     return _Field(name, optional, many, read, write)
 
 
-def _words_of(hint: Any) -> Words | None:
+def _words_of(hint: Any) -> NumberWords | None:
     """The words that the type, or the type it is made of, is marked with."""
     if isinstance(hint, NewType):
         hint = hint.__supertype__
     marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    return next((mark for mark in marks if isinstance(mark, Words)), None)
+    return next((mark for mark in marks if isinstance(mark, NumberWords)), None)
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:

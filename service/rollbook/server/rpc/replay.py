@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from rollbook.identity.keys import public_text
 from rollbook.identity.tokens import Subject
 from rollbook.replay_file.container import LARGEST_FILE, without_names, write
+from rollbook.replay_file.key_lines import write_keys
 from rollbook.rules.game import Watcher
 from rollbook.server.auditors import Auditors, NotInstalled
 from rollbook.server.limits import Held
@@ -33,7 +33,7 @@ class ReplayServicer(ReplayServiceServicer):
         self._service = service
         self._archived = log
         published = (*service.published_head_keys.values(), *service.replay_key.published.values())
-        self._auditors = Auditors("".join(f"{public_text(key)}\n" for key in published))
+        self._auditors = Auditors(write_keys(published))
         limits = service.limits
         self._sending = Held(limits.replays_per_subject, limits.replays, "too many replays are on their way")
         self._auditing = Held(limits.audits_per_subject, limits.audits, "too many replays are being audited")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rollbook.replay_file.container import LARGEST_FILE, NotAReplay
-from rollbook.replay_file.reading import read_file
+from rollbook.replay_file.disk import read_file
 
 DATA = b"\x89ROLL and so on" * 100
 PACKED = gzip.compress(DATA, mtime=0)
