@@ -13,7 +13,7 @@ from rollbook.v1 import games_pb2, match_pb2, table_pb2
 from rollbook.v1.events_pb2 import Event
 from tests.server.talking import Person, World, refusal, run, some_choice
 
-GAMES = {"cant_stop": 3, "raffzahn": 3, "wuerfelzoo": 3, "allie_gator": 2}
+GAMES = {name: game.seats[1] for name, game in current().items()}
 NEVER = "a" * 24
 
 

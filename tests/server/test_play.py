@@ -7,13 +7,14 @@ from typing import Any
 import grpc
 import pytest
 
+from rollbook.rules.catalogue import current
 from rollbook.server.limits import Limits
 from rollbook.v1 import games_pb2, match_pb2, table_pb2
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.refusals_pb2 import RefusalReason
 from tests.server.talking import Person, World, refused, run, some_choice
 
-GAMES = {"cant_stop": 4, "raffzahn": 3, "wuerfelzoo": 3, "allie_gator": 2}
+GAMES = {name: game.seats[1] for name, game in current().items()}
 
 
 def wrong() -> games_pb2.Choice:

@@ -84,7 +84,7 @@ class Listed(tuple[Choice, ...]):
 
 @dataclass(frozen=True, slots=True)
 class NumberWords:
-    """Marks a type of numbers of which notation writes some as words: `Annotated[int, NumberWords({71: "reverse"})]`."""
+    """Marks a type of numbers of which some are written as words: `Annotated[int, NumberWords({71: "reverse"})]`."""
 
     of: Mapping[int, str]
 
