@@ -35,7 +35,7 @@ from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Sealed, SeatT
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Made
 from rollbook.rules.cant_stop import Stop
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.refusals import Invalid, Reason, Refused
 
 SECRET = bytes(range(32))
@@ -127,7 +127,7 @@ def kinds(decision: Decision) -> list[str]:
     return [type(logged.event).__name__ for logged in decision.entries]
 
 
-@pytest.mark.parametrize("name", list(CURRENT))
+@pytest.mark.parametrize("name", list(current()))
 @pytest.mark.parametrize("entropy", [b"", bytes(range(16))])
 def test_a_match_played_by_commands_folds_from_its_bytes_to_the_same_ledger(name: str, entropy: bytes) -> None:
     """What was decided, and what a restarted service reads, are one and the same at every end of a command."""

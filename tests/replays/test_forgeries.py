@@ -28,6 +28,7 @@ from rollbook.match.events import (
     SeatTaken,
     Started,
     TimedOut,
+    not_ready,
 )
 from rollbook.replay_file.container import Replay
 from rollbook.rules.allie_gator import Drawn
@@ -337,7 +338,10 @@ def _an_abort_for_a_seat_that_was_ready(found: list[Line]) -> int:
 
 def _an_abort_before_the_time_to_get_ready_was_over(found: list[Line]) -> int:
     index = first(found, Ready, lambda event: event.seat == 1)
-    found[index:] = [replace(found[index - 1], event=Sealed(None, "not_ready:1", SECRET), request=b"")]
+    taken = {line.event.seat for line in found if isinstance(line.event, SeatTaken)}
+    ready = {line.event.seat for line in found[:index] if isinstance(line.event, Ready)}
+    event = Sealed(None, not_ready(sorted(taken - ready)), SECRET)
+    found[index:] = [replace(found[index - 1], event=event, request=b"")]
     return index
 
 

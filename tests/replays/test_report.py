@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from rollbook.replay_file.container import write
+from rollbook.rules.catalogue import current
 from rollbook.rules.chance import Value
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Audited, Thrown, Verdict
@@ -57,7 +58,8 @@ class Page(HTMLParser):
 def page(*names: str) -> str:
     """The page on a match of every game, one of them with these names, and on a tournament."""
     report = Report()
-    for game, seats in (("cant_stop", 2), ("raffzahn", 3), ("wuerfelzoo", 2), ("allie_gator", 2)):
+    for number, (game, rules) in enumerate(current().items()):
+        seats = rules.seats[number == 0]
         replay = recorded(game, seats)
         if names and len(names) == seats:
             replay = replace(replay, names=names)

@@ -19,7 +19,7 @@ from rollbook.match.check import check
 from rollbook.match.codec.notation import write as write_plain
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, Replay, read, without_names, write
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook_replays.history import look
 from rollbook_replays.narration import draw_board, tell
@@ -27,7 +27,7 @@ from rollbook_replays.text import WIDTH, plain
 from tests.replays.games.snapshots import page
 from tests.replays.replaying import KEYS, SEED, cut, recorded
 
-GAMES = list(CURRENT)
+GAMES = list(current())
 GOLDEN = sorted((Path(__file__).parents[2] / "replays" / "golden").glob(f"*{SUFFIX}"))
 ESCAPE = "\x1b["
 
@@ -75,7 +75,7 @@ def in_terminal(*words: str | Path, env: Mapping[str, str]) -> str:
 @pytest.mark.parametrize("game", GAMES)
 def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str) -> None:
     """Also where names are of characters that take two columns, or of accents that take none."""
-    seats = CURRENT[game].seats[-1]
+    seats = current()[game].seats[-1]
     names = [letter * 40 for letter in ("W", "龍", "e\u0301", "x", "y", "z")[:seats]]
     replay = recorded(game, seats, names=names)
     seen = look(replay)
@@ -87,7 +87,7 @@ def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str)
 @pytest.mark.parametrize("game", GAMES)
 def test_the_plain_form_of_a_file_is_that_of_the_match(game: str) -> None:
     """The same bytes that a simulation prints, so whoever has either can compare them."""
-    seats = CURRENT[game].seats[0]
+    seats = current()[game].seats[0]
     seen = look(recorded(game, seats))
     played = Simulation(find(game), find(game).settle({}, seats), seats, SEED, 0)
     expected = "".join(write_plain(played.header, played.events()))
@@ -212,7 +212,7 @@ def test_files_that_are_no_replays_and_matches_that_cannot_be_are_refused(tmp_pa
         (tmp_path, 3, "Is a directory"),
         (tmp_path / "other", 3, "no replay file"),
         (kept(unordered, tmp_path, "unordered"), 1, "event 12 calls itself event 13"),
-        (kept(other_game, tmp_path, "game"), 3, "not of raffzahn"),
+        (kept(other_game, tmp_path, "game"), 3, "no outcome of raffzahn"),
         (kept(replace(replay, names=("Anna",)), tmp_path, "names"), 1, "2 seats"),
     ):
         done = show(file)

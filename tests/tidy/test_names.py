@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 
 ROOT: Final = Path(__file__).parents[2]
 SOURCES: Final = ("service/rollbook", "replays/rollbook_replays", "clients/rollbook_clients")
@@ -57,7 +57,7 @@ def modules() -> Iterator[Path]:
 
 def is_of_a_game(module: Path) -> bool:
     """Whether a module belongs to one game, which has its own State, View and Ruleset like every other."""
-    return any(part.startswith(game) for part in module.parts for game in CURRENT)
+    return any(part.startswith(game) for part in module.parts for game in current())
 
 
 def test_a_class_name_stands_once_outside_the_modules_of_the_games() -> None:

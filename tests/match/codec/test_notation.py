@@ -25,14 +25,14 @@ from rollbook.match.events import (
 from rollbook.match.simulation import Simulation
 from rollbook.rules.allie_gator import Card, Drawn, Gift, Number, Snap, Steal, Stolen
 from rollbook.rules.cant_stop import Advance
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook.rules.raffzahn import Roll, Take
 from rollbook.rules.wuerfelzoo import Drawn as DiceDrawn
 from rollbook.rules.wuerfelzoo import Play
 from tests.match.table import SECRET, Table
 
-GAMES = list(CURRENT)
+GAMES = list(current())
 
 
 def reread(lines: list[str]) -> list[str]:

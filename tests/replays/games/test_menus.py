@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.wuerfelzoo import AXES, Play, Reroll, TurnChoices
 from rollbook_replays.games.presentation import Entry, Picking
 from tests.replays.games.stage import choosing, menu_of
@@ -120,7 +120,7 @@ def _subsets(legal: TurnChoices, drawn: random.Random) -> Iterator[tuple[int, ..
         yield tuple(sorted(drawn.sample(legal.rerolls, drawn.randint(1, len(legal.rerolls)))))
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_every_game_has_a_menu(game: str) -> None:
     """A game that nobody can choose in cannot be played."""
     seat, match = next(choosing(game))

@@ -12,7 +12,7 @@ from rollbook.match.events import Chosen, Event, Happened, Sealed
 from rollbook.match.fold import Match
 from rollbook.match.perspective import as_seen
 from rollbook.rules.allie_gator import Drawn, Stolen
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Perspective, Watcher
 from rollbook_replays.games.presentation import Told
@@ -47,7 +47,7 @@ def words_of(lines: list[Told]) -> list[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_every_event_of_a_match_is_told_and_the_places_come_last(game: str, language: str) -> None:
     """Also in a short account, which leaves out only what the line behind it says as well."""
     lines: list[str] = []
@@ -62,13 +62,13 @@ def test_every_event_of_a_match_is_told_and_the_places_come_last(game: str, lang
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_every_kind_of_move_is_told_in_both_languages(game: str, language: str) -> None:
     """A move without words would end a program in the middle of a match."""
-    kinds = {*CURRENT[game].choices.values(), *CURRENT[game].outcomes.values()}
+    kinds = {*current()[game].choices.values(), *current()[game].outcomes.values()}
     for options in (
         {},
-        {option.name: option.values[-1] for option in CURRENT[game].options if option.values[-1] is True},
+        {option.name: option.values[-1] for option in current()[game].options if option.values[-1] is True},
     ):
         for seed in range(4):
             if not kinds:
