@@ -101,6 +101,15 @@ def test_names_and_reasons_are_text_whatever_they_hold() -> None:
     assert "\u202e" not in page("\u202eA", "\x1bB")
 
 
+def test_each_match_is_a_row_whose_numbers_stand_like_numbers() -> None:
+    """Only the count of events is one; names, days and verdicts are words."""
+    found = audit(write(recorded("cant_stop", 2), KEYS.replays), PUBLIC)
+    report = Report()
+    report.add("a.rollbook", found)
+    row = next(line for line in report.html().splitlines() if "<td>a.rollbook</td>" in line)
+    assert [f"{found.events:,}"] == re.findall(r'<td class="number">([^<]*)</td>', row)
+
+
 def test_light_dark_and_paper_have_colours_of_their_own() -> None:
     """Every colour that the page names is given for each of them."""
     style = re.search(r"<style>(.*)</style>", page(), re.DOTALL)
