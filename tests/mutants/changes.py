@@ -261,6 +261,8 @@ def _edits(text: _Text, node: ast.AST, place: _Place) -> Iterator[_Edit]:
         yield from _without_elements(text, node.elts)
     if not place.function and isinstance(node, ast.Dict) and None not in node.keys:
         yield from _without_entries(text, node)
+    if isinstance(node, ast.Continue):
+        yield text.replaced(node, "break")
     if isinstance(node, ast.stmt) and _can_be_dropped(node, place.function):
         yield _Edit(text.start(node), text.end(node), "pass", "dropped")
 

@@ -84,10 +84,14 @@ class Copy:
         return Ran(running.returncode, output)
 
     def _environment(self) -> dict[str, str]:
-        """What puts this copy before the installed one; no changed module may leave a compiled file."""
+        """What puts this copy before the installed one; no changed module may leave a compiled file.
+
+        Tests that are named after sets keep their names from run to run.
+        """
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         paths = [*(str(self.root / source) for source in SOURCES), os.environ.get("PYTHONPATH", "")]
-        return inherited | {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
+        own = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+        return inherited | own | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
     def stop(self) -> None:
         """End what runs, and let nothing begin any more."""

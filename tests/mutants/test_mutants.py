@@ -137,6 +137,7 @@ def test_messages_logs_annotations_and_layout_are_left_alone(harmless: str) -> N
         ("A = {b: c, d: e}", {"A = {d: e}", "A = {b: c,}"}),
         ("x = a in (b, c)", {"x = a not in (b, c)", "x = a in (c)", "x = a in (b,)"}),
         ("x = min(a)", {"x = max(a)"}),
+        ("for a in b: continue", {"for a in b: break", "for a in b: pass"}),
         ("x += y", {"x -= y", "pass"}),
     ],
 )
