@@ -48,7 +48,7 @@ def test_the_sdk_loads_neither_rules_nor_redis_nor_the_service() -> None:
 
 def test_auditing_what_strangers_send_loads_neither_grpc_nor_redis() -> None:
     """What is in a hostile file has nothing of the service within reach."""
-    assert set() == loaded_by("import rollbook.server.auditors") & {"grpc", "redis"}
+    assert set() == loaded_by("import rollbook_replays.commands.audit_worker") & {"grpc", "redis"}
 
 
 def test_the_command_line_loads_no_command_before_it_is_called() -> None:

@@ -41,7 +41,7 @@ class GuestsUnreadable(ValueError):
 class Caller:
     """Calls with a token, and sees to it that there is a good one."""
 
-    def __init__(self, connection: Connection, name: str, token: str, keep: Path | None) -> None:
+    def __init__(self, connection: Connection, name: str, token: str, keep: Path | None, secret: bytes = b"") -> None:
         """Be who the token says; without one the guest of the file, or a new one."""
         self.connection = connection
         self.name = name
@@ -49,7 +49,7 @@ class Caller:
         self._keep = keep
         kept = _kept(keep, connection.address) if keep is not None else {}
         self.token = token or kept.get("token", "")
-        self._secret = bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
+        self._secret = secret or bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
         self._renew_at = float("inf")
         self._renewing = asyncio.Lock()
 

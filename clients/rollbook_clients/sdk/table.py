@@ -54,7 +54,9 @@ def connect(  # noqa: PLR0913 - who calls whom, and how
     *,
     name: str = "",
     token: str = "",
+    secret: bytes = b"",
     authorities: bytes | None = None,
+    server_name: str = "",
     keep: Path | str | None = None,
     heads: Path | str | None = None,
     patience: Patience | None = None,
@@ -65,10 +67,12 @@ def connect(  # noqa: PLR0913 - who calls whom, and how
     Without a token one is a guest, called `name`. `keep` names a file that makes the guest the same one next time: it
     holds the guest's token, and the secret from which its entropy follows. `heads` names a file in which the last
     signed head of every match is kept, for audits. `authorities` are the certificates to trust, as PEM, for a service
-    with TLS; empty ones are those that gRPC trusts. The `seed` decides how attempts are spaced, and nothing else.
+    with TLS; empty ones are those that gRPC trusts; `server_name` is what its certificate calls it, if that is not the
+    host of the address. Entropy follows from a `secret`, if one is given, so that another process can get ready where
+    this one sat down. The `seed` decides how attempts are spaced, and nothing else.
     """
-    connection = Connection(address, authorities, patience or Patience(), Random(seed))
-    caller = Caller(connection, name, token, None if keep is None else Path(keep))
+    connection = Connection(address, authorities, patience or Patience(), Random(seed), server_name)
+    caller = Caller(connection, name, token, None if keep is None else Path(keep), secret)
     return Table(caller, Heads(None if heads is None else Path(heads)))
 
 

@@ -128,6 +128,7 @@ def run(settings: Settings, assemble: Assemble) -> Exit:
     """Run a service with the servicers that `assemble` makes, and say why if it cannot be started."""
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
     from rollbook.server import log_output  # noqa: PLC0415 - see above
+    from rollbook.server.house import HouseMissing  # noqa: PLC0415 - see above
     from rollbook.server.lifecycle import Ended, NotListening  # noqa: PLC0415 - see above
     from rollbook.server.lifecycle import serve as serve_until_signalled  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.data_directory import DataDirectoryRefused  # noqa: PLC0415 - see above
@@ -140,7 +141,7 @@ def run(settings: Settings, assemble: Assemble) -> Exit:
     except KeyFileUnreadable as refused:
         return _refused(refused, Exit.UNREADABLE)
     except (
-        DataDirectoryRefused, KeyFileRefused, NotListening, ServerFailed, ServerNotFound, StoreUnavailable
+        DataDirectoryRefused, HouseMissing, KeyFileRefused, NotListening, ServerFailed, ServerNotFound, StoreUnavailable
     ) as refused:  # fmt: skip
         return _refused(refused, Exit.WRONG)
     except OSError as failure:
