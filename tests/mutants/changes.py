@@ -283,13 +283,19 @@ def _and_or(text: _Text, node: ast.BoolOp) -> Iterator[_Edit]:
 
 
 def _arithmetic(text: _Text, node: ast.BinOp) -> Iterator[_Edit]:
-    if type(node.op) in ARITHMETIC and not (_is_text(node.left) or _is_text(node.right)):
+    if type(node.op) in ARITHMETIC and not any(_is_text(side) or _is_class(side) for side in (node.left, node.right)):
         old, new = ARITHMETIC[type(node.op)]
         yield from text.operator(node.left, old, new, node.right)
 
 
 def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _is_class(node: ast.AST) -> bool:
+    """Whether this is named like a class, as in `isinstance(event, Chosen | TimedOut)`."""
+    name = node.id if isinstance(node, ast.Name) else ""
+    return name[:1].isupper() and not name.isupper()
 
 
 def _in_place(text: _Text, node: ast.AugAssign) -> Iterator[_Edit]:

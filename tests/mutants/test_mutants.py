@@ -114,6 +114,7 @@ def test_the_same_seed_draws_the_same_changes_and_a_larger_count_only_more() -> 
         "T = TypeVar('T', bound=int)",
         "x: tuple[int, int]",
         "word = f'{a + 1}'",
+        "Choice: TypeAlias = Roll | Stop | Pass",
     ],
 )
 def test_messages_logs_annotations_and_layout_are_left_alone(harmless: str) -> None:
