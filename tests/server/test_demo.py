@@ -33,7 +33,7 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
 )
 from rollbook_clients.sdk import connect
-from tests.cli.test_tail import assert_checks, tailing
+from tests.clients.commands.test_tail import assert_checks, tailing
 from tests.server.serving import started
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
 from tests.server.test_whole_service import PATIENCE_SECONDS, Serving, run

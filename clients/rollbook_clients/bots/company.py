@@ -9,7 +9,7 @@ from contextlib import suppress
 from rollbook.cli.exits import Exit, worst
 from rollbook.rules.refusals import Invalid
 from rollbook_clients.bots.chooser import StrategyBroken
-from rollbook_clients.bots.player import Player, Tell, Terms
+from rollbook_clients.bots.player import BotTerms, Player, Tell
 from rollbook_clients.bots.wire import NotKnown
 from rollbook_clients.sdk import NotFound, RollbookError, Unreachable, connect
 
@@ -19,7 +19,7 @@ class NoService(Exception):
 
 
 async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is told
-    terms: Terms,
+    terms: BotTerms,
     count: int,
     *,
     address: str,

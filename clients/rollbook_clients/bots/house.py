@@ -30,7 +30,7 @@ from rollbook_clients.sdk import (
     OutcomeUnknown,
     Refused,
     Table,
-    TokenRefused,
+    Unauthenticated,
     Unreachable,
 )
 
@@ -89,7 +89,7 @@ class House:
                 last = match.id
                 await self._play(match)
                 await asyncio.sleep(PAUSES_BETWEEN_MATCHES * self._pause_seconds)
-            except* TokenRefused:
+            except* Unauthenticated:
                 raise
             except* (Refused, Unreachable) as failures:
                 self._tell("warning", "the demo waits", game=game, reason=_reasons(failures))

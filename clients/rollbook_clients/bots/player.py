@@ -39,7 +39,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class BotTerms:
     """What a bot plays, and how it opens matches if it finds none."""
 
     game: Game[Any, Any, Any]
@@ -57,7 +57,7 @@ class Player:
     """One bot at its table, and the matches it has played."""
 
     number: int
-    terms: Terms
+    terms: BotTerms
     table: Table
     finding: asyncio.Lock
     """Held while a seat is looked for, so that bots who start together sit down together."""

@@ -35,7 +35,7 @@ def house() -> int:
 
 async def _run() -> Exit:
     from rollbook_clients.bots.house import House  # noqa: PLC0415 - see above
-    from rollbook_clients.sdk import TokenRefused, Unreachable  # noqa: PLC0415 - see above
+    from rollbook_clients.sdk import Unauthenticated, Unreachable  # noqa: PLC0415 - see above
 
     service = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(service), sys.stdin)
@@ -47,7 +47,7 @@ async def _run() -> Exit:
             await _until_it_ends(service, House(tables, instructions["pause_seconds"], _say).play())
     except* (processes.CutOff, Unreachable):
         code = Exit.UNREADABLE
-    except* TokenRefused:
+    except* Unauthenticated:
         code = Exit.WRONG
     return code
 

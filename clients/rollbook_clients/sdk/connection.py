@@ -119,7 +119,7 @@ class Connection:
                 return await self._ask(of, request, metadata, min(self.patience.answer, max(deadline.left, 0.01)))
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
-                    raise Unreachable(f"no answer from {self.address}: {lost}") from None
+                    raise Unreachable(f"no service answers at {self.address} ({lost})") from None
 
     async def _ask(
         self,

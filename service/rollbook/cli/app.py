@@ -50,6 +50,8 @@ def main() -> None:
 
 def run(words: list[str]) -> int:
     """The exit code of the command that the words ask for."""
+    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     names_a_command = bool(words) and not words[0].startswith("-")
     code: int = Exit.GOOD
     try:

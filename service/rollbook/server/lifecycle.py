@@ -20,12 +20,13 @@ import structlog
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from rollbook.identity.service_keys import KeyFileUnreadable, Keys
+from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
 from rollbook.server.metrics import Metrics, exposed
 from rollbook.server.rpc.call_log import CallLog
 from rollbook.server.rpc.draining import Draining
 from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
+from rollbook.server.rpc.interceptor import Interceptor, Layer
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.store_watch import Store, start_store
 from rollbook.storage.redis.log import RedisLog
@@ -66,7 +67,7 @@ class Foundation:
 
     settings: Settings
     log: RedisLog
-    keys: Keys
+    keys: ServiceKeys
     metrics: Metrics = field(default_factory=Metrics)
 
 
@@ -116,7 +117,7 @@ class Assembly:
     """Everything that a service offers."""
 
     servicers: Sequence[Servicer]
-    interceptors: Sequence[grpc.aio.ServerInterceptor] = ()
+    layers: Sequence[Layer] = ()
     """Around every call, the first of them outermost; outside of them all the call is logged."""
     companions: Sequence[Companion] = ()
 
@@ -211,7 +212,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    keys = Keys.in_directory(settings.data, settings.head_key)
+    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
     log = await stack.enter_async_context(_connected(store, settings))
     assembly = await assemble(Foundation(settings, log, keys, metrics))
     servicers = assembly.servicers
@@ -221,7 +222,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     health = Health(names)
     draining = Draining(metrics.refused)
     server = grpc.aio.server(
-        interceptors=[CallLog(metrics.called), draining, *assembly.interceptors],
+        interceptors=[Interceptor(CallLog(metrics.called), draining, *assembly.layers)],
         options=_OPTIONS,
         maximum_concurrent_rpcs=MOST_CALLS,
     )

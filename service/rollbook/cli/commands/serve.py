@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -94,8 +93,6 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     demo_seconds
         The pause of a house bot before every choice, in seconds. Default: 2.
     """
-    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from rollbook.server.settings import SettingRefused, Settings  # noqa: PLC0415 - see above
 
     try:

@@ -1,0 +1,80 @@
+"""Commands in a match, one at a time. One whose outcome is unknown is settled before the next.
+
+A command keeps its request id however often it is sent, so it happens once or not at all; and a choice names the
+position it answers, so that one which waited for another to be settled is never made for a table its seat did not see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from grpc.aio import UnaryUnaryMultiCallable
+
+from rollbook.v1.match_pb2 import ChooseRequest, LeaveSeatRequest, ReadyRequest, ResignRequest, TakeSeatRequest
+from rollbook_clients.sdk.connection import Line
+from rollbook_clients.sdk.guests import Caller
+from rollbook_clients.sdk.refusals import LimitReached, OutcomeUnknown, Refused, Unauthenticated, Unreachable
+from rollbook_clients.sdk.witness import Witness
+
+Command = TypeVar("Command", TakeSeatRequest, ReadyRequest, LeaveSeatRequest, ChooseRequest, ResignRequest)
+A = TypeVar("A")
+
+
+@dataclass(slots=True)
+class _Unanswered:
+    """A command without a definite answer."""
+
+    of: Callable[[Line], UnaryUnaryMultiCallable[Any, Any]]
+    request: Any
+    was_sent: bool = False
+
+    def is_again(self, request: Any) -> bool:
+        """Whether the same is asked for, whatever the request id is."""
+        again = type(request)()
+        again.CopyFrom(request)
+        again.request_id = self.request.request_id
+        return bool(again == self.request)
+
+
+class MatchCommands:
+    """The commands of one client in one match."""
+
+    def __init__(self, caller: Caller, witness: Witness) -> None:
+        """Begin with nothing to settle."""
+        self._caller = caller
+        self._witness = witness
+        self._lock = asyncio.Lock()
+        self._unsettled: _Unanswered | None = None
+
+    async def send(self, of: Callable[[Line], UnaryUnaryMultiCallable[Command, A]], request: Command) -> A:
+        """The answer to a command; to one that was asked and not answered before, the answer to that."""
+        async with self._lock:
+            earlier = self._unsettled
+            if earlier is None or type(earlier.request) is not type(request) or not earlier.is_again(request):
+                if earlier is not None:
+                    # Whatever it comes to, what is asked now names the position that its sender saw.
+                    with suppress(Refused):
+                        await self._settle(earlier)
+                request.request_id = str(uuid.uuid4())
+                earlier = self._unsettled = _Unanswered(of, request)
+            answer: A = await self._settle(earlier)
+            return answer
+
+    async def _settle(self, asked: _Unanswered) -> Any:
+        is_first, asked.was_sent = not asked.was_sent, True
+        try:
+            answer = await self._caller.call(asked.of, asked.request)
+        except Refused as refused:
+            # A token or a limit says nothing about an attempt before this one.
+            if is_first or not isinstance(refused, Unauthenticated | LimitReached):
+                self._unsettled = None
+            raise self._witness.judged(refused) from None
+        except Unreachable as unreachable:
+            raise OutcomeUnknown(str(unreachable), asked.request.request_id) from None
+        self._unsettled = None
+        return answer

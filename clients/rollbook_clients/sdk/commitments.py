@@ -1,0 +1,50 @@
+"""What a client has to see before it reveals its entropy: every commitment, its own among them, in one chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rollbook.match.chain import Position
+from rollbook_clients.sdk.frames import Event
+from rollbook_clients.sdk.witness import Witness
+
+_HASH_BYTES = 32
+_SCHEME = "fair/1"
+
+
+class Commitments:
+    """Follows a match from event 1 to the event that closes its seats."""
+
+    def __init__(self, witness: Witness) -> None:
+        """Begin before event 1."""
+        self._witness = witness
+        self._seats = 0
+        self._commitments: dict[int, bytes] = {}
+        self.position: Position | None = None
+        """Behind the event that took the last seat; none while there are free ones."""
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Go on with events that follow from those before."""
+        for event in events:
+            match event.kind:
+                case "opened":
+                    opened = event.message.opened
+                    if opened.fairness != _SCHEME or len(opened.commitment) != _HASH_BYTES:
+                        raise self._witness.broken(f"event 1 does not commit to dice by {_SCHEME}", event.data)
+                    self._seats = opened.seats
+                case "seat_taken":
+                    self._commitments[event.message.seat] = event.message.seat_taken.entropy_commitment
+                case "seat_left":
+                    self._commitments.pop(event.message.seat, None)
+                case _:
+                    continue
+            if self.position is None and len(self._commitments) == self._seats:
+                self.position = event.position
+
+    def check(self, seat: int, commitment: bytes) -> None:
+        """Whether the seat brings to the dice what its client has committed to."""
+        if self._commitments.get(seat) != commitment:
+            raise self._witness.broken(
+                f"seat {seat} is not bound to the entropy of this client: either it sat down as another process, whose"
+                " secret was not kept, or the service exchanged the commitment; nothing was revealed"
+            )

@@ -1,0 +1,198 @@
+"""Watching a match for as long as it lasts, whatever becomes of the connection.
+
+Every stream goes on behind the last event that came, and what comes is checked to follow from it, so that the caller
+gets one sequence of events without a gap, a double or a seam. What ends a stream in good order is dealt with here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Final
+
+from rollbook.match.chain import Position, genesis
+from rollbook.v1.feed_pb2 import (
+    END_REASON_MATCH_OVER,
+    END_REASON_PERSPECTIVE_CHANGED,
+    END_REASON_TOKEN_EXPIRED,
+    EndReason,
+    MatchFrame,
+    WatchMatchRequest,
+)
+from rollbook.v1.table_pb2 import Perspective
+from rollbook_clients.sdk.connection import Lost
+from rollbook_clients.sdk.frames import (
+    Away,
+    Back,
+    Beat,
+    CaughtUp,
+    Confirmed,
+    Ended,
+    Events,
+    FellBehind,
+    Frame,
+    Revealed,
+)
+from rollbook_clients.sdk.guests import Caller, bearer
+from rollbook_clients.sdk.legal import Legal
+from rollbook_clients.sdk.patience import Deadline
+from rollbook_clients.sdk.positions import read_position
+from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, Unauthenticated
+from rollbook_clients.sdk.witness import Witness
+
+_IN_THE_FUTURE: Final = {"POSITION_AHEAD", "MATCH_NOT_FOUND"}
+"""What a spectator is told of what it may only see later."""
+
+
+class Watch:
+    """One watch of a match: how far it is, and what it has to make up for."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        witness: Witness,
+        after: Position | None = None,
+        *,
+        public_only: bool = False,
+        invitation_code: str = "",
+    ) -> None:
+        """Begin behind a position; without one at the start."""
+        self._caller = caller
+        self._witness = witness
+        self._position = after or Position(0, genesis(witness.match_id))
+        self._public_only = public_only
+        self._invitation_code = invitation_code
+        self._attempts = caller.connection.attempts()
+        self._perspective: Perspective | None = None
+        """Whose eyes the service has confirmed; none before it knew the position."""
+        self._token = ""
+        """What the stream was asked for with."""
+        self._vouched_for = 0
+        """How far the service had vouched for the log when the stream began."""
+        self._hindsight: Deadline | None = None
+        """Until when a seat that was left may have seen more than a spectator may."""
+        self._away_since: float | None = None
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        """Everything, to the end of the match."""
+        while True:
+            try:
+                async with aclosing(self._stream()) as frames:
+                    async for frame in frames:
+                        yield frame
+                        if isinstance(frame, Ended):
+                            return
+            except Lost as lost:
+                if self._away_since is None and not lost.in_order:
+                    self._away_since = time.monotonic()
+                    yield Away(str(lost))
+                await asyncio.sleep(max(lost.pause, self._attempts.pause()))
+
+    async def _stream(self) -> AsyncGenerator[Frame, None]:
+        """One stream, which ends with the match; whatever else ends it is raised, as Lost if it is to be resumed."""
+        connection = self._caller.connection
+        self._token = self._caller.token
+        stream = connection.stream(lambda line: line.feeds.WatchMatch, self._request(), bearer(self._token))
+        try:
+            async with aclosing(stream) as messages:
+                async for message in messages:
+                    if message.WhichOneof("frame") == "ended" and message.ended.reason != END_REASON_MATCH_OVER:
+                        raise await self._make_up_for(message.ended.reason)
+                    for frame in await self._read(message):
+                        yield frame
+        except Refused as refused:
+            raise await self._told(refused) from None
+        raise Lost("the stream ended without a last word")
+
+    def _request(self) -> WatchMatchRequest:
+        self._vouched_for = self._witness.head.sequence if self._witness.head is not None else 0
+        request = WatchMatchRequest(
+            match_id=self._witness.match_id,
+            public_only=self._public_only,
+            invitation_code=self._invitation_code,
+        )
+        if self._position.sequence:
+            request.position.CopyFrom(self._witness.message(self._position))
+        return request
+
+    async def _read(self, message: MatchFrame) -> list[Frame]:
+        """What a message tells, once it is checked."""
+        match message.WhichOneof("frame"):
+            case "confirmed":
+                return await self._confirmed(message.confirmed)
+            case "events":
+                frames: list[Frame] = [await self._events(message.events)]
+            case "caught_up":
+                self._check_reached()
+                frames = [CaughtUp(self._position)]
+            case "fell_behind":
+                frames = [FellBehind(self._position)]
+            case "heartbeat":
+                beat = message.heartbeat
+                clocks = beat.clocks if beat.HasField("clocks") else None
+                frames = [Beat(await self._witness.check(beat.head), clocks)]
+            case "revealed":
+                frames = [Revealed({each.sequence: each.hidden for each in message.revealed.outcomes})]
+            case "ended":
+                frames = [Ended(self._position)]
+            case _:
+                # A kind of frame that a newer service has; the contract says to ignore it.
+                return []
+        self._attempts.succeeded()
+        return frames
+
+    async def _confirmed(self, confirmed: MatchFrame.Confirmed) -> list[Frame]:
+        frames: list[Frame] = []
+        if read_position(confirmed.position) != self._position:
+            raise self._witness.broken("the service confirmed another position than the one asked for")
+        if confirmed.HasField("head"):
+            await self._witness.check(confirmed.head)
+        if self._away_since is not None:
+            frames.append(Back(time.monotonic() - self._away_since))
+            self._away_since = None
+        if confirmed.perspective != self._perspective:
+            self._perspective = confirmed.perspective
+            frames.append(Confirmed(confirmed.perspective, self._position))
+        self._hindsight = None
+        return frames
+
+    def _check_reached(self) -> None:
+        """Whether the log reaches to where the service vouched for it before this stream began."""
+        if self._position.sequence < self._vouched_for and not self._witness.spectator_delay_seconds:
+            raise self._witness.lost(f"the log ends at event {self._position.sequence}, before a head that was signed")
+
+    async def _events(self, told: MatchFrame.Events) -> Events:
+        events = self._witness.follow(told.events, self._position)
+        if not events:
+            raise self._witness.broken("a frame of events has none", told.SerializeToString())
+        head = await self._witness.check(told.head) if told.HasField("head") else None
+        self._position = events[-1].position
+        legal = Legal(told.legal) if told.HasField("legal") else None
+        return Events(events, told.view, legal, self._position, head)
+
+    async def _make_up_for(self, reason: EndReason.ValueType) -> Lost:
+        """What the end of a stream in good order asks for, done."""
+        if reason == END_REASON_TOKEN_EXPIRED:
+            return await self._caller.resume(self._token)
+        if reason == END_REASON_PERSPECTIVE_CHANGED:
+            delay = self._witness.spectator_delay_seconds
+            self._hindsight = Deadline(delay + self._caller.connection.patience.call) if delay else None
+        else:
+            self._caller.connection.renew()
+        return Lost(EndReason.Name(reason), in_order=True)
+
+    async def _told(self, refused: Refused) -> RollbookError | Lost:
+        """What a refusal of the stream comes to."""
+        resumed = self._perspective is not None
+        if isinstance(refused, Unauthenticated):
+            return await self._caller.resume(self._token, refused)
+        if resumed and refused.reason == "TOO_MANY_WATCHES":
+            # The server has not yet noticed that the connections which were lost are gone.
+            return Lost(str(refused))
+        if self._hindsight is not None and self._hindsight.left and refused.reason in _IN_THE_FUTURE:
+            return Lost("spectators see later what a seat has seen already")
+        if resumed and isinstance(refused, PositionUnknown):
+            return self._witness.lost(f"the service does not have what it has shown: {refused}")
+        return self._witness.judged(refused)

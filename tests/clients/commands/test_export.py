@@ -1,0 +1,122 @@
+"""`rollbook export` and `rollbook forget` as people run them, beside a real service."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from rollbook.replay_file.container import read
+from rollbook.rules.game import Watcher
+from tests.clients.commands.test_tail import rollbook
+from tests.server.strangers import Line, Stranger
+from tests.server.test_whole_service import run, seated, serving
+
+SEED = 12
+NEVER = "a" * 24
+
+
+def test_matches_are_taken_home_and_audited_with_the_keys_of_the_service(tmp_path: Path) -> None:
+    """One that is over is EXACT, with the published keys and nothing else; one that runs says whose eyes saw it.
+
+    Who has no more than an address gets the same keys, and is told what they are worth.
+    """
+
+    async def scenario() -> None:
+        rng = random.Random(SEED)
+        out = tmp_path / "home"
+        async with serving(tmp_path) as service:
+            line = Line(service.address)
+            over, people = await seated(line, 2, rng, allie_gator={})
+            await asyncio.gather(*[person.watch(over, play=True) for person in people])
+            running, players = await seated(line, 2, rng, allie_gator={})
+            where = ("--service", service.address, "--out", str(out))
+            code, printed, said = await rollbook("export", over, running, *where)
+            assert (0, [f"{out}/{over}.rollbook", f"{out}/{running}.rollbook"]) == (code, printed.splitlines())
+            assert f"2 of 2: {running}" in said
+            stored = {
+                match_id: read((out / f"{match_id}.rollbook").read_bytes()).replay for match_id in (over, running)
+            }
+            assert [people[0].told[number] for number in sorted(people[0].told)] == list(stored[over].events)
+            assert (None, Watcher.PUBLIC) == (stored[over].perspective, stored[running].perspective)
+            assert ("Stranger 0", "Stranger 1") == stored[over].names
+            again, _, complained = await rollbook("export", over, *where)
+            assert (1, True) == (again, "is there already; --force overwrites it" in complained)
+            token = ("--token", players[0].token, "--force", "--without-names")
+            assert 0 == (await rollbook("export", running, *where, *token))[0]
+            mine = read((out / f"{running}.rollbook").read_bytes()).replay
+            assert (0, ()) == (mine.perspective, mine.names)
+            assert 0 == (await rollbook("export", running, *where, *token, "--public"))[0]
+            assert Watcher.PUBLIC is read((out / f"{running}.rollbook").read_bytes()).replay.perspective
+            key = tmp_path / "KEY.pub"
+            key.write_text((await rollbook("key", str(service.data), "--published"))[1], "utf-8")
+            asked, keys, warned = await rollbook("key", "--service", service.address, "--published")
+            assert (0, key.read_text("utf-8")) == (asked, keys)
+            assert "says so itself" in warned
+            code, told, _ = await rollbook("audit", str(out / f"{over}.rollbook"), "--key", str(key), "--json")
+            assert (0, "exact") == (code, json.loads(told.splitlines()[0])["verdict"])
+            await line.channel.close()
+
+    run(scenario)
+
+
+def test_what_cannot_be_exported_is_said_and_stops_nothing(tmp_path: Path) -> None:
+    """A match that nobody knows, an id that is none, a folder that is a file, a service that is not there."""
+
+    async def scenario() -> None:
+        out = tmp_path / "home"
+        (tmp_path / "file").write_bytes(b"")
+        async with serving(tmp_path) as service:
+            line = Line(service.address)
+            one = Stranger(line, "One", random.Random(SEED))
+            await one.sign_in()
+            match_id = await one.open(2, cant_stop={})
+            where = ("--service", service.address, "--out")
+            code, printed, said = await rollbook("export", NEVER, "../up", match_id, *where, str(out))
+            assert (3, f"{out}/{match_id}.rollbook\n") == (code, printed)
+            assert f"{NEVER}: " in said
+            assert "../up: no match has such an id" in said
+            assert [f"{match_id}.rollbook"] == [file.name for file in out.iterdir()]
+            assert 1 == (await rollbook("export", match_id, *where, str(tmp_path / "file")))[0]
+            assert 64 == (await rollbook("export", *where, str(out)))[0]
+            await line.channel.close()
+            service.end()
+            code, _, said = await rollbook("export", match_id, *where, str(out), "--force")
+            assert (3, True) == (code, "no service answers" in said)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("by", ["match", "player"])
+def test_names_are_forgotten_and_the_files_hold_as_before(by: str, tmp_path: Path) -> None:
+    """In the archive of a service that runs or does not; a file without them audits like one with them."""
+
+    async def scenario() -> None:
+        rng = random.Random(SEED)
+        archive, out = tmp_path / "archive", tmp_path / "home"
+        archive.mkdir()
+        async with serving(tmp_path) as service:
+            line = Line(service.address)
+            match_id, people = await seated(line, 2, rng, cant_stop={})
+            await asyncio.gather(*[person.watch(match_id, play=True) for person in people])
+            await rollbook("export", match_id, "--service", service.address, "--out", str(archive))
+            file = archive / f"{match_id}.rollbook"
+            words = [match_id] if by == "match" else ["--player", "Stranger 1"]
+            assert (0, f"{match_id}\n", "") == await rollbook("forget", *words, "--archive", str(archive))
+            assert () == read(file.read_bytes()).replay.names
+            code, _, said = await rollbook("forget", *words, "--archive", str(archive))
+            assert (3, True) == (code, "no names were found" in said)
+            key = tmp_path / "KEY.pub"
+            key.write_text((await rollbook("key", str(service.data), "--published"))[1], "utf-8")
+            assert 0 == (await rollbook("audit", str(file), "--key", str(key)))[0]
+            assert 3 == (await rollbook("forget", NEVER, "--archive", str(out)))[0]
+            assert 3 == (await rollbook("forget", NEVER, "--archive", str(archive)))[0]
+            assert 64 == (await rollbook("forget", "--archive", str(archive)))[0]
+            file.write_bytes(b"broken")
+            assert 1 == (await rollbook("forget", *words, "--archive", str(archive)))[0]
+            await line.channel.close()
+
+    run(scenario)
