@@ -15,6 +15,7 @@ from rollbook.rules.allie_gator import (
     Snap,
     Steal,
     Stolen,
+    View,
 )
 from rollbook.rules.chance import Draw, FirstSeat
 from rollbook.rules.game import OVER, Perspective, Watcher
@@ -37,7 +38,9 @@ def test_before_the_first_seat_is_drawn_the_chip_lies_where_every_round_begins()
     """A watcher who joins that early sees the same table as one who joins a moment later."""
     start = GAME.start({}, 3)
     for state in (start, GAME.apply(start, FirstSeat(1))):
-        assert 0 == GAME.view(state, Watcher.PUBLIC).chip
+        view = GAME.view(state, Watcher.PUBLIC)
+        assert isinstance(view, View)
+        assert 0 == view.chip
 
 
 def test_a_hand_is_seen_by_its_seat_and_the_judge() -> None:
