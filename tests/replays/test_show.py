@@ -17,13 +17,17 @@ from rich.cells import cell_len
 
 from rollbook.match.check import check
 from rollbook.match.codec.notation import write as write_plain
+from rollbook.match.events import Chosen, Event, Happened
+from rollbook.match.fold import Misplaced
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, Replay, read, without_names, write
+from rollbook.rules.allie_gator import Card, Drawn, Number
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook_replays.history import look
 from rollbook_replays.narration import draw_board, tell
 from rollbook_replays.text import WIDTH, plain
+from tests.match.table import Table
 from tests.replays.games.snapshots import page
 from tests.replays.replaying import KEYS, SEED, cut, recorded
 
@@ -261,3 +265,12 @@ def test_a_terminal_without_colours_or_pager_gets_clean_text(tmp_path: Path) -> 
     ):
         assert expected == in_terminal(file, *words, env=env).replace("\r\n", "\n")
     assert not seen.exists()
+
+
+def test_an_event_that_names_a_pile_that_is_not_there_cannot_be_told() -> None:
+    """Behind what is hidden nobody has checked it; it is refused by its number, and nothing is told twice."""
+    header = Table("allie_gator", seats=2).header
+    events: list[tuple[int, Event]] = [(9, Happened(Drawn(0, (None,) * 5))), (10, Chosen(0, Number(Card(3), 9)))]
+    told = tell(header, events)
+    with pytest.raises(Misplaced, match="event 10 names a seat or a piece that is not there"):
+        list(told)

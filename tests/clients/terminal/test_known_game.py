@@ -107,6 +107,6 @@ def test_a_menu_from_messages_is_that_of_the_rules_and_its_choices_go_back(game:
 def _goes_back(shown: KnownGame, entry: Entry) -> None:
     if entry.choice is not None:
         message = shown.choice(entry.choice)
-        assert entry.choice == read_choice(shown.rules, getattr(message, shown.rules.name))
+        assert entry.choice == read_choice(shown.rules, message)
     for behind in entry.entries:
         _goes_back(shown, behind)
