@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rollbook.match import decide
-from rollbook.match.decide import Command
+from rollbook.match.commands import AbortUnready, Origin, TakeSeat
+from rollbook.match.decide import Decision, decide
 from rollbook.match.events import EXPIRED, Sealed, SeatTaken, Terms
 from rollbook.match.fold import Misplaced
 from tests.match.test_decide import Played
@@ -15,7 +15,9 @@ EXPIRING = Terms(open_seconds=60, idle_seconds=3_600)
 
 def expired_after(played: Played, milliseconds: int) -> Sealed:
     """The seal of a match in which nothing has happened for so long."""
-    decision = decide.abort(played.ledger, Command(played.ledger.time_ms + milliseconds), EXPIRED)
+    decision = Decision(
+        played.ledger, Origin(played.ledger.time_ms + milliseconds), Sealed(None, EXPIRED, played.ledger.secret)
+    )
     assert isinstance(decision.entries[0].event, Sealed)
     return decision.entries[0].event
 
@@ -25,7 +27,7 @@ def test_a_match_with_free_seats_may_expire_after_its_open_seconds(seats: int) -
     """Counted from the last event, whatever that was, and not a millisecond sooner."""
     played = Played(terms=EXPIRING)
     for seat in range(seats):
-        played.append(decide.take_seat(played.ledger, played.by(f"p{seat}")))
+        played.append(decide(played.ledger, TakeSeat(played.by(f"p{seat}"))))
     with pytest.raises(Misplaced, match="not been left alone"):
         expired_after(played, 59_999)
     assert EXPIRED == expired_after(played, 60_000).aborted
@@ -63,18 +65,20 @@ def test_every_seat_that_is_not_ready_is_named() -> None:
     """Ascending; naming fewer, more or others is refused."""
     played = Played(seats=4).sit()
     played.append(played.ready(1))
-    due = Command(played.ledger.closed_ms + 20_000)
-    assert "not_ready:0,2,3" == decide.abort_unready(played.ledger, due).after.match.sealed.aborted  # type: ignore[union-attr]
+    due = Origin(played.ledger.closed_ms + 20_000)
+    sealed = decide(played.ledger, AbortUnready(due)).after.match.sealed
+    assert sealed is not None
+    assert "not_ready:0,2,3" == sealed.aborted
     for named in ("0", "0,2", "0,2,3,1", "3,2,0", "0,1,2,3", "00,2,3", ""):
         with pytest.raises(Misplaced, match=f"are not seats {named}$"):
-            decide.abort(played.ledger, due, f"not_ready:{named}")
+            Decision(played.ledger, due, Sealed(None, f"not_ready:{named}", played.ledger.secret))
 
 
 def test_a_bot_of_the_house_is_named_in_its_event() -> None:
     """The event says so, and comes back from its bytes; other players are no such bots."""
     played = Played()
     for player, house in (("p0", True), ("p1", False)):
-        decision = played.append(decide.take_seat(played.ledger, played.by(player), house=house))
+        decision = played.append(decide(played.ledger, TakeSeat(played.by(player), house=house)))
         event = decision.entries[0].event
         assert isinstance(event, SeatTaken)
         assert house is event.house

@@ -18,6 +18,7 @@ from rollbook.rules.game import Watcher
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Audited, Check, Verdict
+from tests.replays.forging import put_together, taken_apart
 
 SEED = 11
 KEYS = Keys.of(SEED)
@@ -108,6 +109,26 @@ def test_a_running_match_that_hides_cards_says_from_where_on_the_rules_cannot_fo
     first_hidden = min(replay.beside)
     assert Verdict.UNVERIFIED is found.verdict
     assert f"what event {first_hidden} hides, without which the rules cannot go on" in found.missing
+
+
+def test_times_that_fall_behind_what_the_rules_can_follow_are_found() -> None:
+    """That much of the clock can be checked by who sees no hidden card."""
+    lines = taken_apart(recorded("allie_gator"))
+    lines[90] = replace(lines[90], time_ms=lines[89].time_ms - 1)
+    replay = put_together(lines, KEYS)
+    assert min(replay.beside) < 90
+    found = audited(cut(replay, 100))
+    assert found.divergence is not None
+    assert (91, Check.CLOCKS) == (found.divergence.event, found.divergence.check)
+
+
+@pytest.mark.parametrize("names", [("Anna",), ("Anna", "Tom", "Willi")])
+def test_a_file_names_all_seats_or_none(names: tuple[str, ...]) -> None:
+    """With a name too many or too few nobody could tell whose match it was."""
+    found = audited(replace(recorded("cant_stop", 2), names=names))
+    assert found.divergence is not None
+    assert (Verdict.DIVERGED, Check.CONTAINER) == (found.verdict, found.divergence.check)
+    assert (f"{len(names)} names", "names of 2 seats, or none") == (found.divergence.found, found.divergence.expected)
 
 
 def test_a_sealed_match_whose_hidden_outcomes_were_withheld_is_unverified() -> None:

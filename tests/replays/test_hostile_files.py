@@ -199,6 +199,18 @@ def test_an_entry_that_is_there_twice_is_refused(tmp_path: Path) -> None:
         open_bundle(tmp_path / "twice.zip")
 
 
+def test_bytes_between_the_entries_are_refused(tmp_path: Path) -> None:
+    """What no list names could be anything, and the signature says nothing of it."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as made:
+        made.writestr("manifest.toml", b"a")
+        made.start_dir += 1
+        made.writestr("SIGNATURE", b"b")
+    (tmp_path / "gap.zip").write_bytes(written.getvalue())
+    with pytest.raises(NotABundle, match="SIGNATURE does not stand directly behind what is before it"):
+        open_bundle(tmp_path / "gap.zip")
+
+
 def test_a_sparse_bundle_of_terabytes_is_refused_by_its_size(tmp_path: Path) -> None:
     """It takes no room on a disk, and would take a day to read."""
     file = tmp_path / "sparse.zip"

@@ -25,6 +25,7 @@ from rollbook.rules.cant_stop import LENGTHS
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, ToChoose, Uniform, Watcher
+from rollbook.rules.options import written
 from rollbook.rules.refusals import Invalid, Reason, Refused
 from rollbook.rules.wuerfelzoo import TABLE
 from tests.match.table import Table
@@ -234,6 +235,18 @@ def test_unknown_options_values_and_seats_are_refused_with_what_is_allowed(name:
             assert Reason.OPTION_VALUE_UNKNOWN == refused.value.reason
             assert f"allowed: {option.allowed}" in str(refused.value)
             assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("name", list(current()))
+def test_an_option_is_read_as_it_is_written_and_nothing_else_is(name: str) -> None:
+    """On a command line every value is text; the refusal repeats it and says what there is."""
+    for option in current()[name].options:
+        assert list(option.values) == [option.read(written(value)) for value in option.values]
+        for text in ("", "True", "-1", "none"):
+            with pytest.raises(Invalid, match=f"allowed: {option.allowed}") as refused:
+                option.read(text)
+            assert Reason.OPTION_VALUE_UNKNOWN == refused.value.reason
+            assert f"option {option.name} cannot be '{text}'" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", list(current()))

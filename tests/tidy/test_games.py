@@ -38,7 +38,7 @@ LISTING = {
     "tests/clients/bots/test_strategies.py": "the house's strategy for every game",
     "tests/clients/terminal/persons.py": "what persons press differs by game",
     "tests/clients/terminal/pictures.py": "a picture of every board",
-    "tests/clients/terminal/test_menus.py": "menus that are right for a game of each kind",
+    "tests/replays/games/snapshots.py": "boards to be looked at, one of each kind",
     "tests/match/codec/test_notation.py": "lines of every kind, spelled out",
     "tests/match/test_check.py": "forgeries that differ by game",
     "tests/match/test_dice.py": "the vectors of the dice, written down for good",

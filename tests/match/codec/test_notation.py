@@ -145,6 +145,13 @@ def test_a_name_is_written_as_it_is() -> None:
     assert [header] == reread([header])
 
 
+def test_a_choice_that_names_one_of_two_things_is_read_as_it_is() -> None:
+    """What is not named stays unnamed, and hides nothing of what stands behind it; the rules refuse it."""
+    read = LineReader(read_header(Table("allie_gator").lines()[0]))
+    assert (9, Chosen(1, Gift(None, 2))) == read('{"seq":9,"seat":1,"choice":"gift","target":2}')
+    assert (9, Chosen(1, Gift(0, None))) == read('{"seq":9,"seat":1,"choice":"gift","pile":0}')
+
+
 def test_lists_in_choices_are_accepted_in_any_order() -> None:
     """A person who writes a line need not sort; what we write is ascending."""
     header = Table().lines()[0]
