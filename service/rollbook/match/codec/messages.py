@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from google.protobuf.message import Message
 
@@ -106,33 +106,48 @@ def _chosen_word(field: Any, item: Any) -> Any:
 # Outcomes
 
 
-def write_outcome(game: AnyGame, outcome: Any) -> tuple[proto.Outcome, proto.HiddenOutcome | None]:
-    """The outcome as a message, and what lies hidden beside it if it hides something and that is known."""
+def write_outcome(game: AnyGame, outcome: Any) -> proto.Outcome:
+    """The outcome as a message, without what it hides."""
     message = stubs_of(game).outcome()
-    kind = _name(game.outcomes, outcome)
-    happened: Message = getattr(message, kind)
+    happened: Message = getattr(message, _name(game.outcomes, outcome))
     happened.SetInParent()
-    hidden: tuple[Any, ...] = ()
     described = happened.DESCRIPTOR.fields_by_name
     for field in fields(outcome):
         value = getattr(outcome, field.name)
         if field.name not in described:
-            hidden = value if isinstance(value, tuple) else (value,)
             if COUNT in described:
-                setattr(happened, COUNT, len(hidden))
+                setattr(happened, COUNT, len(value))
         elif isinstance(value, tuple):
             getattr(happened, field.name).extend(_number(described[field.name], item) for item in value)
         else:
             setattr(happened, field.name, _number(described[field.name], value))
-    beside = None if not hidden or None in hidden else _beside(game, hidden)
-    return wrap(proto.Outcome(), message), beside
+    return wrap(proto.Outcome(), message)
 
 
-def _beside(game: AnyGame, hidden: tuple[Any, ...]) -> proto.HiddenOutcome:
+def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
+    """What lies hidden beside the outcome, if it hides something and that is known."""
+    name = _hiding(game, cast("Any", type(outcome)))
+    if name is None:
+        return None
+    value = getattr(outcome, name)
+    hidden = value if isinstance(value, tuple) else (value,)
+    if None in hidden:
+        return None
     kind, field = _hidden(game)
     message = kind()
-    getattr(message, field.name).extend(_number(field, item) for item in hidden)
+    getattr(message, field.name).extend([_number(field, item) for item in hidden])
     return wrap(proto.HiddenOutcome(), message)
+
+
+@cache
+def _hiding(game: AnyGame, outcome: Any) -> str | None:
+    """The field that outcomes of this kind hide: the one that their message does not have."""
+    name = next(name for name, kind in game.outcomes.items() if kind is outcome)
+    described = stubs_of(game).outcome.DESCRIPTOR.fields_by_name[name].message_type
+    assert described is not None  # noqa: S101 - every kind of outcome is a message
+    return next(
+        (field.name for field in fields(game.outcomes[name]) if field.name not in described.fields_by_name), None
+    )
 
 
 def read_outcome(game: AnyGame, written: proto.Outcome, beside: proto.HiddenOutcome | None = None) -> Any:
