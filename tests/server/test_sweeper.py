@@ -65,7 +65,6 @@ class Replicas:
         rules = find("cant_stop")
         opened = Opened(match_id, "cant_stop", 1, rules.settle({}, 2), ("", ""), commitment(SECRET), terms)
         matches = self.services[0].matches
-        self.services[0].lobby.expect(match_id, b"p0", self.now_ms)
         await matches.open(OpenMatch(self.by("p0"), opened, SECRET))
         for seat in range(2):
             await matches.carry_out(match_id, TakeSeat(self.by(f"p{seat}")))

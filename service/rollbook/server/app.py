@@ -100,7 +100,7 @@ class Parts:
         self.matches = Matches(log, self.replicas, lost, self.lobby.summary)
         self.callers = Callers(given.verifier, self.rates, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
-        self.commands = Commands(self.matches, self.replicas, self.lobby, self.sights, self.players, clock_ms)
+        self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
         self.opening = Opening(
             self.matches, log, self.lobby, self.players, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
         )
