@@ -74,7 +74,7 @@ Global___MatchState: _TypeAlias = MatchState  # noqa: Y015
 @_typing.final
 class MatchSummary(_message.Message):
     """A match in a few lines; nothing in it is hidden from anybody who may see the match. For a delayed viewer it is as old
-    as the delay.
+    as the delay, but never from before the seats were closed.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -151,7 +151,9 @@ class MatchSummary(_message.Message):
     ready_seconds: _builtins.int
     """Seconds between the closing of the seats and the abort, if a seat is not ready; 0 = no limit."""
     spectator_delay_seconds: _builtins.int
-    """Seconds by which spectators see everything later, until the match ends; 0 = no delay."""
+    """Seconds by which spectators see later what comes behind the event that closes the seats, until the match ends; 0 = no
+    delay.
+    """
     is_private: _builtins.bool
     """Seats are taken by invitation only, and strangers do not find the match."""
     dice_fixed: _builtins.bool
@@ -434,7 +436,9 @@ class OpenMatchRequest(_message.Message):
     no limit; left out = 300.
     """
     spectator_delay_seconds: _builtins.int
-    """Seconds by which spectators see everything later, until the match ends: 0 (no delay) to 3,600."""
+    """Seconds by which spectators see later what comes behind the event that closes the seats, until the match ends: 0 (no
+    delay) to 3,600.
+    """
     is_private: _builtins.bool
     """Seats are taken with the invitation code alone, and strangers do not find the match."""
     @_builtins.property

@@ -22,13 +22,12 @@ from rollbook.match.commands import (
     Resign,
     TakeSeat,
     Why,
-    position_ahead,
 )
 from rollbook.match.events import SeatTaken
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import Invalid
 from rollbook.server.access import Players, Sight, Sights, check_request_id
-from rollbook.server.failures import MatchUnknown, RequestReused
+from rollbook.server.failures import RequestReused
 from rollbook.server.out.projection import choice_of
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.play.replicas import Replicas
@@ -122,10 +121,7 @@ class Commands:
         if len(request.position.link) != LINK_BYTES:
             return position_malformed()
         position = Position(request.position.sequence, request.position.link)
-        try:
-            head = (await self._sights.delayed(sight)).ledger.head.sequence
-        except MatchUnknown:
-            return position_ahead(position, 0)
+        head = (await self._sights.delayed(sight)).ledger.head.sequence
         with self._replicas.use(sight.match_id) as replica:
             return await replica.misplaced(position, head)
 
