@@ -408,7 +408,10 @@ class OpenMatchRequest(_message.Message):
     seats: _builtins.int
     """The number of seats; what the game allows says ListGames."""
     turn_seconds: _builtins.int
-    """Seconds that a seat has for a turn, 5 to 1,209,600 (14 days); 0 = no clock."""
+    """Seconds that a seat has for a turn, 5 to 1,209,600 (14 days); 0 = no clock. Time is the store's. When the service was
+    away for more than 5 s, that is not charged; when it was away at all, no turn is ended before it has been back for
+    5 s.
+    """
     reserve_seconds: _builtins.int
     """Seconds that a seat has in the whole match beyond those of its turns, 0 to 1,209,600; refused without a clock."""
     ready_seconds: _builtins.int
