@@ -252,11 +252,15 @@ class World:
     async def started(self, game: str = "cant_stop", seats: int = 2, **fields: Any) -> tuple[str, list[Person]]:
         """A match that runs."""
         match_id, people = await self.seated(game, seats, **fields)
+        await self.get_ready(match_id, people)
+        return match_id, people
+
+    async def get_ready(self, match_id: str, people: list[Person]) -> None:
+        """Everybody who sits at a match gets ready."""
         closing = (await people[0].look(match_id)).head.link
         for seat, person in enumerate(people):
             answer = await person.call("Ready", match_id=match_id, closing_link=closing, entropy=entropy(seat))
             self.check_made(answer.made)
-        return match_id, people
 
     async def awaited(self, match_id: str, people: list[Person]) -> tuple[Person, Any]:
         """Who is to choose, and the match as they see it."""

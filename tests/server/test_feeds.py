@@ -335,18 +335,22 @@ def test_a_delayed_viewer_learns_nothing_early_and_everything_in_the_end() -> No
         await stage.start()
         await stage.choose(5)
         started = len(stage.played.log)
+        closing = stage.played.ledger.closing
+        assert closing is not None
         feed = stage.watch()
         first = await anext(feed)
         assert isinstance(first, Confirmed)
-        assert first.ledger is None
-        assert CaughtUp(START) == await anext(feed)
+        assert first.ledger is not None
+        assert closing == first.ledger.head
+        at_once = await frames_until(feed, CaughtUp)
+        assert closing.sequence == len(told(at_once))
         with pytest.raises(Declined) as declined:
             await frames_until(stage.watch(stage.played.ledger.head), CaughtUp)
-        assert 0 == declined.value.facts["head"]
+        assert closing.sequence == declined.value.facts["head"]
         player = await frames_until(stage.watch(eyes=lambda _: 0), CaughtUp)
         assert started == len(told(player))
         stage.now_ms += 60_000
-        frames = await frames_until(feed, Events)
+        frames = at_once + await frames_until(feed, Events)
         assert_one_chain(stage, 0, told(frames))
         await stage.play_out()
         rest = await frames_until(feed, Ended)

@@ -28,6 +28,7 @@ from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
 from rollbook.server.rpc.interceptor import Interceptor, Layer
 from rollbook.server.settings import Listen, Settings, Tls
+from rollbook.server.shared_keys import settle_keys
 from rollbook.server.store_watch import Store, start_store
 from rollbook.storage.redis.log import RedisLog
 
@@ -214,6 +215,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     keys = ServiceKeys.in_directory(settings.data, settings.head_key)
     log = await stack.enter_async_context(_connected(store, settings))
+    await settle_keys(log, keys)
     assembly = await assemble(Foundation(settings, log, keys, metrics))
     servicers = assembly.servicers
     for servicer in servicers:

@@ -79,6 +79,11 @@ class Metrics:
         self._archive_failures = Counter(
             "rollbook_archive_failures", "Attempts to archive a match that failed.", registry=self.registry
         )
+        self._clocks = Gauge(
+            "rollbook_clock_difference_seconds",
+            "How far the store's clock is ahead of the service's.",
+            registry=self.registry,
+        )
         self._audits = Counter(
             "rollbook_audits", "Files that were sent and audited, by verdict.", ["verdict"], registry=self.registry
         )
@@ -126,6 +131,10 @@ class Metrics:
     def archive_failed(self) -> None:
         """A match could not be archived, and stays in the log."""
         self._archive_failures.inc()
+
+    def clocks_differ(self, seconds: float) -> None:
+        """The store's clock is so far ahead of the service's."""
+        self._clocks.set(seconds)
 
     def audited(self, verdict: str) -> None:
         """A file that somebody sent was audited."""

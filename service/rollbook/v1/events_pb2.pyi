@@ -220,7 +220,9 @@ class Opened(_message.Message):
     ready_seconds: _builtins.int
     """Seconds between the closing of the seats and the abort of the match, if a seat is not ready; 0 = no limit."""
     spectator_delay_seconds: _builtins.int
-    """Seconds by which spectators see everything later, until the match ends; 0 = no delay."""
+    """Seconds by which spectators see later what comes behind the event that closes the seats, until the match ends; 0 = no
+    delay.
+    """
     is_private: _builtins.bool
     """Seats are taken by invitation only, and strangers do not find the match."""
     open_seconds: _builtins.int

@@ -69,7 +69,7 @@ Global___MatchState: _TypeAlias = MatchState  # noqa: Y015
 @_typing.final
 class MatchSummary(_message.Message):
     """A match in a few lines; nothing in it is hidden from anybody who may see the match. For a delayed viewer it is as old
-    as the delay.
+    as the delay, but never from before the seats were closed.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -145,7 +145,9 @@ class MatchSummary(_message.Message):
     ready_seconds: _builtins.int
     """Seconds between the closing of the seats and the abort, if a seat is not ready; 0 = no limit."""
     spectator_delay_seconds: _builtins.int
-    """Seconds by which spectators see everything later, until the match ends; 0 = no delay."""
+    """Seconds by which spectators see later what comes behind the event that closes the seats, until the match ends; 0 = no
+    delay.
+    """
     is_private: _builtins.bool
     """Seats are taken by invitation only, and strangers do not find the match."""
     dice_fixed: _builtins.bool
@@ -406,7 +408,10 @@ class OpenMatchRequest(_message.Message):
     seats: _builtins.int
     """The number of seats; what the game allows says ListGames."""
     turn_seconds: _builtins.int
-    """Seconds that a seat has for a turn, 5 to 1,209,600 (14 days); 0 = no clock."""
+    """Seconds that a seat has for a turn, 5 to 1,209,600 (14 days); 0 = no clock. Time is the store's. When the service was
+    away for more than 5 s, that is not charged; when it was away at all, no turn is ended before it has been back for
+    5 s.
+    """
     reserve_seconds: _builtins.int
     """Seconds that a seat has in the whole match beyond those of its turns, 0 to 1,209,600; refused without a clock."""
     ready_seconds: _builtins.int
@@ -414,7 +419,9 @@ class OpenMatchRequest(_message.Message):
     no limit; left out = 300.
     """
     spectator_delay_seconds: _builtins.int
-    """Seconds by which spectators see everything later, until the match ends: 0 (no delay) to 3,600."""
+    """Seconds by which spectators see later what comes behind the event that closes the seats, until the match ends: 0 (no
+    delay) to 3,600.
+    """
     is_private: _builtins.bool
     """Seats are taken with the invitation code alone, and strangers do not find the match."""
     open_seconds: _builtins.int

@@ -282,8 +282,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     the clock, or wait.
     """
     REFUSAL_REASON_TOKEN_ROLE_NOT_TRUSTED: _RefusalReason.ValueType  # 111
-    """The token gives a role that its issuer may not give. Cause: an issuer that is trusted for other roles only. Code:
-    UNAUTHENTICATED. Client: ask an issuer that may give it.
+    """The token gives a role that its issuer may not give, or SignIn got one that it did not give. Cause: an issuer that is
+    trusted for other roles only, or a minted token. Code: UNAUTHENTICATED. Client: ask an issuer that may give it.
     """
     REFUSAL_REASON_ROLE_MISSING: _RefusalReason.ValueType  # 112
     """The token does not allow this. Cause: it is not that of a player, of a judge for this match, or of an operator. The
@@ -302,7 +302,7 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """--- Whether there is such a match, and whether it may be seen.
 
     For this caller there is no such match. Cause: no match has the id, it is private and the caller a stranger without
-    its invitation, or it lies in the future of a delayed viewer. Never told apart. Code: NOT_FOUND. Client: check id
+    its invitation. Never told apart. Code: NOT_FOUND. Client: check id
     and invitation; do not try again soon.
     """
     REFUSAL_REASON_INVITATION_WRONG: _RefusalReason.ValueType  # 121
@@ -777,8 +777,8 @@ REFUSAL_REASON_TOKEN_NOT_YET_VALID: RefusalReason.ValueType  # 110
 the clock, or wait.
 """
 REFUSAL_REASON_TOKEN_ROLE_NOT_TRUSTED: RefusalReason.ValueType  # 111
-"""The token gives a role that its issuer may not give. Cause: an issuer that is trusted for other roles only. Code:
-UNAUTHENTICATED. Client: ask an issuer that may give it.
+"""The token gives a role that its issuer may not give, or SignIn got one that it did not give. Cause: an issuer that is
+trusted for other roles only, or a minted token. Code: UNAUTHENTICATED. Client: ask an issuer that may give it.
 """
 REFUSAL_REASON_ROLE_MISSING: RefusalReason.ValueType  # 112
 """The token does not allow this. Cause: it is not that of a player, of a judge for this match, or of an operator. The
@@ -797,7 +797,7 @@ REFUSAL_REASON_MATCH_NOT_FOUND: RefusalReason.ValueType  # 120
 """--- Whether there is such a match, and whether it may be seen.
 
 For this caller there is no such match. Cause: no match has the id, it is private and the caller a stranger without
-its invitation, or it lies in the future of a delayed viewer. Never told apart. Code: NOT_FOUND. Client: check id
+its invitation. Never told apart. Code: NOT_FOUND. Client: check id
 and invitation; do not try again soon.
 """
 REFUSAL_REASON_INVITATION_WRONG: RefusalReason.ValueType  # 121

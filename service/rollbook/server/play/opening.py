@@ -74,10 +74,7 @@ class Opening:
         secret = self._draw_secret()
         names = ("",) * request.seats
         opened = Opened(match_id, game.name, game.version, options, names, commitment(secret), terms)
-        beside = self._lobby.expect(match_id, origin.player, origin.now_ms)
-        answer = await self._matches.open(OpenMatch(origin, opened, secret))
-        beside.opened_ms = answer.first.time_ms
-        return answer
+        return await self._matches.open(OpenMatch(origin, opened, secret))
 
     async def _check_limits(self, caller: Subject) -> None:
         listed = await self._lobby.listed()
