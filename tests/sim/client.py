@@ -19,7 +19,9 @@ from tests.sim.network import Network
 from tests.sim.observations import Asked, History, Told, Viewer
 from tests.sim.process import TOKEN_KEY, Gone, Process, Refused
 
-DEADLINE_SECONDS: Final = 8.0
+DEADLINE_SECONDS: Final = (0.5, 8.0)
+"""How long somebody waits for an answer before asking elsewhere."""
+
 PAUSE_SECONDS: Final = 0.3
 WINDOW: Final = 4
 """Messages of a stream that are under way to a client."""
@@ -69,7 +71,7 @@ class Client:
             try:
                 return await self.call_once(method, request)
             except Refused as refused:
-                if refused.status not in AGAIN:
+                if refused.status not in AGAIN and refused.reason != "CONTENDED":
                     raise
             await self.pause()
 
@@ -88,7 +90,7 @@ class Client:
         asked = self._asked(method, request)
         await self._travel()
         try:
-            answer = await process.answer(method, request, self.token, DEADLINE_SECONDS)
+            answer = await process.answer(method, request, self.token, self.chance.uniform(*DEADLINE_SECONDS))
         except Refused as refused:
             process_ms = process.clock.ms()
             await self._travel()

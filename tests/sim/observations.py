@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from google.protobuf.message import Message
 
+from rollbook.match.chain import Entry
 from tests.sim.store import Attempt
 
 
@@ -71,6 +72,16 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """What a process is about to append, whether or not that ever comes to the store."""
+
+    process: str
+    match_id: str
+    expected: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Happened:
     """Something that was done to the service or its store on purpose."""
 
@@ -78,7 +89,7 @@ class Happened:
     match_id: str = ""
 
 
-Observation: TypeAlias = Asked | Told | Attempt | Happened
+Observation: TypeAlias = Asked | Told | Decided | Attempt | Happened
 
 
 @dataclass
@@ -103,12 +114,19 @@ def told_line(at: float, observation: Observation) -> str:
         case Asked():
             said = f"{observation.viewer.name} asks {observation.method} of {observation.match_id[:6]}"
         case Told():
-            kind = observation.message.WhichOneof("frame") if observation.watch is not None else ""
+            is_frame = observation.watch is not None and not observation.status
+            kind = observation.message.WhichOneof("frame") if is_frame else ""
             outcome = observation.reason or kind or type(observation.message).__name__
             said = f"{observation.who} hears {outcome} of {observation.match_id[:6]} from {observation.process}"
+        case Decided():
+            said = f"{observation.process} decides {_numbers(observation)} of {observation.match_id[:6]}"
         case Attempt():
-            numbers = f"{observation.expected + 1}..{observation.expected + len(observation.entries)}"
-            said = f"{observation.client} appends {numbers} to {observation.match_id[:6]}: {observation.result}"
+            what = f"{_numbers(observation)} to {observation.match_id[:6]}"
+            said = f"{observation.client} appends {what}: {observation.result}"
         case Happened():
             said = f"*** {observation.what} {observation.match_id[:6]}"
     return f"{at:10.4f} {said}"
+
+
+def _numbers(appended: Decided | Attempt) -> str:
+    return f"{appended.expected + 1}..{appended.expected + len(appended.entries)}"

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import contextvars
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,7 @@ from google.protobuf.message import Message
 from rollbook.identity.keys import key_id
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
+from rollbook.match.chain import Entry
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
 from rollbook.server.finished import Finished
@@ -34,6 +35,7 @@ from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.v1.refusals_pb2 import RefusalDetail
 from tests.sim.clock import Clock
+from tests.sim.observations import Decided, History
 from tests.sim.store import SimulatedLog
 
 SERVICE_KEY: Final = b"s" * 32
@@ -71,6 +73,11 @@ class Gone(Exception):
 _RUNS_IN: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
 
 
+def running_process() -> Process | None:
+    """The process that does what is being done; none for people and faults."""
+    return _RUNS_IN.get()
+
+
 def owned_task(loop: asyncio.AbstractEventLoop, work: Any, **how: Any) -> asyncio.Task[Any]:
     """Make a task that belongs to the process which made it; what loops make tasks by."""
     task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **how)
@@ -95,9 +102,15 @@ class Process:
     """One process: its clock, its tasks, and its parts, which are made anew at every start."""
 
     def __init__(
-        self, name: str, clock: Clock, connect: Callable[[Process], SimulatedLog], secret: Callable[[], bytes]
+        self,
+        name: str,
+        clock: Clock,
+        history: History,
+        connect: Callable[[Process], SimulatedLog],
+        secret: Callable[[], bytes],
     ) -> None:
         """Be ready to start; `connect` gives it a log, and `secret` what it draws matches' secrets from."""
+        self._history = history
         self.name = name
         self.clock = clock
         self.is_up = False
@@ -142,6 +155,14 @@ class Process:
         if _RUNS_IN.get() is self and not self.is_up:
             raise asyncio.CancelledError
 
+    def connect(self) -> SimulatedLog:
+        """A log of its own on the store."""
+        return self._connect(self)
+
+    def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
+        """Let the history know what is about to be appended."""
+        self._history.note(Decided(self.name, match_id, expected, tuple(entries)))
+
     def own(self, task: asyncio.Task[Any]) -> None:
         """Remember a task, to be cancelled with the process."""
         self._tasks[task] = None
@@ -156,7 +177,7 @@ class Process:
     # Its parts
 
     async def _assemble(self) -> None:
-        log = ArchivedLog(self._connect(self), None)
+        log = ArchivedLog(self.connect(), None)
         finished = Finished(log, ArchiveIndex(Path(":memory:")))
         own = TrustedIssuer(OWN_ISSUER, TOKEN_KEY.published, frozenset(Role))
         metrics = Metrics()
@@ -185,14 +206,14 @@ class Process:
     async def answer(self, method: str, request: Message, token: str, seconds: float) -> Message:
         """Answer a call as its client gets it; Refused, or Gone if the process dies, or TimeoutError."""
         handler = self._handler(method)
-        task = self._task(_answered(handler(received(request), _Call(token))))
+        task = self._task(_answered(handler(self.hears(method, received(request)), _Call(token))))
         try:
             await asyncio.wait([task, self._died], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if not self.is_up:
                 raise Gone
             if not task.done():
                 raise TimeoutError
-            answer: Message = task.result()
+            answer: Message = self.says(method, task.result())
             return answer
         finally:
             task.cancel()
@@ -201,15 +222,25 @@ class Process:
     async def stream(self, method: str, request: Any, token: str, window: int) -> AsyncIterator[Stream]:
         """The messages of a call that goes on and on; so many of them are under way to a slow client."""
         handler = self._handler(method)
-        taken = received(request) if isinstance(request, Message) else request
-        stream = Stream(window, self.clock)
-        task = self._task(stream.fill(handler(taken, _Call(token))))
+        heard = self.hears(method, received(request))
+        stream = Stream(window, self.clock, lambda message: self.says(method, message))
+        task = self._task(stream.fill(handler(heard, _Call(token))))
         self._died.add_done_callback(stream.break_off)
         try:
             yield stream
         finally:
             task.cancel()
             self._died.remove_done_callback(stream.break_off)
+
+    def hears(self, method: str, request: Any) -> Any:
+        """A request as it is handled; a process with a planted bug may hear something else."""
+        del method
+        return request
+
+    def says(self, method: str, message: Any) -> Any:
+        """A message as it leaves; a process with a planted bug may say something else."""
+        del method
+        return message
 
     def _handler(self, method: str) -> Callable[[Any, Any], Any]:
         for servicer in self._servicers.values():
@@ -222,9 +253,10 @@ class Process:
 class Stream:
     """Messages on their way from a handler to its client."""
 
-    def __init__(self, window: int, clock: Clock) -> None:
-        """Let so many be under way; the clock is that of the handler."""
+    def __init__(self, window: int, clock: Clock, says: Callable[[Message], Message]) -> None:
+        """Let so many be under way; clock and last word are those of the process."""
         self._window = window
+        self._says = says
         self._clock = clock
         self._under_way: deque[tuple[Message | Exception | None, int]] = deque()
         self._changed = asyncio.Event()
@@ -235,7 +267,7 @@ class Stream:
         try:
             async with contextlib.aclosing(messages) as given:
                 async for message in given:
-                    await self._send(received(message))
+                    await self._send(self._says(received(message)))
         except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
             await self._send(refused(error))
         else:

@@ -65,9 +65,15 @@ class Store:
     def append(self, client: str, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
         """Append, all or nothing."""
         result = self.do(self.log.append(match_id, expected, entries, **terms))
-        self._witness(Attempt(client, match_id, expected, tuple(entries), result))
+        self.witness(client, match_id, expected, entries, result)
         wake(self.changed)
         return result
+
+    def witness(
+        self, client: str, match_id: str, expected: int, entries: Sequence[Entry], result: AppendResult
+    ) -> None:
+        """Let the history know what came, and what came of it."""
+        self._witness(Attempt(client, match_id, expected, tuple(entries), result))
 
     def read(self, match_id: str, after: int, limit: int) -> list[Entry]:
         """Entries as a store reads them that has lost some in the middle: those behind a hole come at its place."""
@@ -148,6 +154,9 @@ class Host(Protocol):
 
     name: str
 
+    def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
+        """Is told what is about to be appended."""
+
     def step(self) -> None:
         """Is told before and after every message; raises CancelledError once the process is dead."""
 
@@ -157,7 +166,7 @@ class SimulatedLog:
 
     def __init__(self, store: Store, network: Network, host: Host) -> None:
         """Connect this process to the store."""
-        self._store = store
+        self.store = store
         self._network = network
         self._host = host
         self._closed = False
@@ -178,14 +187,15 @@ class SimulatedLog:
         self._check_open()
         terms = {"behind": behind, "lobby": lobby, "not_before_ms": not_before_ms}
         name = self._host.name
+        self._host.decides(match_id, expected, entries)
         try:
-            return await self._ask(lambda: self._store.append(name, match_id, expected, entries, **terms))
+            return await self._ask(lambda: self.store.append(name, match_id, expected, entries, **terms))
         except Unanswered:
             raise OutcomeUnknown("the store does not answer") from None
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """The entries behind `after`, at most so many, in order; Hole if one is missing."""
-        return [] if limit <= 0 else await self._answer(lambda: self._store.read(match_id, after, limit))
+        return [] if limit <= 0 else await self._answer(lambda: self.store.read(match_id, after, limit))
 
     async def head(self, match_id: str) -> int:
         """The sequence of the last entry; 0 if the match does not exist."""
@@ -198,15 +208,15 @@ class SimulatedLog:
         wanted = dict(after)
         while True:
             changed: asyncio.Future[None] = loop.create_future()
-            self._store.changed[changed] = self._waiting[changed] = None
+            self.store.changed[changed] = self._waiting[changed] = None
             try:
-                found = await self._answer(lambda: self._store.behind(wanted))
+                found = await self._answer(lambda: self.store.behind(wanted))
                 left = deadline - loop.time()
                 if found or left <= 0:
                     return found
                 await asyncio.wait([changed], timeout=left)
             finally:
-                self._store.changed.pop(changed, None)
+                self.store.changed.pop(changed, None)
                 del self._waiting[changed]
 
     async def lobby(self) -> dict[str, bytes]:
@@ -255,7 +265,7 @@ class SimulatedLog:
         wake(self._waiting)
 
     async def _do(self, work: Callable[[MemoryLog], Coroutine[Any, Any, T]]) -> T:
-        return await self._answer(lambda: self._store.do(work(self._store.log)))
+        return await self._answer(lambda: self.store.do(work(self.store.log)))
 
     async def _answer(self, work: Callable[[], T]) -> T:
         self._check_open()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from rollbook.identity.tokens import Role
@@ -17,6 +18,9 @@ MATCHES: Final = (2, 4)
 PLAYERS: Final = 6
 LATE_SECONDS: Final = 8.0
 """The last match is opened by then."""
+
+PATIENCE_SECONDS: Final = 20.0
+"""How long somebody watches in the end a match that is not over."""
 
 MakeClient = Callable[[str, Role], Client]
 
@@ -32,6 +36,7 @@ class Workload:
         self._watchers = [make_client(f"watcher{number}", Role.PLAYER) for number in range(3)]
         self._operator = make_client("operator", Role.OPERATOR)
         self._visitor = make_client("visitor", Role.PLAYER)
+        self._followers: list[Follower] = []
 
     async def play(self) -> None:
         """Play everything that is to be played."""
@@ -48,12 +53,17 @@ class Workload:
         await asyncio.sleep(after_seconds)
         if not await self._open(table, seats[0]):
             return
+        players = [
+            Player(client, table, choices=choices, resigns=resigns)
+            for client, choices, resigns in zip(seats, table.choices, table.resigns, strict=True)
+        ]
+        followers = [Follower(client, table, slow_seconds=self._chance.choice((0.0, 0.0, 1.0))) for client in watchers]
+        self._followers += [*players, *followers]
         async with asyncio.TaskGroup() as group:
-            for client, choices, resigns in zip(seats, table.choices, table.resigns, strict=True):
-                group.create_task(Player(client, table, choices=choices, resigns=resigns).play())
-            for client in watchers:
-                slow_seconds = self._chance.choice((0.0, 0.0, 1.0))
-                group.create_task(Follower(client, table, slow_seconds=slow_seconds).follow())
+            for player in players:
+                group.create_task(player.play())
+            for follower in followers:
+                group.create_task(follower.follow())
             if table.abort_after_seconds is not None:
                 group.create_task(self._abort(table, table.abort_after_seconds))
 
@@ -72,6 +82,11 @@ class Workload:
         except Refused:
             return
 
+    async def come_back(self) -> None:
+        """Let everybody ask once more for what follows what they were told last: so a loss is noticed by somebody."""
+        for follower in self._followers:
+            await _quietly(follower.follow_once())
+
     async def look_at_everything(self, processes: Sequence[Process]) -> None:
         """Look at every match through every process, read it from its beginning, and read the whole list."""
         for process in processes:
@@ -79,15 +94,13 @@ class Workload:
             self._visitor.go_to(process)
             await _quietly(Visitor(self._visitor, self.tables).list_all())
             for table in self.tables:
-                if not table.match_id:
-                    continue
-                await _quietly(self._operator.call("GetMatch", match_id=table.match_id))
-                await Follower(self._operator, table).follow_once()
+                if table.match_id:
+                    await _quietly(self._operator.call("GetMatch", match_id=table.match_id))
+                    await _quietly(Follower(self._operator, table).follow_once())
 
 
-async def _quietly(asking: Any) -> None:
-    """Ask; what is refused has been observed."""
-    try:
-        await asking
-    except Refused:
-        return
+async def _quietly(asking: Coroutine[Any, Any, object]) -> None:
+    """Ask, and do not wait for ever; what is refused has been observed."""
+    with suppress(Refused, TimeoutError):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await asking

@@ -10,8 +10,8 @@ import asyncio
 import gc
 import random
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 from unittest import mock
@@ -32,7 +32,7 @@ from tests.sim.faults import Fault, Mischief, Plan
 from tests.sim.network import Network, Weather
 from tests.sim.observations import Happened, History, Observation
 from tests.sim.process import Process, owned_task
-from tests.sim.store import SimulatedLog, Store
+from tests.sim.store import Attempt, SimulatedLog, Store
 from tests.sim.workload import Workload
 
 CHECKERS: Final = (*logs.CHECKERS, *feeds.CHECKERS, *views.CHECKERS)
@@ -44,8 +44,6 @@ SLACK_SECONDS: Final = 25.0
 
 ARCHIVING_SECONDS: Final = 14.0
 """By then a match is in the archive whose seal is so long ago."""
-
-LONGEST_SECONDS: Final = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +59,23 @@ class Outcome:
     """How many events the logs have in the end."""
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a world is made of; tests of the checkers put something in its place that has a bug."""
+
+    store: type[Store] = Store
+    log: type[SimulatedLog] = SimulatedLog
+    process: type[Process] = Process
+    around: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Is entered for the time of the simulation."""
+
+
 class World:
     """A store, a network, processes and people."""
 
-    def __init__(self, seed: int, loop: SimulatedLoop, *, steps: int | None, also: tuple[Fault, ...]) -> None:
+    def __init__(
+        self, seed: int, loop: SimulatedLoop, *, steps: int | None, also: tuple[Fault, ...], made_of: Made
+    ) -> None:
         """Draw everything that is to be drawn at the beginning."""
         self.seed = seed
         self._loop = loop
@@ -74,14 +85,15 @@ class World:
         self.network = Network(self.source("network"), weather)
         self.network.until = steps
         self._store_clock = Clock(loop)
-        self.store = Store(self._store_clock.ms, self.history.note)
+        self.store = made_of.store(self._store_clock.ms, self.history.note)
         self.archive = MemoryArchive()
         secret = self.source("secrets")
         self.processes = [
-            Process(
+            made_of.process(
                 name,
                 Clock(loop),
-                lambda process: SimulatedLog(self.store, self.network, process),
+                self.history,
+                lambda process: made_of.log(self.store, self.network, process),
                 lambda: secret.randbytes(32),
             )
             for name in "abc"[: self.source("world").randint(*PROCESSES)]
@@ -116,12 +128,11 @@ class World:
         playing = asyncio.ensure_future(self.workload.play())
         await self.mischief.go_on()
         stuck = await self._settle(playing)
+        playing.cancel()
+        await asyncio.wait([playing])
+        await self.workload.come_back()
         await asyncio.sleep(ARCHIVING_SECONDS)
-        looking = asyncio.ensure_future(self.workload.look_at_everything(self.processes))
-        await asyncio.wait([looking], timeout=LONGEST_SECONDS)
-        for task in (playing, looking):
-            task.cancel()
-        await asyncio.gather(playing, looking, return_exceptions=True)
+        await self.workload.look_at_everything(self.processes)
         return stuck
 
     def stored(self) -> dict[str, list[Entry]]:
@@ -151,9 +162,8 @@ class World:
         self._store_clock.ahead_ms += by_ms
 
     def _look(self, at: float, observation: Observation) -> None:
-        match_id = getattr(observation, "match_id", "")
-        if hasattr(observation, "result") and match_id:
-            self._last_append[match_id] = at
+        if isinstance(observation, Attempt):
+            self._last_append[observation.match_id] = at
 
     async def _settle(self, playing: asyncio.Future[None]) -> dict[str, str]:
         """Wait until every match is over; the matches for which that would take for ever."""
@@ -194,16 +204,17 @@ def run(
     *,
     steps: int | None = None,
     also: tuple[Fault, ...] = (),
+    made_of: Made = Made(),
     checkers: Sequence[type[Checker]] = CHECKERS,
 ) -> Outcome:
     """Run one seed; faults end after so many messages, if that is said."""
     loop = SimulatedLoop(random.Random(f"{seed}/order"))
     loop.set_task_factory(owned_task)
     loop.set_exception_handler(lambda _loop, _context: None)
-    world = World(seed, loop, steps=steps, also=also)
+    world = World(seed, loop, steps=steps, also=also, made_of=made_of)
     judges = [checker() for checker in checkers]
     world.history.lookers.extend(judge.look for judge in judges)
-    with _closed_off(world), asyncio.Runner(loop_factory=lambda: loop) as runner:
+    with _closed_off(world), made_of.around(), asyncio.Runner(loop_factory=lambda: loop) as runner:
         try:
             stuck = runner.run(world.run())
         except NothingLeftToDo:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from rollbook.identity.references import request_hash
-from rollbook.match.chain import Entry, genesis, link
+from rollbook.match.chain import genesis, link
 from rollbook.storage.port import Appended
 from rollbook.v1.events_pb2 import Event
 from tests.sim.checkers.checker import Checker, Ending, made_of
-from tests.sim.observations import Asked, Observation, Told
+from tests.sim.observations import Asked, Decided, Observation, Told
 from tests.sim.store import Attempt
 
 
@@ -152,20 +151,35 @@ class Gapless(Checker):
 
 
 class AtomicCommand(Checker):
-    """Of the events of one command all are in the log, or none."""
+    """Of the events of one command all are in the log, or none; what an answer says was made came in one append."""
 
     name: ClassVar[str] = "atomic command"
 
     def __init__(self) -> None:
         """Nothing has been appended."""
         super().__init__()
+        self._appended: set[tuple[str, int, int]] = set()
         self._commands: dict[tuple[str, tuple[bytes, ...]], None] = {}
 
     def look(self, at: float, observation: Observation) -> None:
         """Remember what belongs together."""
         del at
-        if isinstance(observation, Attempt):
+        if isinstance(observation, Decided):
             self._commands[observation.match_id, tuple(entry.event for entry in observation.entries)] = None
+        elif isinstance(observation, Attempt):
+            if isinstance(observation.result, Appended):
+                match_id = observation.match_id
+                self._appended.add((match_id, observation.expected + 1, observation.result.head))
+        elif isinstance(observation, Told) and not observation.status:
+            self._compare(observation)
+
+    def _compare(self, told: Told) -> None:
+        made = made_of(told.message)
+        if made is None:
+            return
+        match_id: str = told.match_id or getattr(told.message, "match_id", "")
+        if (match_id, made.first, made.last) not in self._appended:
+            self.fail(f"{told.who} was told that events {made.first} to {made.last} were made at once", match_id)
 
     def conclude(self, ending: Ending) -> None:
         """Look for all of it."""
@@ -186,12 +200,11 @@ class OneDie(Checker):
         """Nothing has been drawn."""
         super().__init__()
         self._drawn: dict[tuple[str, int, bytes, tuple[bytes, ...]], tuple[bytes, bytes]] = {}
-        self._last: dict[tuple[str, int], bytes] = {}
 
     def look(self, at: float, observation: Observation) -> None:
         """Compare what was drawn with what was drawn behind the same events."""
         del at
-        if not isinstance(observation, Attempt):
+        if not isinstance(observation, Decided):
             return
         match_id, before = observation.match_id, Event.FromString(observation.entries[0].event).previous
         bodies: list[bytes] = []
@@ -227,11 +240,6 @@ class Sealed(Checker):
         """Say which did not."""
         for match_id, why in ending.stuck.items():
             self.fail(why, match_id)
-
-
-def entries_equal(one: Sequence[Entry], other: Sequence[Entry]) -> bool:
-    """Whether two logs are the same, byte for byte."""
-    return list(one) == list(other)
 
 
 CHECKERS: tuple[type[Checker], ...] = (Acked, NoPhantom, OneWinner, Gapless, AtomicCommand, OneDie, Sealed)
