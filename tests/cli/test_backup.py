@@ -16,7 +16,7 @@ from rollbook.v1 import feed_pb2, match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
 from rollbook.v1.feed_pb2 import END_REASON_MATCH_OVER
 from rollbook.v1.table_pb2 import Position, SignedHead
-from tests.cli.test_tail import rollbook
+from tests.clients.commands.test_tail import rollbook
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
 from tests.server.test_whole_service import Serving, run, seated
 

@@ -13,8 +13,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from rollbook.identity.keys import key_id, load, public_text, published
+from rollbook.identity.keys import load, published
 from rollbook.identity.tokens import Role, Subject, TrustedIssuer, Verifier
+from rollbook.replay_file.key_lines import key_id, key_line
 
 
 def rollbook(*words: str) -> subprocess.CompletedProcess[str]:
@@ -40,7 +41,7 @@ def subject_of(token: str, key_file: Path) -> Subject:
 
 def test_key_prints_the_public_key_and_nothing_else(key_file: Path) -> None:
     """One line to hand to whoever shall trust the key; creating again changes nothing."""
-    line = public_text(load(key_file).public_key())
+    line = key_line(load(key_file).public_key())
     for words in ((), ("--create",)):
         done = rollbook("key", str(key_file), *words)
         assert (0, f"{line}\n", "") == (done.returncode, done.stdout, done.stderr)

@@ -18,8 +18,9 @@ import pytest
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from rollbook.identity.keys import key_id, load, load_or_create
-from rollbook.server.settings import Listen, SettingReason, SettingRefused, Settings, data_home
+from rollbook.identity.keys import load, load_or_create
+from rollbook.replay_file.key_lines import key_id
+from rollbook.server.settings import Listen, SettingReason, SettingRefused, Settings
 from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.feed_pb2_grpc import FeedServiceStub
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
@@ -240,9 +241,9 @@ def test_data_is_kept_in_the_users_data_home(tmp_path: Path, monkeypatch: pytest
         pytest.skip("directories are called otherwise elsewhere")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    assert tmp_path / "share" / "rollbook" == data_home()
+    assert tmp_path / "share" / "rollbook" == Settings.read().data
     monkeypatch.setenv("XDG_DATA_HOME", "relative")
-    assert tmp_path / ".local" / "share" / "rollbook" == data_home()
+    assert tmp_path / ".local" / "share" / "rollbook" == Settings.read().data
     env = {"XDG_DATA_HOME": str(tmp_path / "share"), "ROLLBOOK_LISTEN": ANY_PORT}
     with started(SERVE, env=env) as one:
         assert str(tmp_path / "share" / "rollbook") == one.line("listening")["data"]

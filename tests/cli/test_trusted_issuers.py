@@ -13,8 +13,9 @@ from typing import Any
 import grpc
 import pytest
 
-from rollbook.identity.keys import load, load_or_create, public_text
+from rollbook.identity.keys import load, load_or_create
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role
+from rollbook.replay_file.key_lines import key_line
 from rollbook.v1 import match_pb2
 from rollbook.v1.match_pb2_grpc import MatchServiceStub
 from tests.cli.test_serve import ANY_PORT, SERVE, done
@@ -26,7 +27,7 @@ CLUB = "https://club.example"
 
 def described(path: Path, issuer: str, key: Path, *roles: str) -> Path:
     """The file that describes an issuer."""
-    lines = [public_text(load_or_create(key).public_key())]
+    lines = [key_line(load_or_create(key).public_key())]
     path.write_text(json.dumps({"issuer": issuer, "roles": roles, "keys": lines}), "utf-8")
     path.chmod(0o644)
     return path

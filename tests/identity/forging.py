@@ -8,8 +8,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook.identity.keys import key_id
 from rollbook.identity.tokens import Role, TrustedIssuer, Verifier
+from rollbook.replay_file.key_lines import key_id
 
 NOW = 1_800_000_000
 

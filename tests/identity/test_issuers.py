@@ -11,8 +11,8 @@ import pytest
 
 from rollbook.identity import issuers
 from rollbook.identity.issuers import IssuerReason, IssuerRefused, read_issuer, read_issuers
-from rollbook.identity.keys import key_id, public_text
 from rollbook.identity.tokens import Role, TrustedIssuer, Verifier
+from rollbook.replay_file.key_lines import key_id, key_line
 from tests.identity.forging import CLUB, NOW, OURS, STRANGER, base64url, token
 
 WEB_KEY = {
@@ -46,7 +46,7 @@ def refused(path: Path) -> tuple[IssuerReason, str]:
 
 def test_a_file_says_who_may_sign_and_which_roles_they_give(written: Callable[..., Path]) -> None:
     """Keys as issuers publish them, with members that do not matter here, and as `rollbook key` prints them."""
-    line = public_text(STRANGER.public_key())
+    line = key_line(STRANGER.public_key())
     read = read_issuer(written(keys=[WEB_KEY | {"use": "sig", "alg": "Ed25519"}, line]))
     keys = {"2027": CLUB.public_key(), key_id(STRANGER.public_key()): STRANGER.public_key()}
     assert TrustedIssuer("https://club.example", keys, frozenset({Role.PLAYER, Role.JUDGE})) == read
@@ -88,7 +88,7 @@ def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
         ({"keys": [WEB_KEY | {"x": "!" * 43}]}, IssuerReason.KEYS_REFUSED, "needs an x of 43 characters"),
         ({"keys": [WEB_KEY | {"x": None}]}, IssuerReason.KEYS_REFUSED, "needs an x of 43 characters"),
         ({"keys": ["0" * 16 + " " + "0" * 64]}, IssuerReason.KEYS_REFUSED, "is not what `rollbook key` prints"),
-        ({"keys": [public_text(OURS.public_key()).upper()]}, IssuerReason.KEYS_REFUSED, "`rollbook key` prints"),
+        ({"keys": [key_line(OURS.public_key()).upper()]}, IssuerReason.KEYS_REFUSED, "`rollbook key` prints"),
         ({"keys": ["nothing"]}, IssuerReason.KEYS_REFUSED, "`rollbook key` prints"),
         ({"role": ["operator"]}, IssuerReason.FILE_MALFORMED, "issuer, roles and keys, and nothing else"),
     ],

@@ -24,8 +24,9 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from rollbook.identity.keys import key_id, load, load_or_create, public_text, published
+from rollbook.identity.keys import load, load_or_create, published
 from rollbook.identity.refusals import KeyReason, KeyRefused
+from rollbook.replay_file.key_lines import key_id, key_line
 
 SOME_KEY = Ed25519PrivateKey.from_private_bytes(b"\1" * 32)
 
@@ -64,7 +65,7 @@ def test_a_key_id_is_the_beginning_of_the_hash_of_the_public_key() -> None:
     public = SOME_KEY.public_key()
     digest = hashlib.sha256(public.public_bytes_raw()).hexdigest()
     assert digest[:16] == key_id(public)
-    assert f"{digest[:16]} {public.public_bytes_raw().hex()}" == public_text(public)
+    assert f"{digest[:16]} {public.public_bytes_raw().hex()}" == key_line(public)
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
@@ -166,7 +167,7 @@ def test_public_keys_stay_published_after_their_key_file_is_gone(tmp_path: Path)
         path.unlink()
     assert [key_id(key) for key in keys] == list(published(path))
     assert keys == list(published(path).values())
-    assert "".join(f"{public_text(key)}\n" for key in keys) == (tmp_path / "token.pem.public").read_text()
+    assert "".join(f"{key_line(key)}\n" for key in keys) == (tmp_path / "token.pem.public").read_text()
 
 
 def test_a_line_that_a_crash_cut_short_is_written_again(tmp_path: Path) -> None:
@@ -174,13 +175,13 @@ def test_a_line_that_a_crash_cut_short_is_written_again(tmp_path: Path) -> None:
     path = tmp_path / "token.pem"
     old = SOME_KEY.public_key()
     new = load_or_create(path).public_key()
-    line = f"{public_text(new)}\n".encode()
+    line = f"{key_line(new)}\n".encode()
     noted = tmp_path / "token.pem.public"
     for length in range(len(line)):
-        noted.write_bytes(f"{public_text(old)}\n".encode() + line[:length])
+        noted.write_bytes(f"{key_line(old)}\n".encode() + line[:length])
         assert [key_id(old)] == list(published(path))
         load_or_create(path)
-        assert f"{public_text(old)}\n".encode() + line == noted.read_bytes()
+        assert f"{key_line(old)}\n".encode() + line == noted.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -189,10 +190,10 @@ def test_a_line_that_a_crash_cut_short_is_written_again(tmp_path: Path) -> None:
         "",
         "#",
         "no hexadecimal",
-        public_text(SOME_KEY.public_key())[:-2],
-        public_text(SOME_KEY.public_key()).upper(),
-        "0" * 16 + public_text(SOME_KEY.public_key())[16:],
-        public_text(SOME_KEY.public_key()) + " ",
+        key_line(SOME_KEY.public_key())[:-2],
+        key_line(SOME_KEY.public_key()).upper(),
+        "0" * 16 + key_line(SOME_KEY.public_key())[16:],
+        key_line(SOME_KEY.public_key()) + " ",
         "ü",
     ],
 )
@@ -229,12 +230,13 @@ def test_every_reason_to_refuse_a_key_is_tested_here() -> None:
 RACE = """
 import sys
 from pathlib import Path
-from rollbook.identity.keys import load_or_create, public_text
+from rollbook.identity.keys import load_or_create
+from rollbook.replay_file.key_lines import key_line
 folder = Path(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(20):
-    print(public_text(load_or_create(folder / f"{number}.pem").public_key()), flush=True)
+    print(key_line(load_or_create(folder / f"{number}.pem").public_key()), flush=True)
 """
 
 

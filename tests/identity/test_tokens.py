@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollbook.identity.keys import key_id
 from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.tokens import (
     LONGEST_TOKEN,
@@ -27,6 +26,7 @@ from rollbook.identity.tokens import (
     Subject,
     Verifier,
 )
+from rollbook.replay_file.key_lines import key_id
 from tests.identity.forging import (
     CLAIMS,
     CLUB,

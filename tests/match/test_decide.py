@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from rollbook.match import decide
-from rollbook.match.chain import Entry, Head, Position
+from rollbook.match.chain import Entry, Head, Position, entropy_commitment
 from rollbook.match.codec.envelope import Logged, read_bytes, write_bytes
 from rollbook.match.decide import Command, Decision, Declined, NotDue, Why
-from rollbook.match.dice import commitment, entropy_commitment
+from rollbook.match.dice import commitment
 from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Sealed, SeatTaken, Terms
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Made

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from rollbook.match.chain import genesis, link
-from rollbook.match.dice import BOT_LABEL, Dice, commitment, entropy_commitment, match_key
+from rollbook.match.chain import entropy_commitment, genesis, link
+from rollbook.match.dice import BOT_LABEL, Dice, commitment, match_key
 from rollbook.match.heads import is_signed, sign_head
 from rollbook.rules import allie_gator, cant_stop, raffzahn, wuerfelzoo
 from rollbook.rules.chance import Draw, Throw, first_seat

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook.identity.keys import public_text
 from rollbook.replay_file import key_lines as public_keys
-from rollbook.replay_file.key_lines import read_keys, write_keys
+from rollbook.replay_file.key_lines import key_line, read_keys, write_keys
 from rollbook.replay_file.lines import WrongLine
 
 ONE = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
@@ -17,9 +16,9 @@ TWO = Ed25519PrivateKey.from_private_bytes(bytes(31) + b"\1").public_key()
 def test_keys_are_read_as_they_were_written() -> None:
     """Under the ids by which files and heads name them, also with empty lines between."""
     lines = write_keys([ONE, TWO])
-    assert f"{public_text(ONE)}\n{public_text(TWO)}\n" == lines
+    assert f"{key_line(ONE)}\n{key_line(TWO)}\n" == lines
     read = read_keys("\n" + lines.replace("\n", "\r\n"))
-    assert [(public_keys.key_id(key).hex(), key) for key in (ONE, TWO)] == list(read.items())
+    assert [(public_keys.key_id(key), key) for key in (ONE, TWO)] == list(read.items())
 
 
 @pytest.mark.parametrize(
@@ -27,16 +26,16 @@ def test_keys_are_read_as_they_were_written() -> None:
     [
         "no key",
         "0123456789abcdef",
-        public_text(ONE)[:-2],
-        public_text(ONE).replace(" ", "  0"),
-        "0" * 16 + public_text(ONE)[16:],
+        key_line(ONE)[:-2],
+        key_line(ONE).replace(" ", "  0"),
+        "0" * 16 + key_line(ONE)[16:],
         "-----BEGIN PRIVATE KEY-----",
     ],
 )
 def test_a_line_that_is_no_key_is_refused_by_its_number(line: str) -> None:
     """A key under another's name would let anybody sign."""
     with pytest.raises(WrongLine) as refused:
-        read_keys(f"{public_text(TWO)}\n{line}\n")
+        read_keys(f"{key_line(TWO)}\n{line}\n")
     assert 2 == refused.value.line
 
 

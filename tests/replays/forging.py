@@ -117,7 +117,7 @@ def head_of(match_id: str, datas: Sequence[bytes], number: int, keys: Keys) -> H
     """A signed head of this event."""
     last = link(datas[number - 1])
     signature = sign_head(keys.heads, match_id, number, last)
-    return Head(number, last, key_id(keys.heads.public_key()).hex(), signature)
+    return Head(number, last, key_id(keys.heads.public_key()), signature)
 
 
 def kept(replay: Replay, number: int) -> WitnessedHead:

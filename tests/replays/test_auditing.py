@@ -22,7 +22,7 @@ from rollbook_replays.audit.verdicts import Audited, Check, Verdict
 SEED = 11
 KEYS = Keys.of(SEED)
 PUBLIC = read_keys(KEYS.public)
-REPLAY_KEY_ID = key_id(KEYS.replays.public_key()).hex()
+REPLAY_KEY_ID = key_id(KEYS.replays.public_key())
 
 
 def recorded(game: str, seats: int | None = None) -> Replay:
@@ -76,7 +76,7 @@ def test_without_a_key_a_file_is_unverified_and_names_the_keys() -> None:
     data = write(recorded("cant_stop"), KEYS.replays)
     found = audit(data, {})
     assert Verdict.UNVERIFIED is found.verdict
-    heads = key_id(KEYS.heads.public_key()).hex()
+    heads = key_id(KEYS.heads.public_key())
     assert (f"the head key {heads}", f"the replay key {REPLAY_KEY_ID}") == found.missing
     without_heads = {REPLAY_KEY_ID: PUBLIC[REPLAY_KEY_ID]}
     assert (f"the head key {heads}",) == audit(data, without_heads).missing

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rollbook.identity.keys import load_or_create, public_text
-from rollbook.replay_file.atomic import appearing
+from rollbook.files import appearing
+from rollbook.identity.keys import load_or_create
 from rollbook.replay_file.container import SUFFIX
+from rollbook.replay_file.key_lines import key_line
 from rollbook_replays.tournament.bundle import Bundle, open_bundle
 from tests.replays.replaying import KEYS
 from tests.replays.tournaments import IDS, NUMBERS, STANDINGS, bundled, manifest, replays
@@ -36,7 +37,7 @@ def cup(tmp_path: Path) -> Path:
         (tmp_path / "matches" / f"{match_id}{SUFFIX}").write_bytes(data)
     (tmp_path / "cup.toml").write_text(manifest(), encoding="utf-8")
     organiser = load_or_create(tmp_path / "organiser.key").public_key()
-    (tmp_path / "judge.pub").write_text(KEYS.public + public_text(organiser) + "\n")
+    (tmp_path / "judge.pub").write_text(KEYS.public + key_line(organiser) + "\n")
     return tmp_path
 
 
@@ -151,7 +152,7 @@ def test_a_writer_that_is_killed_leaves_what_stood_there(tmp_path: Path) -> None
     target = tmp_path / "file"
     target.write_bytes(b"old")
     script = (
-        "import sys, time\nfrom pathlib import Path\nfrom rollbook.replay_file.atomic import appearing\n"
+        "import sys, time\nfrom pathlib import Path\nfrom rollbook.files import appearing\n"
         f"with appearing(Path({str(target)!r})) as file:\n"
         "    file.write(b'new'); file.flush(); print('written', flush=True); time.sleep(600)\n"
     )

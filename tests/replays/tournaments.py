@@ -18,7 +18,7 @@ from rollbook_replays.tournament.judgement import Judgement, amount, judge
 from tests.replays.replaying import KEYS, PUBLIC, recorded
 
 ORGANISER: Final = Ed25519PrivateKey.from_private_bytes(bytes([9]) * 32)
-KEYS_OF_JUDGE: Final = {**PUBLIC, key_id(ORGANISER.public_key()).hex(): ORGANISER.public_key()}
+KEYS_OF_JUDGE: Final = {**PUBLIC, key_id(ORGANISER.public_key()): ORGANISER.public_key()}
 PLAYERS: Final = ("Anna", "Tom", "Willi")
 NUMBERS: Final = (0, 3, 4)
 IDS: Final = {number: f"cant_stop-7-{number}" for number in NUMBERS}

@@ -7,8 +7,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook.identity.keys import key_id
 from rollbook.match.heads import HeadKeys
+from rollbook.replay_file.key_lines import key_id
 from rollbook.server.play.lost_logs import LostTails
 
 _KEY = Ed25519PrivateKey.from_private_bytes(b"h" * 32)

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 import grpc
 
-from rollbook.match.chain import link
-from rollbook.match.dice import entropy_commitment
+from rollbook.match.chain import entropy_commitment, link
 from rollbook.v1 import feed_pb2, feed_pb2_grpc, identity_pb2, identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.feed_pb2 import MatchFrame

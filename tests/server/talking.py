@@ -15,12 +15,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from rollbook.identity.keys import key_id
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
-from rollbook.match.chain import link
-from rollbook.match.dice import entropy_commitment
+from rollbook.match.chain import entropy_commitment, link
 from rollbook.match.heads import is_signed
+from rollbook.replay_file.key_lines import key_id
 from rollbook.server.limits import Limits
 from rollbook.server.rpc.errors import DETAILS, Refusing
 from rollbook.server.rpc.identity import IdentityService, guest_verifier

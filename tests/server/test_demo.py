@@ -9,28 +9,35 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
+import psutil
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding
 
+from rollbook.identity.tokens import Issuer
 from rollbook.rules.catalogue import CURRENT
-from rollbook.server.demo import READY_SECONDS, SEATS, TURN_SECONDS, Demo
+from rollbook.server.house import COMMAND, HouseMissing, HouseProcess, certified_name
 from rollbook.server.settings import SettingReason, SettingRefused, Settings
-from rollbook.server.sweeper import Sweeper
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
-    MATCH_STATE_GETTING_READY,
     MATCH_STATE_RUNNING,
-    GetMatchResponse,
     ListMatchesRequest,
     MatchSummary,
 )
-from tests.cli.test_tail import assert_checks, tailing
+from rollbook_clients.sdk import connect
+from tests.clients.commands.test_tail import assert_checks, tailing
+from tests.server.serving import started
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
-from tests.server.talking import Person, World
-from tests.server.talking import run as talk
-from tests.server.test_whole_service import Serving, run
+from tests.server.test_whole_service import PATIENCE_SECONDS, Serving, run
+from tests.storage.terminating import certificate
 
 SEED = 5
 POLL_SECONDS = 0.05
@@ -160,73 +167,119 @@ def test_a_demo_that_is_killed_as_it_begins_leaves_no_match_behind(moment: int, 
     run(scenario)
 
 
-def test_a_stranger_who_was_faster_at_a_seat_plays_with_the_bots() -> None:
-    """They wait for the stranger, and play on when the stranger has given up."""
-
-    async def scenario(world: World) -> None:
-        match_id, stranger = await with_a_stranger(world)
-        async with playing(world):
-            await seen(stranger, match_id, lambda look: look.summary.state == MATCH_STATE_GETTING_READY)
-            closing = (await world.service.matches.ledger(match_id)).closing
-            assert closing is not None
-            await stranger.call("Ready", match_id=match_id, closing_link=closing.link)
-            await seen(stranger, match_id, lambda look: look.HasField("legal"))
-            await stranger.call("Resign", match_id=match_id)
-            over = await seen(stranger, match_id, lambda look: look.summary.state == MATCH_STATE_FINISHED)
-            assert [True, False, False] == [seat.forfeited for seat in over.summary.seats]
-
-    talk(scenario)
+def houses(service: Demonstrating) -> list[psutil.Process]:
+    """The processes of house bots that a service has."""
+    return [child for child in psutil.Process(service.process.pid).children() if COMMAND in child.cmdline()]
 
 
-def test_a_stranger_who_does_nothing_does_not_stop_the_demo() -> None:
-    """The match with the stranger is aborted when its time is out, and the bots open another one."""
-
-    async def scenario(world: World) -> None:
-        match_id, stranger = await with_a_stranger(world)
-        async with playing(world):
-            bots_wait = [False, True, True]
-            await seen(stranger, match_id, lambda look: bots_wait == [seat.ready for seat in look.summary.seats])
-            world.clock.ms += READY_SECONDS * 1_000
-            await Sweeper(world.service).sweep()
-            assert MATCH_STATE_ABORTED == (await stranger.look(match_id)).summary.state
-            another = ""
-            while not another:
-                await asyncio.sleep(POLL_SECONDS)
-                matches = (await stranger.call("ListMatches", game="cant_stop")).matches
-                another = next((match.match_id for match in matches), "")
-            assert match_id != another
-
-    talk(scenario)
-
-
-@asynccontextmanager
-async def playing(world: World) -> AsyncIterator[None]:
-    """House bots in this world, and quick ones."""
-    demo = Demo(world.service, float(FAST_SECONDS))
-    demo.start()
-    try:
-        yield
-        await demo.drain()
-    finally:
-        await demo.close()
-
-
-async def seen(stranger: Person, match_id: str, condition: Callable[[GetMatchResponse], bool]) -> GetMatchResponse:
-    """Look at a match until it is as it should become."""
+async def until_house(service: Demonstrating) -> psutil.Process:
+    """Wait until there is one."""
     while True:
-        look: GetMatchResponse = await stranger.look(match_id)
-        if condition(look):
-            return look
+        for house in houses(service):
+            return house
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def with_a_stranger(world: World) -> tuple[str, Person]:
-    """A match that the house has opened, on whose first seat a stranger sits."""
-    house = world.person("house-anna")
-    match_id = (await house.open("cant_stop", SEATS, turn_seconds=TURN_SECONDS, ready_seconds=READY_SECONDS)).match_id
-    stranger = world.person("stranger")
-    await stranger.call("TakeSeat", match_id=match_id)
-    return match_id, stranger
+def test_a_house_that_dies_is_started_again_and_carries_on(tmp_path: Path) -> None:
+    """With the matches it finds; nobody but the operator's log notices."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (service, guest):
+            before = (await until(guest, all_run))["wuerfelzoo"]
+            house = await until_house(service)
+            house.kill()
+            await until(guest, lambda _: not house.is_running())
+            assert house.pid != (await until_house(service)).pid
+            position = (await listed(guest))["wuerfelzoo"].position.sequence
+            found = await until(guest, lambda found: found["wuerfelzoo"].position.sequence > position)
+            assert before.match_id == found["wuerfelzoo"].match_id
+            assert "is started again" in service.said()
+            assert 0 == service.end()
+
+    run(scenario)
+
+
+def test_the_house_ends_with_its_service_however_that_ends(tmp_path: Path) -> None:
+    """Nobody plays on at a service that is not there, and nothing is left behind on the machine."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (service, guest):
+            await until(guest, all_run)
+            house = await until_house(service)
+            service.process.kill()
+            psutil.wait_procs([house], timeout=PATIENCE_SECONDS)
+            assert not house.is_running()
+            service.process.wait()
+            service.process = service.start()
+            await until(guest, all_run)
+            house = await until_house(service)
+            assert 0 == service.end()
+            assert not house.is_running()
+            assert "is started again" not in service.said()
+
+    run(scenario)
+
+
+def test_no_secret_of_the_house_stands_where_others_can_read_it(tmp_path: Path) -> None:
+    """Neither tokens nor entropy are on its command line or in its environment."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (service, _):
+            house = await until_house(service)
+            service_key = (service.data / "service.key").read_bytes()
+            assert [COMMAND] == house.cmdline()[-1:]
+            told = " ".join([*house.cmdline(), *house.environ().values()])
+            assert "eyJ" not in told
+            assert service_key.hex() not in told
+
+    run(scenario)
+
+
+def test_the_house_plays_at_a_service_with_tls(tmp_path: Path) -> None:
+    """Through the same door as everybody: it trusts the service's own certificate, by the name that stands in it."""
+
+    async def scenario() -> None:
+        made = certificate(tmp_path, "elsewhere", address="192.0.2.7")
+        flags = {"--data": tmp_path / "data", "--tls-cert": made.certificate, "--tls-key": made.key}
+        words = [sys.executable, "-m", "rollbook", "serve", "--listen", "127.0.0.1:0", "--demo"]
+        with started([*words, *(str(word) for pair in flags.items() for word in pair)]) as one:
+            authorities = made.certificate.read_bytes()
+            async with connect(one.address, authorities=authorities, server_name="192.0.2.7") as table:
+                running = 0
+                while running < len(CURRENT):
+                    await asyncio.sleep(POLL_SECONDS)
+                    running = len([match async for match in table.matches(state=MATCH_STATE_RUNNING)])
+
+    run(scenario)
+
+
+def test_without_house_bots_there_is_no_demo() -> None:
+    """The service knows them by the name of a command, which may not be there: then it says so and does not start."""
+    issuer = Issuer(Ed25519PrivateKey.generate())
+    with pytest.raises(HouseMissing, match="`rollbook no-such-command`, which no installed package offers"):
+        HouseProcess(issuer, bytes(32), None, 1, "no-such-command")
+
+
+@pytest.mark.parametrize(
+    ("names", "name"),
+    [
+        ([x509.DNSName("play.example.org"), x509.IPAddress(ip_address("192.0.2.7"))], "play.example.org"),
+        ([x509.DNSName("*.example.org")], "house.example.org"),
+        ([x509.IPAddress(ip_address("2001:db8::1"))], "2001:db8::1"),
+        ([], "only a common name"),
+    ],
+)
+def test_a_certificate_is_good_for_a_name(names: list[x509.GeneralName], name: str) -> None:
+    """Which the house asks for, since it calls the service by an address of this machine."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "only a common name")])
+    now = datetime.now(UTC)
+    built = x509.CertificateBuilder().subject_name(who).issuer_name(who).public_key(key.public_key())
+    built = built.serial_number(1).not_valid_before(now).not_valid_after(now + timedelta(days=1))
+    if names:
+        built = built.add_extension(x509.SubjectAlternativeName(names), critical=False)
+    pem = built.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
+    assert name == certified_name(pem)
 
 
 def test_without_the_flag_there_are_no_bots() -> None:

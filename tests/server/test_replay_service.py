@@ -12,6 +12,7 @@ from rollbook.identity.tokens import Role
 from rollbook.match.dice import Dice
 from rollbook.replay_file.container import LARGEST_FILE, read, without_names
 from rollbook.rules.game import Watcher
+from rollbook.server.auditors import Auditors
 from rollbook.server.limits import Limits
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.table_pb2 import Choice
@@ -182,6 +183,17 @@ def test_a_file_that_no_match_could_be_is_refused_while_it_comes(tmp_path: Path)
         told = await refusal(keeper.audit(one, bytes(LARGEST_FILE + 1)))
         assert (grpc.StatusCode.RESOURCE_EXHAUSTED, "REPLAY_TOO_LARGE") == (told.code, told.reason)
         assert {"limit": str(LARGEST_FILE)} == told.facts
+
+    run(scenario, tmp_path)
+
+
+def test_a_service_that_is_installed_without_the_audit_refuses_to_audit(tmp_path: Path) -> None:
+    """By name, and without taking the file: nobody shall think that something is wrong with it."""
+
+    async def scenario(keeper: Keeper) -> None:
+        keeper.replays._auditors = Auditors("", "no-such-command")
+        told = await refusal(keeper.audit(keeper.person("one"), b"no replay"))
+        assert (grpc.StatusCode.UNAVAILABLE, "AUDIT_NOT_INSTALLED") == (told.code, told.reason)
 
     run(scenario, tmp_path)
 

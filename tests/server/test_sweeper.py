@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook.identity.keys import key_id
 from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
@@ -18,6 +17,7 @@ from rollbook.match.decide import Command
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Resumed, Sealed, Terms, TimedOut
 from rollbook.match.ledger import Ledger
+from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.catalogue import find
 from rollbook.server.service import Service
 from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS, Sweeper

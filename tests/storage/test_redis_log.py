@@ -18,7 +18,7 @@ from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import Appended, Conflict, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
 from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
-from rollbook.storage.redis.tailing import MOST_KEYS
+from rollbook.storage.redis.tails import MOST_KEYS
 from tests.storage.servers import DURABLE, OLDEST_REDIS, Server, running
 
 pytestmark = pytest.mark.asyncio

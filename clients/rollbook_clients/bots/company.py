@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from rollbook.cli.exits import Exit, worst
 from rollbook.rules.refusals import Invalid
-from rollbook_clients.bots.player import Broken, Player, Tell, Terms
+from rollbook_clients.bots.chooser import StrategyBroken
+from rollbook_clients.bots.player import BotTerms, Player, Tell
 from rollbook_clients.bots.wire import NotKnown
 from rollbook_clients.sdk import NotFound, RollbookError, Unreachable, connect
 
@@ -18,7 +19,7 @@ class NoService(Exception):
 
 
 async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is told
-    terms: Terms,
+    terms: BotTerms,
     count: int,
     *,
     address: str,
@@ -38,7 +39,7 @@ async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is tol
                 await Player(number, terms, table, finding, result, trouble).play()
         except Unreachable as unreachable:
             raise NoService(str(unreachable)) from None
-        except (Broken, NotKnown, Invalid, RollbookError) as failed:
+        except (StrategyBroken, NotKnown, Invalid, RollbookError) as failed:
             trouble(f"{name} stops: {failed}")
             codes.add(Exit.UNREADABLE if isinstance(failed, NotFound) else Exit.WRONG)
 

@@ -57,7 +57,7 @@ class Duel:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class StrategyFault:
     """Why a bot had to resign."""
 
     strategy: str
@@ -75,7 +75,7 @@ class Played:
     sides: tuple[int, ...]
     first_seat: int
     places: tuple[int, ...]
-    faults: tuple[Fault, ...]
+    faults: tuple[StrategyFault, ...]
 
 
 def check(duel: Duel) -> None:
@@ -89,7 +89,7 @@ def play(duel: Duel, number: int) -> Played:
     simulation = Simulation(find(duel.game), duel.options, duel.seats, duel.seed, number)
     sides = duel.sides(number)
     bots = _seated(duel, simulation.opened.match_id, sides)
-    faults: list[Fault] = []
+    faults: list[StrategyFault] = []
 
     def decide(match: Match, seat: int) -> Chosen[Any] | Resigned:
         if match.played_by_caretaker(seat):
@@ -98,7 +98,7 @@ def play(duel: Duel, number: int) -> Played:
             return Chosen(seat, _choice(bots[seat], match, seat))
         except (Exception, SystemExit) as failure:  # noqa: BLE001 - a stranger's bot may fail in any way
             why = str(failure) if isinstance(failure, _NotLegal) else f"it failed: {failure!r}"
-            faults.append(Fault(duel.strategies[sides[seat]], match.opened.match_id, match.sequence + 1, why))
+            faults.append(StrategyFault(duel.strategies[sides[seat]], match.opened.match_id, match.sequence + 1, why))
             return Resigned(seat)
 
     first_seat = 0

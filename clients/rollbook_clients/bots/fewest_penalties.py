@@ -39,7 +39,7 @@ OWN_RISK: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _Piles:
     """The piles and the own hand, right after a choice."""
 
     targets: tuple[int, int]
@@ -71,7 +71,7 @@ class FewestPenalties:
         unseen = _unseen_numbers(view)
         return max(legal, key=lambda choice: self._weight(view, choice, before, unseen))
 
-    def _weight(self, view: View, choice: Choice, before: _Table, unseen: set[int]) -> float:
+    def _weight(self, view: View, choice: Choice, before: _Piles, unseen: set[int]) -> float:
         after, penalties, gift = _after(before, choice)
         hidden = view.stock_size + sum(
             player.hand_size for seat, player in enumerate(view.players) if seat != self._seat
@@ -94,9 +94,9 @@ class FewestPenalties:
         return (self._seat + direction) % seats
 
 
-def _table(view: View, seat: int) -> _Table:
+def _table(view: View, seat: int) -> _Piles:
     one, two = view.piles
-    return _Table(
+    return _Piles(
         targets=(one.targets[-1], two.targets[-1]),
         tops=(one.cards[-1] if one.cards else 0, two.cards[-1] if two.cards else 0),
         beneath=(one.cards[-2] if len(one.cards) > 1 else 0, two.cards[-2] if len(two.cards) > 1 else 0),
@@ -119,7 +119,7 @@ def _none_of(fitting: int, hidden: int, cards: int) -> float:
     return comb(hidden - fitting, cards) / comb(hidden, cards) if cards <= hidden else 1.0
 
 
-def _after(before: _Table, choice: Choice) -> tuple[_Table, int, int]:
+def _after(before: _Piles, choice: Choice) -> tuple[_Piles, int, int]:
     """The table after the choice, the penalty cards taken for it, and those given away."""
     if isinstance(choice, Number):
         return _laid(before, choice.card, choice.pile), 0, 0
@@ -136,7 +136,7 @@ def _after(before: _Table, choice: Choice) -> tuple[_Table, int, int]:
     return after, 1, 0
 
 
-def _laid(before: _Table, card: int, pile: int) -> _Table:
+def _laid(before: _Piles, card: int, pile: int) -> _Piles:
     return replace(
         before,
         tops=_with(before.tops, pile, card),
@@ -145,7 +145,7 @@ def _laid(before: _Table, card: int, pile: int) -> _Table:
     )
 
 
-def _snapped(before: _Table, card: int | None) -> _Table:
+def _snapped(before: _Piles, card: int | None) -> _Piles:
     """Without a card of the hand the stock gives the target: any, so say the middle one."""
     pile = before.chip
     return replace(

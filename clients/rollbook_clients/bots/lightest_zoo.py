@@ -46,7 +46,7 @@ class LightestZoo:
 
     def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
         """Lay dice, throw some again, or use an ability."""
-        table = _Table(view, self._seat)
+        table = _Zoos(view, self._seat)
         if isinstance(legal, TurnChoices):
             return _play(legal) if legal.plays else _reroll(legal, table)
         uses = list(legal)
@@ -65,12 +65,12 @@ def _play(turn: TurnChoices) -> Play:
     return Play(tuple(sorted(best.dice[: best.most] + turn.doubles)))
 
 
-def _reroll(turn: TurnChoices, table: _Table) -> Reroll:
+def _reroll(turn: TurnChoices, table: _Zoos) -> Reroll:
     kept = {die for die in turn.rerolls if table.face[die] in {table.collected, DOUBLE}}
     return Reroll(tuple(die for die in turn.rerolls if die not in kept) or turn.rerolls)
 
 
-class _Table:
+class _Zoos:
     """What the view says, by the die."""
 
     def __init__(self, view: View, seat: int) -> None:
@@ -111,18 +111,18 @@ def _animals(faces: Iterable[str]) -> list[str]:
     return [face for face in faces if face in SIZES]
 
 
-def _spares_the_last(table: _Table, die: int) -> bool:
+def _spares_the_last(table: _Zoos, die: int) -> bool:
     return table.counts[table.owner[die]] > 1
 
 
-def _bear(table: _Table) -> Callable[[Bear], Any]:
+def _bear(table: _Zoos) -> Callable[[Bear], Any]:
     def gain(use: Bear) -> float:
         return table.burden(use.die) - 1 if table.is_mine(use.die) else table.use(use.die) - 0.5
 
     return gain
 
 
-def _boar(table: _Table) -> Callable[[Boar], Any]:
+def _boar(table: _Zoos) -> Callable[[Boar], Any]:
     def gain(use: Boar) -> tuple[bool, float]:
         wanted = 2 if table.face[use.other] == table.collected else table.use(use.other) - 1
         return table.face[use.other] != TRAP, table.burden(use.own) + wanted
@@ -130,7 +130,7 @@ def _boar(table: _Table) -> Callable[[Boar], Any]:
     return gain
 
 
-def _fox(table: _Table) -> Callable[[Fox], Any]:
+def _fox(table: _Zoos) -> Callable[[Fox], Any]:
     return lambda use: (
         _spares_the_last(table, use.die),
         table.nearness(table.owner[use.die]),
@@ -138,15 +138,15 @@ def _fox(table: _Table) -> Callable[[Fox], Any]:
     )
 
 
-def _squirrel(table: _Table) -> Callable[[Squirrel], Any]:
+def _squirrel(table: _Zoos) -> Callable[[Squirrel], Any]:
     return lambda use: table.nearness(use.target)
 
 
-def _worm(table: _Table) -> Callable[[Worm], Any]:
+def _worm(table: _Zoos) -> Callable[[Worm], Any]:
     return lambda use: (table.burden(use.own), table.nearness(use.target))
 
 
-USES: Final[dict[type, Callable[[_Table], Callable[[Any], Any]]]] = {
+USES: Final[dict[type, Callable[[_Zoos], Callable[[Any], Any]]]] = {
     Bear: _bear,
     Boar: _boar,
     Fox: _fox,

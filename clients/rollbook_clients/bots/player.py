@@ -1,8 +1,4 @@
-"""A bot at a service: it sits down where a seat is free, plays, and goes on to the next match.
-
-This alone of the bots' modules knows the SDK. What the service sends is read into what the rules would give, so that
-any strategy plays here as it does in a duel.
-"""
+"""A bot at a service: it sits down where a seat is free, plays, and goes on to the next match."""
 
 from __future__ import annotations
 
@@ -13,18 +9,14 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from rollbook.match.codec.messages import write_choice
-from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game
 from rollbook.rules.options import Options
 from rollbook.v1.events_pb2 import Sealed
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN
-from rollbook.v1.table_pb2 import Choice, View
-from rollbook_clients.bots.bot import Bot, Seat
+from rollbook.v1.table_pb2 import Choice
 from rollbook_clients.bots.catalogue import Named
-from rollbook_clients.bots.wire import read_legal, read_options, read_view
+from rollbook_clients.bots.chooser import Chooser, read_seat
 from rollbook_clients.sdk import (
-    Legal,
     Match,
     MovedOn,
     OutcomeUnknown,
@@ -46,12 +38,8 @@ RETRY_SECONDS: Final = 2.0
 Tell = Callable[[str], None]
 
 
-class Broken(Exception):
-    """A strategy has failed, or chosen what is not legal."""
-
-
 @dataclass(frozen=True, slots=True)
-class Terms:
+class BotTerms:
     """What a bot plays, and how it opens matches if it finds none."""
 
     game: Game[Any, Any, Any]
@@ -69,7 +57,7 @@ class Player:
     """One bot at its table, and the matches it has played."""
 
     number: int
-    terms: Terms
+    terms: BotTerms
     table: Table
     finding: asyncio.Lock
     """Held while a seat is looked for, so that bots who start together sit down together."""
@@ -87,7 +75,7 @@ class Player:
         return self.table.name or f"{self.terms.strategy.name} {self.number + 1}"
 
     async def play(self) -> None:
-        """Play one match after the other, or the one of the terms; Broken if the strategy is."""
+        """Play one match after the other, or the one of the terms; StrategyBroken if the strategy is."""
         while True:
             try:
                 match = await self._sit_down()
@@ -141,13 +129,12 @@ class Player:
         self.shunned.add(match.id)
         async with self._giving_up(match):
             await match.ready()
-            seat = await self._seat(match)
-            bot = await asyncio.to_thread(self._made, seat)
+            seat = read_seat(await match.state(), self._seed())
+            chooser = await asyncio.to_thread(Chooser, self.terms.strategy, seat)
             async with aclosing(match.play()) as moments:
                 async for moment in moments:
                     if moment.legal is not None:
-                        # Whoever thinks must not keep the other bots, nor the connection, from going on.
-                        choice = await asyncio.to_thread(self._choice, bot, seat, moment.view, moment.legal)
+                        choice = await chooser.choose(moment.view, moment.legal)
                         await self._choose(match, choice, moment.position)
                     if moment.sealed is not None:
                         self.result(f"{match.id}  {seat.game.name}  {self.name}: {_ending(moment.sealed, seat.number)}")
@@ -161,24 +148,10 @@ class Player:
             await _leave(match)
             raise
 
-    async def _seat(self, match: Match) -> Seat:
-        state = await match.state()
-        summary = state.summary
-        game = find(summary.game, summary.ruleset)
-        seats = len(summary.seats)
-        options = read_options(game, getattr(summary, game.name), seats)
-        return Seat(game, options, seats, state.perspective.seat, self._seed())
-
     def _seed(self) -> int:
         """Another one for every bot and match."""
         text = f"rollbook/1/bot/{self.terms.seed}/{self.number}/{self.matches}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-    def _made(self, seat: Seat) -> Bot:
-        try:
-            return self.terms.strategy.seated(seat)
-        except (Exception, SystemExit) as failure:
-            raise Broken(f"it cannot sit down: {failure!r}") from failure
 
     async def _choose(self, match: Match, choice: Choice, position: Position) -> None:
         try:
@@ -186,19 +159,6 @@ class Player:
         except (MovedOn, OutcomeUnknown) as late:
             # The next moment shows whether it was in time.
             self.trouble(f"{self.name}: {late}")
-
-    def _choice(self, bot: Bot, seat: Seat, view: View, offered: Legal) -> Choice:
-        legal = read_legal(seat.game, offered.message)
-        try:
-            choice = bot.choose(read_view(seat.game, view), legal)
-            is_legal = choice in legal
-        except (Exception, SystemExit) as failure:
-            raise Broken(f"it failed: {failure!r}") from failure
-        if not is_legal:
-            raise Broken(f"it chose {choice!r:.200}, which is not legal")
-        message = Choice()
-        write_choice(seat.game, choice, getattr(message, seat.game.name))
-        return message
 
 
 async def _join(match: Match) -> None:

@@ -9,7 +9,7 @@ from math import sqrt
 from statistics import NormalDist
 from typing import Any, Final
 
-from rollbook_clients.bots.duel import SIDES, Duel, Fault, Played
+from rollbook_clients.bots.duel import SIDES, Duel, Played, StrategyFault
 
 CONFIDENCE: Final = 0.95
 _Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
@@ -76,7 +76,7 @@ class Tally:
         self.sides = [Side(strategy) for strategy in duel.strategies]
         self.by_turn = _rates()
         """Whoever sat there."""
-        self.faults: list[Fault] = []
+        self.faults: list[StrategyFault] = []
 
     def take(self, played: Played) -> None:
         """Count a match."""

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit, usage
+from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.rules.catalogue import find
 from rollbook.rules.options import read_options
 from rollbook.rules.refusals import Refused
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.catalogue import Unknown
+from rollbook_clients.bots.company import NoService, keep_company
+from rollbook_clients.bots.player import BotTerms
 from rollbook_replays.commands.simulate import pairs
 
 MOST_BOTS: Final = 100
@@ -29,9 +30,7 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
     game: str,
     strategy: str = "heuristic",
     count: int = 1,
-    service: Annotated[str, Parameter(name=["--service", "--server"])] = "localhost:50051",
-    token: Annotated[str, Parameter(env_var="ROLLBOOK_TOKEN")] = "",
-    tls_ca: Path | None = None,
+    at: ServiceOptions = LOCAL_SERVICE,
     seed: int | None = None,
     match: str = "",
     invitation: str = "",
@@ -41,9 +40,10 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
     """Let bots play at a service, one match after the other, until Ctrl-C.
 
     Each sits down in an open match of the game or, where there is none, opens one and waits for others; a match that a
-    bot opens has a clock of 60 seconds a turn. How each match ended for each bot is printed, a line each. A bot that is
-    stopped gets up, or resigns if its match has begun. One that breaks or chooses what is not legal resigns as well and
-    is told by name; then the exit code is 1. Exit code 3 if no service answers, or it has no such match.
+    bot opens has a clock of 60 seconds a turn. Without --token, which is for one bot only, each is a guest. How each
+    match ended for each bot is printed, a line each. A bot that is stopped gets up, or resigns if its match has begun.
+    One that breaks or chooses what is not legal resigns as well and is told by name; then the exit code is 1. Exit code
+    3 if no service answers, or it has no such match.
 
     Parameters
     ----------
@@ -53,12 +53,6 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
         NAME or NAME:SETTING=VALUE, as `rollbook duel --help` explains. Default: heuristic.
     count
         How many bots, at most 100. Default: 1.
-    service
-        host:port of the service. Default: localhost:50051.
-    token
-        Who plays, better given by its variable; for one bot only. Without one each bot is a guest.
-    tls_ca
-        The certificates to trust, PEM, for a service with TLS.
     seed
         What the chance of the bots follows from; drawn, and told, if not given.
     match
@@ -76,24 +70,20 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
         options = rules.settle(read_options(rules.options, pairs(option)), seats)
         named = catalogue.find(strategy)
         named.seated(Seat(rules, options, seats, number=0, seed=0))
-        _together(count, token, match, invitation)
-        authorities = None if tls_ca is None else tls_ca.expanduser().read_bytes()
+        _together(count, at.token, match, invitation)
+        authorities = at.authorities
     except (Refused, Unknown, Unsuited, ValueError) as refused:
         return usage(str(refused))
-    except OSError as wrong:
-        _tell(f"{tls_ca}: {wrong.strerror}")
-        return Exit.UNREADABLE
+    except Failed as failed:
+        _tell(failed.why)
+        return failed.code
     if seed is None:
         seed = secrets.randbelow(10**9)
         _tell(f"seed {seed}")
-    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    from rollbook_clients.bots.company import NoService, keep_company  # noqa: PLC0415 - see above
-    from rollbook_clients.bots.player import Terms  # noqa: PLC0415 - see above
 
-    terms = Terms(rules, seats, options, named, seed, match, invitation)
+    terms = BotTerms(rules, seats, options, named, seed, match, invitation)
     company = keep_company(
-        terms, count, address=service, token=token, authorities=authorities, result=_result, trouble=_tell
+        terms, count, address=at.service, token=at.token, authorities=authorities, result=_result, trouble=_tell
     )
     try:
         return asyncio.run(company)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import Parameter
+from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 
 
 def replay(
     source: str,
     *,
-    service: str = "127.0.0.1:50051",
-    token: Annotated[str | None, Parameter(env_var="ROLLBOOK_TOKEN")] = None,
-    tls_ca: Path | None = None,
+    at: ServiceOptions = LOCAL_SERVICE,
     language: Literal["en", "de"] | None = None,
 ) -> int:
     """Look at a match again: step by step, turn by turn, or played at a speed, from any perspective the file allows.
@@ -26,17 +22,9 @@ def replay(
     ----------
     source
         A replay file, or the id of a match at the service.
-    service
-        host:port of the service. Default: 127.0.0.1:50051.
-    token
-        Who asks, better given by its variable. Without one: a guest.
-    tls_ca
-        The certificates to trust, PEM, for a service with TLS.
     language
         en or de. Default: the locale's, else en.
     """
-    # gRPC writes lines of its own across the screen, unless it is told before it is imported that nobody reads them.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    from rollbook_clients.terminal import starting  # noqa: PLC0415 - see above
+    from rollbook_clients.terminal import starting  # noqa: PLC0415 - slow to load, and no help needs it
 
-    return starting.replay(starting.Asked(service, token or "", tls_ca, language), source)
+    return starting.replay(starting.Asked(at, language), source)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import Parameter
+from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 
 
-def watch(  # noqa: PLR0913 - every flag is a parameter
+def watch(
     match: str | None = None,
     *,
     keep_heads: Path | None = None,
-    service: str = "127.0.0.1:50051",
-    token: Annotated[str | None, Parameter(env_var="ROLLBOOK_TOKEN")] = None,
-    tls_ca: Path | None = None,
+    at: ServiceOptions = LOCAL_SERVICE,
     language: Literal["en", "de"] | None = None,
 ) -> int:
     """Watch a match as it is played, or choose one from the lobby.
@@ -31,18 +28,10 @@ def watch(  # noqa: PLR0913 - every flag is a parameter
     keep_heads
         A file for the last signed head of every match that is watched: proof against a log that is changed afterwards,
         for `rollbook audit --head`.
-    service
-        host:port of the service. Default: 127.0.0.1:50051.
-    token
-        Who looks on, better given by its variable. Without one: a guest.
-    tls_ca
-        The certificates to trust, PEM, for a service with TLS.
     language
         en or de. Default: the locale's, else en.
     """
-    # gRPC writes lines of its own across the screen, unless it is told before it is imported that nobody reads them.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    from rollbook_clients.terminal import starting  # noqa: PLC0415 - see above
+    from rollbook_clients.terminal import starting  # noqa: PLC0415 - slow to load, and no help needs it
 
     heads = None if keep_heads is None else keep_heads.expanduser()
-    return starting.watch(starting.Asked(service, token or "", tls_ca, language, heads=heads), match)
+    return starting.watch(starting.Asked(at, language, heads=heads), match)

@@ -41,7 +41,9 @@ wrong is an exception of `rollbook_clients.sdk.refusals`:
             print(refused.reason, refused.facts, refused.position)
 """
 
-from rollbook_clients.sdk.chain import Head, Position
+from rollbook import DEFAULT_ADDRESS
+from rollbook.match.chain import Position
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_clients.sdk.frames import (
     Away,
     Back,
@@ -55,11 +57,12 @@ from rollbook_clients.sdk.frames import (
     Frame,
     Made,
     Revealed,
-    Seat,
     State,
+    TakenSeat,
 )
 from rollbook_clients.sdk.guests import GuestsUnreadable
-from rollbook_clients.sdk.heads import Heads, HeadsUnreadable
+from rollbook_clients.sdk.heads import HeadsUnreadable, KeptHeads
+from rollbook_clients.sdk.keys import published_keys
 from rollbook_clients.sdk.legal import Legal
 from rollbook_clients.sdk.lobby import Lobby
 from rollbook_clients.sdk.match import Match
@@ -77,11 +80,11 @@ from rollbook_clients.sdk.refusals import (
     PositionUnknown,
     Refused,
     RollbookError,
-    TokenRefused,
+    Unauthenticated,
     Unreachable,
     Untrustworthy,
 )
-from rollbook_clients.sdk.table import DEFAULT_ADDRESS, Table, connect
+from rollbook_clients.sdk.table import Table, connect
 
 __all__ = [
     "DEFAULT_ADDRESS",
@@ -96,9 +99,8 @@ __all__ = [
     "FellBehind",
     "Frame",
     "GuestsUnreadable",
-    "Head",
-    "Heads",
     "HeadsUnreadable",
+    "KeptHeads",
     "Legal",
     "LimitReached",
     "Lobby",
@@ -118,11 +120,13 @@ __all__ = [
     "Refused",
     "Revealed",
     "RollbookError",
-    "Seat",
     "State",
     "Table",
-    "TokenRefused",
+    "TakenSeat",
+    "Unauthenticated",
     "Unreachable",
     "Untrustworthy",
+    "WitnessedHead",
     "connect",
+    "published_keys",
 ]

@@ -68,13 +68,14 @@ class Closed(RollbookError):
 class Line:
     """One channel, and how many calls are under way on it."""
 
-    def __init__(self, address: str, authorities: bytes | None) -> None:
+    def __init__(self, address: str, authorities: bytes | None, server_name: str) -> None:
         """Open it; nothing is sent yet."""
         if authorities is None:
             self.channel = grpc.aio.insecure_channel(address, options=_OPTIONS)
         else:
             credentials = grpc.ssl_channel_credentials(authorities or None)
-            self.channel = grpc.aio.secure_channel(address, credentials, options=_OPTIONS)
+            named = [("grpc.ssl_target_name_override", server_name)] if server_name else []
+            self.channel = grpc.aio.secure_channel(address, credentials, options=[*_OPTIONS, *named])
         self.matches = MatchServiceStub(self.channel)
         self.feeds = FeedServiceStub(self.channel)
         self.identity = IdentityServiceStub(self.channel)
@@ -85,11 +86,14 @@ class Line:
 class Connection:
     """A service at an address."""
 
-    def __init__(self, address: str, authorities: bytes | None, patience: Patience, random: Random) -> None:
+    def __init__(
+        self, address: str, authorities: bytes | None, patience: Patience, random: Random, server_name: str = ""
+    ) -> None:
         """Connect when the first call is made."""
         self.address = address
         self.patience = patience
         self._authorities = authorities
+        self._server_name = server_name
         self._random = random
         self._line: Line | None = None
         self._used: set[Line] = set()
@@ -115,7 +119,7 @@ class Connection:
                 return await self._ask(of, request, metadata, min(self.patience.answer, max(deadline.left, 0.01)))
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
-                    raise Unreachable(f"no answer from {self.address}: {lost}") from None
+                    raise Unreachable(f"no service answers at {self.address} ({lost})") from None
 
     async def _ask(
         self,
@@ -168,7 +172,7 @@ class Connection:
         if self._closed:
             raise Closed("the table was left")
         if self._line is None:
-            self._line = Line(self.address, self._authorities)
+            self._line = Line(self.address, self._authorities, self._server_name)
         line = self._line
         line.users += 1
         self._used.add(line)

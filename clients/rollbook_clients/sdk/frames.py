@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rollbook.match.chain import Position
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1 import events_pb2
 from rollbook.v1.events_pb2 import HiddenOutcome, Sealed
 from rollbook.v1.match_pb2 import MatchSummary
 from rollbook.v1.table_pb2 import Clocks, Perspective, View
-from rollbook_clients.sdk.chain import Head, Position
 from rollbook_clients.sdk.legal import Legal
 
 
@@ -59,7 +60,7 @@ class State:
     clocks: Clocks | None
     """None unless the match is running and has clocks."""
     position: Position
-    head: Head
+    head: WitnessedHead
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,11 @@ class Made:
     """The event of the command and all that follow from it: chance, caretakers, the seal."""
     position: Position
     """Behind the last of them."""
-    head: Head
+    head: WitnessedHead
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class TakenSeat:
     """A seat that this client took."""
 
     number: int
@@ -104,7 +105,7 @@ class Events:
     """What this client's seat may choose after the last of them; none unless it is to choose."""
     position: Position
     """Behind the last of them."""
-    head: Head | None
+    head: WitnessedHead | None
     """The checked head of that position; none if the service sent none with these events."""
 
     @property
@@ -132,7 +133,7 @@ class FellBehind:
 class Beat:
     """Nothing has happened for a while; clocks tick on."""
 
-    head: Head
+    head: WitnessedHead
     clocks: Clocks | None
     """None unless the match is running and has clocks."""
 

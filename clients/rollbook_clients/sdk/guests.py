@@ -18,12 +18,12 @@ from typing import Any, Final
 
 from grpc.aio import UnaryUnaryMultiCallable
 
+from rollbook.files import write_file
 from rollbook.v1.identity_pb2 import GetKeysRequest, SignInRequest
 from rollbook.v1.replay_pb2 import GetReplayRequest
 from rollbook_clients.sdk.connection import A, Connection, Line, Lost, Q
-from rollbook_clients.sdk.files import write_whole
 from rollbook_clients.sdk.patience import Deadline
-from rollbook_clients.sdk.refusals import LimitReached, TokenRefused, Unreachable
+from rollbook_clients.sdk.refusals import LimitReached, Unauthenticated, Unreachable
 
 _SECRET_BYTES: Final = 32
 _EXPIRED: Final = "TOKEN_EXPIRED"
@@ -41,7 +41,7 @@ class GuestsUnreadable(ValueError):
 class Caller:
     """Calls with a token, and sees to it that there is a good one."""
 
-    def __init__(self, connection: Connection, name: str, token: str, keep: Path | None) -> None:
+    def __init__(self, connection: Connection, name: str, token: str, keep: Path | None, secret: bytes = b"") -> None:
         """Be who the token says; without one the guest of the file, or a new one."""
         self.connection = connection
         self.name = name
@@ -49,7 +49,7 @@ class Caller:
         self._keep = keep
         kept = _kept(keep, connection.address) if keep is not None else {}
         self.token = token or kept.get("token", "")
-        self._secret = bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
+        self._secret = secret or bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
         self._renew_at = float("inf")
         self._renewing = asyncio.Lock()
 
@@ -65,7 +65,7 @@ class Caller:
             return
         try:
             await self._sign_in(self.token, seconds)
-        except TokenRefused:
+        except Unauthenticated:
             # The service does not know its own token any more, and with it no seat that the guest had.
             if not self.token:
                 raise
@@ -88,7 +88,7 @@ class Caller:
         token = self.token
         try:
             return await self.connection.call(of, request, bearer(token))
-        except TokenRefused as refused:
+        except Unauthenticated as refused:
             await self.renew(refused, token)
             return await self.connection.call(of, request, bearer(self.token))
 
@@ -101,13 +101,13 @@ class Caller:
             try:
                 async with aclosing(stream) as parts:
                     return b"".join([part.part async for part in parts])
-            except TokenRefused as refused:
+            except Unauthenticated as refused:
                 await self.renew(refused, token)
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
-                    raise Unreachable(f"no answer from {self.connection.address}: {lost}") from None
+                    raise Unreachable(f"no service answers at {self.connection.address} ({lost})") from None
 
-    async def renew(self, refused: TokenRefused, token: str) -> None:
+    async def renew(self, refused: Unauthenticated, token: str) -> None:
         """Get another token for this one; what else is wrong with it, or is not ours to renew, is raised."""
         if not self._is_guest or refused.reason != _EXPIRED:
             raise refused
@@ -116,9 +116,9 @@ class Caller:
             if self.token == token:
                 await self._sign_in(token)
 
-    async def resume(self, token: str, refused: TokenRefused | None = None) -> Lost:
+    async def resume(self, token: str, refused: Unauthenticated | None = None) -> Lost:
         """What a stream that ended for its token comes to: a new one, and the same again."""
-        refused = refused or TokenRefused(_EXPIRED, "the token has expired")
+        refused = refused or Unauthenticated(_EXPIRED, "the token has expired")
         try:
             await self.renew(refused, token)
         except Unreachable as unreachable:
@@ -158,4 +158,4 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _write(file: Path, address: str, guest: dict[str, str]) -> None:
     guests = _read(file) | {address: guest}
-    write_whole(file, json.dumps(guests, indent=1).encode())
+    write_file(file, json.dumps(guests, indent=1).encode(), 0o600)

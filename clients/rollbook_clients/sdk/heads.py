@@ -1,19 +1,18 @@
 """The last signed head of every match that was seen, and the file in which they outlive the program.
 
-A line of the file is one head: {"match": …, "sequence": …, "link": "hex", "key_id": "…", "signature": "hex"}, as
-`rollbook audit --head` takes it.
+The file is the one that `rollbook audit --head` takes.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from rollbook_clients.sdk.chain import Head
-from rollbook_clients.sdk.files import write_whole
+from rollbook.files import write_file
+from rollbook.replay_file.kept_heads import WitnessedHead, read_heads, write_heads
+from rollbook.replay_file.lines import WrongLine
 
 SAVE_SECONDS: Final = 1.0
 """Between two writes of the file while a match goes on."""
@@ -23,27 +22,27 @@ class HeadsUnreadable(ValueError):
     """A file of heads has a line that is none."""
 
 
-class Heads:
+class KeptHeads:
     """By match the last head, in memory and, if there is a file, there as well."""
 
     def __init__(self, file: Path | None = None) -> None:
         """Begin with what the file holds."""
         self._file = file
-        self._known: dict[str, Head] = {}
+        self._known: dict[str, WitnessedHead] = {}
         self._saved_at = float("-inf")
         self._dirty = False
         if file is not None:
             self._merge(file)
 
-    def __iter__(self) -> Iterator[Head]:
+    def __iter__(self) -> Iterator[WitnessedHead]:
         """All heads, by match."""
         return iter(sorted(self._known.values(), key=lambda head: head.match_id))
 
-    def last(self, match_id: str) -> Head | None:
+    def last(self, match_id: str) -> WitnessedHead | None:
         """The last head of a match."""
         return self._known.get(match_id)
 
-    def keep(self, head: Head) -> None:
+    def keep(self, head: WitnessedHead) -> None:
         """Keep a head whose signature was checked, unless a later one is known."""
         known = self._known.get(head.match_id)
         if known is not None and known.sequence >= head.sequence:
@@ -58,7 +57,7 @@ class Heads:
         if self._file is None or not self._dirty:
             return
         self._merge(self._file)
-        write_whole(self._file, "".join(map(_line, self)).encode())
+        write_file(self._file, write_heads(self).encode(), 0o600)
         self._dirty = False
         self._saved_at = time.monotonic()
 
@@ -67,35 +66,11 @@ class Heads:
             text = file.read_text(encoding="utf-8")
         except FileNotFoundError:
             return
-        for number, line in enumerate(text.splitlines(), start=1):
-            if not line.strip():
-                continue
-            head = _head(file, number, line)
+        try:
+            heads = read_heads(text)
+        except WrongLine as wrong:
+            raise HeadsUnreadable(f"{file}, line {wrong}") from None
+        for head in heads:
             known = self._known.get(head.match_id)
             if known is None or known.sequence < head.sequence:
                 self._known[head.match_id] = head
-
-
-def _line(head: Head) -> str:
-    fields = {
-        "match": head.match_id,
-        "sequence": head.sequence,
-        "link": head.link.hex(),
-        "key_id": head.key_id,
-        "signature": head.signature.hex(),
-    }
-    return json.dumps(fields) + "\n"
-
-
-def _head(file: Path, number: int, line: str) -> Head:
-    try:
-        fields = json.loads(line)
-        return Head(
-            str(fields["match"]),
-            int(fields["sequence"]),
-            bytes.fromhex(fields["link"]),
-            str(fields["key_id"]),
-            bytes.fromhex(fields["signature"]),
-        )
-    except (ValueError, KeyError, TypeError):
-        raise HeadsUnreadable(f"{file}, line {number}: this is no signed head") from None

@@ -12,7 +12,7 @@ from rollbook.v1.feed_pb2 import END_REASON_TOKEN_EXPIRED, EndReason, LobbyFrame
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
 from rollbook_clients.sdk.connection import Lost
 from rollbook_clients.sdk.guests import Caller, bearer
-from rollbook_clients.sdk.refusals import TokenRefused
+from rollbook_clients.sdk.refusals import Unauthenticated
 
 _OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
@@ -67,7 +67,7 @@ async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
                             raise await caller.resume(token)
                         caller.connection.renew()
                         raise Lost(EndReason.Name(frame.ended.reason), in_order=True)
-    except TokenRefused as refused:
+    except Unauthenticated as refused:
         raise await caller.resume(token, refused) from None
     raise Lost("the stream ended without a last word")
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 from google.protobuf.message import Message
 
+from rollbook.files import write_file
+from rollbook.match.chain import Position, entropy_commitment
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1.match_pb2 import (
     ChooseRequest,
     EventsMade,
@@ -19,16 +22,14 @@ from rollbook.v1.match_pb2 import (
     TakeSeatRequest,
 )
 from rollbook.v1.replay_pb2 import GetReplayRequest
-from rollbook_clients.sdk.chain import Head, Position, entropy_commitment
-from rollbook_clients.sdk.closing import Closing
-from rollbook_clients.sdk.files import write_whole
-from rollbook_clients.sdk.frames import Away, CaughtUp, Confirmed, Events, FellBehind, Frame, Made, Seat, State
+from rollbook_clients.sdk.commands import MatchCommands
+from rollbook_clients.sdk.commitments import Commitments
+from rollbook_clients.sdk.frames import Away, CaughtUp, Confirmed, Events, FellBehind, Frame, Made, State, TakenSeat
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.sdk.legal import Legal, choice_of
 from rollbook_clients.sdk.refusals import Malformed, NotAllowed, NotNow, Refused
-from rollbook_clients.sdk.watching import Watch
+from rollbook_clients.sdk.watch import Watch
 from rollbook_clients.sdk.witness import Witness
-from rollbook_clients.sdk.writes import Writes
 
 if TYPE_CHECKING:
     from rollbook_replays.audit.verdicts import Audited
@@ -48,7 +49,7 @@ class Match:
         """What opens a seat of a private match to whoever has it; empty if it is public, or not known."""
         self._caller = caller
         self._witness = witness
-        self._writes = Writes(caller, witness)
+        self._commands = MatchCommands(caller, witness)
         self._shown: Position | None = None
 
     def __repr__(self) -> str:
@@ -56,7 +57,7 @@ class Match:
         return f"Match({self.id!r})"
 
     @property
-    def head(self) -> Head | None:
+    def head(self) -> WitnessedHead | None:
         """The last head of the match that the service signed and this client has checked; none before it saw any."""
         return self._witness.head
 
@@ -86,7 +87,7 @@ class Match:
 
     # Seats
 
-    async def join(self, seat: int | None = None, name: str | None = None) -> Seat:
+    async def join(self, seat: int | None = None, name: str | None = None) -> TakenSeat:
         """Sit down, on this seat or on the free one with the lowest number.
 
         The seat brings entropy of its own to the dice: it is committed to here, and `ready` reveals it.
@@ -98,12 +99,12 @@ class Match:
             entropy_commitment=entropy_commitment(self._caller.entropy(self.id)),
             name=name or "",
         )
-        answer = await self._writes.send(lambda line: line.matches.TakeSeat, request)
-        return Seat(answer.seat, answer.closed_seats, await self.take_in(answer.made))
+        answer = await self._commands.send(lambda line: line.matches.TakeSeat, request)
+        return TakenSeat(answer.seat, answer.closed_seats, await self.take_in(answer.made))
 
     async def leave(self) -> Made:
         """Get up again, before all seats are taken."""
-        answer = await self._writes.send(lambda line: line.matches.LeaveSeat, LeaveSeatRequest(match_id=self.id))
+        answer = await self._commands.send(lambda line: line.matches.LeaveSeat, LeaveSeatRequest(match_id=self.id))
         return await self.take_in(answer.made)
 
     async def ready(self) -> Made:
@@ -114,13 +115,15 @@ class Match:
         """
         entropy = self._caller.entropy(self.id)
         closed = await self._closed(entropy_commitment(entropy))
-        request = ReadyRequest(match_id=self.id, position=closed.message, closing_link=closed.link, entropy=entropy)
-        answer = await self._writes.send(lambda line: line.matches.Ready, request)
+        request = ReadyRequest(
+            match_id=self.id, position=self._witness.message(closed), closing_link=closed.link, entropy=entropy
+        )
+        answer = await self._commands.send(lambda line: line.matches.Ready, request)
         return await self.take_in(answer.made)
 
     async def _closed(self, commitment: bytes) -> Position:
         """Where the seats were closed, once everything up to there is checked."""
-        closing = Closing(self._witness)
+        commitments = Commitments(self._witness)
         seat = 0
         followed = 0
         watch = Watch(self._caller, self._witness, invitation_code=self.invitation_code)
@@ -133,11 +136,11 @@ class Match:
                 if isinstance(frame, Events):
                     if frame.sealed is not None:
                         raise NotNow("MATCH_ABORTED", "the match has ended before it began")
-                    closing.take(frame.events)
+                    commitments.take(frame.events)
                     followed = frame.position.sequence
-                closed, head = closing.position, self.head
+                closed, head = commitments.position, self.head
                 if closed is not None and head is not None and closed.sequence <= head.sequence <= followed:
-                    closing.check(seat, commitment)
+                    commitments.check(seat, commitment)
                     return closed
         raise NotNow("MATCH_ABORTED", "the match has ended before it began")
 
@@ -153,15 +156,13 @@ class Match:
         position = at or self._shown
         if position is None:
             raise Malformed("POSITION_MISSING", "look at the match before choosing: state, watch or play show it")
-        request = ChooseRequest(
-            match_id=self.id, position=self._witness.vouched(position).message, choice=choice_of(choice)
-        )
-        answer = await self._writes.send(lambda line: line.matches.Choose, request)
+        request = ChooseRequest(match_id=self.id, position=self._witness.message(position), choice=choice_of(choice))
+        answer = await self._commands.send(lambda line: line.matches.Choose, request)
         return await self.take_in(answer.made)
 
     async def resign(self) -> Made:
         """Give up for good: the caretaker plays on for this seat."""
-        answer = await self._writes.send(lambda line: line.matches.Resign, ResignRequest(match_id=self.id))
+        answer = await self._commands.send(lambda line: line.matches.Resign, ResignRequest(match_id=self.id))
         return await self.take_in(answer.made)
 
     async def play(self) -> AsyncGenerator[Events, None]:
@@ -209,25 +210,8 @@ class Match:
 
     # Taking it home
 
-    async def export(self, path: Path | str, *, public_only: bool = False, without_names: bool = False) -> Path:
-        """Write the match as a replay file, whole or not at all.
-
-        When the match is over that is all of it, before that what this client may see.
-        """
-        path = Path(path)
-        write_whole(path, await self._replay(public_only=public_only, without_names=without_names))
-        return path
-
-    async def verify(self) -> Audited:
-        """Audit the match here, from its replay file, the service's published keys and the last head that was seen.
-
-        The verdict is EXACT only after the seal. This loads the rules, which nothing else here does.
-        """
-        from rollbook_clients.sdk.verifying import audited  # noqa: PLC0415 - whoever only plays needs no rules
-
-        return await audited(self._witness, await self._replay())
-
-    async def _replay(self, *, public_only: bool = False, without_names: bool = False) -> bytes:
+    async def replay(self, *, public_only: bool = False, without_names: bool = False) -> bytes:
+        """The match as a replay file, as `export` writes it."""
         request = GetReplayRequest(
             match_id=self.id,
             public_only=public_only,
@@ -238,6 +222,24 @@ class Match:
             return await self._caller.collect(request)
         except Refused as refused:
             raise self._witness.judged(refused) from None
+
+    async def export(self, path: Path | str, *, public_only: bool = False, without_names: bool = False) -> Path:
+        """Write the match as a replay file, whole or not at all.
+
+        When the match is over that is all of it, before that what this client may see.
+        """
+        path = Path(path)
+        write_file(path, await self.replay(public_only=public_only, without_names=without_names), 0o600)
+        return path
+
+    async def verify(self) -> Audited:
+        """Audit the match here, from its replay file, the service's published keys and the last head that was seen.
+
+        The verdict is EXACT only after the seal. This loads the rules, which nothing else here does.
+        """
+        from rollbook_clients.sdk.verification import audited  # noqa: PLC0415 - whoever only plays needs no rules
+
+        return await audited(self._witness, await self.replay())
 
     def _is_past(self, position: Position) -> bool:
         return self._shown is not None and position.sequence < self._shown.sequence

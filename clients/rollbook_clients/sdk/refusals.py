@@ -7,7 +7,7 @@ RollbookError
 │   ├── MovedOn          somebody was faster, or a clock ran out: look again, choose anew
 │   ├── NotFound         for this caller there is no such match
 │   ├── NotAllowed       the caller may not do this
-│   ├── TokenRefused     the token does not hold
+│   ├── Unauthenticated  the token does not hold
 │   ├── LimitReached     too much, too many, too fast
 │   └── PositionUnknown  the log has no such position
 ├── Unreachable          no answer in spite of patience
@@ -26,9 +26,11 @@ import grpc
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 
+from rollbook.match.chain import Position
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
-from rollbook_clients.sdk.chain import Head, Position
 from rollbook_clients.sdk.legal import Legal
+from rollbook_clients.sdk.positions import read_position
 
 _DETAILS: Final = "grpc-status-details-bin"
 _PREFIX: Final = "REFUSAL_REASON_"
@@ -93,7 +95,7 @@ class NotAllowed(Refused):
     """The caller may not do this: no seat, another seat, another role."""
 
 
-class TokenRefused(Refused):
+class Unauthenticated(Refused):
     """The token does not hold."""
 
 
@@ -121,7 +123,7 @@ class OutcomeUnknown(Unreachable):
 class Untrustworthy(RollbookError):
     """The service is not to be believed about a match, or has lost it; keep the evidence."""
 
-    def __init__(self, match_id: str, why: str, head: Head | None, found: bytes = b"") -> None:
+    def __init__(self, match_id: str, why: str, head: WitnessedHead | None, found: bytes = b"") -> None:
         """Keep the evidence."""
         super().__init__(f"match {match_id}: {why}")
         self.match_id = match_id
@@ -145,7 +147,7 @@ _KINDS: Final[dict[grpc.StatusCode, type[Refused]]] = {
     grpc.StatusCode.ABORTED: MovedOn,
     grpc.StatusCode.NOT_FOUND: NotFound,
     grpc.StatusCode.PERMISSION_DENIED: NotAllowed,
-    grpc.StatusCode.UNAUTHENTICATED: TokenRefused,
+    grpc.StatusCode.UNAUTHENTICATED: Unauthenticated,
     grpc.StatusCode.RESOURCE_EXHAUSTED: LimitReached,
     grpc.StatusCode.OUT_OF_RANGE: PositionUnknown,
 }
@@ -162,7 +164,7 @@ def refusal_of(error: grpc.aio.AioRpcError) -> Refused:
         _name(detail.reason),
         why,
         detail.facts,
-        Position.read(detail.position) if detail.HasField("position") else None,
+        read_position(detail.position) if detail.HasField("position") else None,
         Legal(detail.legal) if detail.HasField("legal") else None,
     )
 

@@ -12,7 +12,7 @@
         for summary in table.matches(mine=True):
             print(summary.match_id)
 
-Every method is the one of the same name in `rollbook_clients.sdk`, and is documented there.
+`SyncTable` and `SyncMatch` have the methods of `Table` and `Match` in `rollbook_clients.sdk`, documented there.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
+from rollbook.match.chain import Position
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_clients import sdk as asynchronous
-from rollbook_clients.sdk.chain import Head, Position
-from rollbook_clients.sdk.heads import Heads
+from rollbook_clients.sdk.heads import KeptHeads
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -114,7 +115,7 @@ async def _next(items: AsyncGenerator[R, None]) -> R:
     return await anext(items)
 
 
-class Match(_Run[asynchronous.Match]):
+class SyncMatch(_Run[asynchronous.Match]):
     """A match, as `rollbook_clients.sdk.Match` is one."""
 
     @property
@@ -128,7 +129,7 @@ class Match(_Run[asynchronous.Match]):
         return self.inner.invitation_code
 
     @property
-    def head(self) -> Head | None:
+    def head(self) -> WitnessedHead | None:
         """The last head of the match that the service signed and this client has checked; none before it saw any."""
         return self.inner.head
 
@@ -145,23 +146,24 @@ class Match(_Run[asynchronous.Match]):
     resign = _waiting(asynchronous.Match.resign)
     play = _stepping(asynchronous.Match.play)
     watch = _stepping(asynchronous.Match.watch)
+    replay = _waiting(asynchronous.Match.replay)
     export = _waiting(asynchronous.Match.export)
     verify = _waiting(asynchronous.Match.verify)
 
 
 def _opening(
     method: Callable[Concatenate[T, P], Coroutine[Any, Any, asynchronous.Match]],
-) -> Callable[Concatenate[_Run[T], P], Match]:
+) -> Callable[Concatenate[_Run[T], P], SyncMatch]:
     """The method, which waits for the match that it gives."""
 
     @wraps(method)
-    def opens(run: _Run[T], /, *args: P.args, **kwargs: P.kwargs) -> Match:
-        return Match(run.loop.run(method(run.inner, *args, **kwargs)), run.loop)
+    def opens(run: _Run[T], /, *args: P.args, **kwargs: P.kwargs) -> SyncMatch:
+        return SyncMatch(run.loop.run(method(run.inner, *args, **kwargs)), run.loop)
 
     return opens
 
 
-class Table(_Run[asynchronous.Table]):
+class SyncTable(_Run[asynchronous.Table]):
     """A table, as `rollbook_clients.sdk.Table` is one; `connect` makes it."""
 
     def __enter__(self) -> Self:
@@ -197,7 +199,7 @@ class Table(_Run[asynchronous.Table]):
         return self.inner.token
 
     @property
-    def heads(self) -> Heads:
+    def heads(self) -> KeptHeads:
         """The last signed head of every match that was seen."""
         return self.inner.heads
 
@@ -206,17 +208,17 @@ class Table(_Run[asynchronous.Table]):
     matches = _stepping(asynchronous.Table.matches)
     lobby = _stepping(asynchronous.Table.lobby)
 
-    def match(self, match_id: str, invitation_code: str = "") -> Match:
+    def match(self, match_id: str, invitation_code: str = "") -> SyncMatch:
         """A match by its id; nothing is asked yet. The code opens a private one."""
-        return Match(self.inner.match(match_id, invitation_code), self.loop)
+        return SyncMatch(self.inner.match(match_id, invitation_code), self.loop)
 
 
-def _entering(method: Callable[P, asynchronous.Table]) -> Callable[P, Table]:
+def _entering(method: Callable[P, asynchronous.Table]) -> Callable[P, SyncTable]:
     """The function, whose table is used with `with`."""
 
     @wraps(method)
-    def enters(*args: P.args, **kwargs: P.kwargs) -> Table:
-        return Table(method(*args, **kwargs), Loop())
+    def enters(*args: P.args, **kwargs: P.kwargs) -> SyncTable:
+        return SyncTable(method(*args, **kwargs), Loop())
 
     return enters
 

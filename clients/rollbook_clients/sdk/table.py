@@ -27,6 +27,7 @@ from weakref import WeakValueDictionary
 
 from google.protobuf.message import Message
 
+from rollbook import DEFAULT_ADDRESS
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_UNSPECIFIED,
     ListGamesRequest,
@@ -38,15 +39,14 @@ from rollbook.v1.match_pb2 import (
 )
 from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.guests import Caller
-from rollbook_clients.sdk.heads import Heads
+from rollbook_clients.sdk.heads import KeptHeads
+from rollbook_clients.sdk.keys import PublishedKeys
 from rollbook_clients.sdk.lobby import Lobby, watch_lobby
 from rollbook_clients.sdk.match import Match
 from rollbook_clients.sdk.options import set_options
 from rollbook_clients.sdk.patience import Patience
 from rollbook_clients.sdk.refusals import OutcomeUnknown, Unreachable
-from rollbook_clients.sdk.witness import Keys, Witness
-
-DEFAULT_ADDRESS = "localhost:50051"
+from rollbook_clients.sdk.witness import Witness
 
 
 def connect(  # noqa: PLR0913 - who calls whom, and how
@@ -54,7 +54,9 @@ def connect(  # noqa: PLR0913 - who calls whom, and how
     *,
     name: str = "",
     token: str = "",
+    secret: bytes = b"",
     authorities: bytes | None = None,
+    server_name: str = "",
     keep: Path | str | None = None,
     heads: Path | str | None = None,
     patience: Patience | None = None,
@@ -65,21 +67,23 @@ def connect(  # noqa: PLR0913 - who calls whom, and how
     Without a token one is a guest, called `name`. `keep` names a file that makes the guest the same one next time: it
     holds the guest's token, and the secret from which its entropy follows. `heads` names a file in which the last
     signed head of every match is kept, for audits. `authorities` are the certificates to trust, as PEM, for a service
-    with TLS; empty ones are those that gRPC trusts. The `seed` decides how attempts are spaced, and nothing else.
+    with TLS; empty ones are those that gRPC trusts; `server_name` is what its certificate calls it, if that is not the
+    host of the address. Entropy follows from a `secret`, if one is given, so that another process can get ready where
+    this one sat down. The `seed` decides how attempts are spaced, and nothing else.
     """
-    connection = Connection(address, authorities, patience or Patience(), Random(seed))
-    caller = Caller(connection, name, token, None if keep is None else Path(keep))
-    return Table(caller, Heads(None if heads is None else Path(heads)))
+    connection = Connection(address, authorities, patience or Patience(), Random(seed), server_name)
+    caller = Caller(connection, name, token, None if keep is None else Path(keep), secret)
+    return Table(caller, KeptHeads(None if heads is None else Path(heads)))
 
 
 class Table:
     """A service, as one caller sees it; `connect` makes it."""
 
-    def __init__(self, caller: Caller, heads: Heads) -> None:
+    def __init__(self, caller: Caller, heads: KeptHeads) -> None:
         """Nothing is asked before the table is entered."""
         self._caller = caller
         self._heads = heads
-        self._keys = Keys(caller.connection)
+        self._keys = PublishedKeys(caller.connection)
         self._matches: WeakValueDictionary[str, Match] = WeakValueDictionary()
 
     async def __aenter__(self) -> Self:
@@ -114,7 +118,7 @@ class Table:
         return self._caller.token
 
     @property
-    def heads(self) -> Heads:
+    def heads(self) -> KeptHeads:
         """The last signed head of every match that was seen."""
         return self._heads
 

@@ -9,56 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from google.protobuf.message import DecodeError
 
+from rollbook.match.chain import Position, genesis, link
+from rollbook.match.heads import is_signed
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1 import events_pb2
-from rollbook.v1.identity_pb2 import GetKeysRequest, GetKeysResponse
+from rollbook.v1.table_pb2 import Position as PositionMessage
 from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
-from rollbook_clients.sdk.chain import Head, Position, genesis, link
-from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.frames import Event
-from rollbook_clients.sdk.heads import Heads
+from rollbook_clients.sdk.heads import KeptHeads
+from rollbook_clients.sdk.keys import PublishedKeys
+from rollbook_clients.sdk.positions import read_head
 from rollbook_clients.sdk.refusals import LogBroken, LogLost, Refused, RollbookError
 
 LONGEST_DELAY_SECONDS: Final = 3_600
 
 
-class Keys:
-    """The public keys of signed heads, as the service publishes them; an unknown one is asked for once more."""
-
-    def __init__(self, connection: Connection) -> None:
-        """Ask when the first key is needed."""
-        self._connection = connection
-        self._known: dict[str, Ed25519PublicKey] = {}
-
-    async def find(self, key_id: str) -> Ed25519PublicKey | None:
-        """The key of this id; none if the service has no such key."""
-        if key_id not in self._known:
-            answer = await self._published()
-            # A key that was published stays what it was.
-            self._known = _by_id(answer.keys) | self._known
-        return self._known.get(key_id)
-
-    async def all(self) -> dict[str, Ed25519PublicKey]:
-        """By key id all that an audit needs: the keys of heads and of replay files."""
-        answer = await self._published()
-        return _by_id(answer.replay_keys) | _by_id(answer.keys) | self._known
-
-    async def _published(self) -> GetKeysResponse:
-        return await self._connection.call(lambda line: line.identity.GetKeys, GetKeysRequest())
-
-
-def _by_id(
-    keys: Iterable[GetKeysResponse.HeadKey] | Iterable[GetKeysResponse.ReplayKey],
-) -> dict[str, Ed25519PublicKey]:
-    return {key.key_id: Ed25519PublicKey.from_public_bytes(key.public_key) for key in keys}
-
-
 class Witness:
     """The links and the last head of one match."""
 
-    def __init__(self, match_id: str, keys: Keys, heads: Heads) -> None:
+    def __init__(self, match_id: str, keys: PublishedKeys, heads: KeptHeads) -> None:
         """Begin with what was kept of it."""
         self.match_id = match_id
         self.keys = keys
@@ -66,12 +37,15 @@ class Witness:
         self._links = {0: genesis(match_id)}
         self.spectator_delay_seconds = LONGEST_DELAY_SECONDS
         """By how much spectators see everything later; the most there can be before event 1 was seen."""
+        self._checked: dict[int, WitnessedHead] = {}
+        """By sequence all heads whose signature was checked."""
         head = self.head
         if head is not None:
             self._links[head.sequence] = head.link
+            self._checked[head.sequence] = head
 
     @property
-    def head(self) -> Head | None:
+    def head(self) -> WitnessedHead | None:
         """The last head that was signed."""
         return self._heads.last(self.match_id)
 
@@ -87,9 +61,16 @@ class Witness:
         """A refusal, or the evidence that it is."""
         return self.lost(refused.why) if refused.reason == "LOG_LOST" else refused
 
-    def vouched(self, position: Position) -> Position:
-        """The same position, with the signature that vouched for it if the last head did."""
-        return self.head.position if self.head is not None and self.head.position == position else position
+    def message(self, position: Position) -> PositionMessage:
+        """The position as the service takes it, with its signature if a head was signed there.
+
+        By that a service which lost the end of its log can tell that it did.
+        """
+        message = PositionMessage(sequence=position.sequence, link=position.link)
+        head = self._checked.get(position.sequence)
+        if head is not None and head.link == position.link:
+            message.key_id, message.signature = head.key_id, head.signature
+        return message
 
     def see(self, position: Position, found: bytes = b"") -> None:
         """Note the link of an event; LogBroken if another one was seen there."""
@@ -117,15 +98,20 @@ class Witness:
             after = event.position
         return tuple(events)
 
-    async def check(self, message: SignedHead) -> Head:
+    async def check(self, message: SignedHead) -> WitnessedHead:
         """The head in a message, whose signature holds and which contradicts nothing that was seen; it is kept."""
-        head = Head.read(message)
+        head = read_head(message)
         if head != self.head:
             found = message.SerializeToString()
             key = await self.keys.find(head.key_id)
-            if head.match_id != self.match_id or key is None or not head.is_signed_by(key):
+            if (
+                key is None
+                or head.match_id != self.match_id
+                or not is_signed(key, head.match_id, head.sequence, head.link, head.signature)
+            ):
                 raise self.broken(f"the head at {head.sequence} is not signed by a key of the service", found)
             self.see(head.position, found)
+            self._checked[head.sequence] = head
             self._heads.keep(head)
         return head
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from rollbook_clients.terminal.blocks import fitted
 from rollbook_clients.terminal.language import Words
+from rollbook_replays.text import printable
 
 SIGNS: Final = "■▲◆▼★✚"
 """A sign for each seat, so that a board can be read without colours."""
@@ -31,9 +32,7 @@ class Seating:
     def name(self, seat: int) -> str:
         """How the seat is called; a stranger's name cannot steer a terminal."""
         name = self.names[seat] if seat < len(self.names) else ""
-        return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name) or (
-            self.words("seat.number", number=seat + 1)
-        )
+        return printable(name) or self.words("seat.number", number=seat + 1)
 
     def mark(self, seat: int) -> Text:
         """Its sign in its colour."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from textual.screen import Screen
 
-from rollbook.cli.exits import Exit, usage
+from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.service_options import ServiceOptions
 from rollbook.replay_file.container import NotAReplay, read
 from rollbook_clients.sdk import NotFound, RollbookError, Table, Unreachable, connect
 from rollbook_clients.sdk.guests import GuestsUnreadable
@@ -30,9 +30,7 @@ from rollbook_clients.terminal.screens.table import TableScreen
 class Asked:
     """What the words of a command say about service and person."""
 
-    service: str
-    token: str
-    tls_ca: Path | None
+    at: ServiceOptions
     language: str | None
     name: str = ""
     heads: Path | None = None
@@ -74,19 +72,16 @@ def replay(asked: Asked, source: str) -> int:
         _say(f"{source}: {wrong}")
         return Exit.UNREADABLE
     except NotFound as refused:
-        _say(f"{source}: there is no such file, and at {asked.service} {refused.why}")
+        _say(f"{source}: there is no such file, and at {asked.at.service} {refused.why}")
         return Exit.UNREADABLE
-    except RollbookError as error:
+    except (Failed, RollbookError) as error:
         return _told(asked, error)
     return asyncio.run(_shown(ReplayScreen(film, asked.words), asked.words))
 
 
 async def _taken_home(asked: Asked, match_id: str) -> bytes:
-    profile = Profile(name=asked.name)
-    with tempfile.TemporaryDirectory() as folder:
-        async with _table(asked, profile) as table:
-            path = await table.match(match_id).export(Path(folder) / "match.rollbook")
-        return path.read_bytes()
+    async with _table(asked, Profile(name=asked.name)) as table:
+        return await table.match(match_id).replay()
 
 
 def _at_a_service(asked: Asked, first: Callable[[Table, Profile], Screen[None]], match_id: str | None = None) -> int:
@@ -98,12 +93,12 @@ def _at_a_service(asked: Asked, first: Callable[[Table, Profile], Screen[None]],
         _say(wrong)
         return Exit.UNREADABLE
     except OSError as wrong:
-        _say(f"{wrong.filename or asked.tls_ca}: {wrong.strerror}")
+        _say(f"{wrong.filename}: {wrong.strerror}")
         return Exit.UNREADABLE
     except NotFound as refused:
         _say(f"{match_id}: {refused.why}")
         return Exit.UNREADABLE
-    except RollbookError as error:
+    except (Failed, RollbookError) as error:
         return _told(asked, error)
 
 
@@ -127,22 +122,25 @@ async def _shown(first: Screen[None], words: Words) -> int:
 
 
 def _table(asked: Asked, profile: Profile) -> Table:
-    authorities = None if asked.tls_ca is None else asked.tls_ca.expanduser().read_bytes()
     return connect(
-        asked.service,
+        asked.at.service,
         name=profile.name,
-        token=asked.token,
-        authorities=authorities,
+        token=asked.at.token,
+        authorities=asked.at.authorities,
         keep=profile.guests,
         heads=asked.heads,
     )
 
 
-def _told(asked: Asked, error: RollbookError) -> int:
-    if isinstance(error, Unreachable):
-        _say(asked.words("no_service", address=asked.service))
-    else:
-        _say(error)
+def _told(asked: Asked, error: Failed | RollbookError) -> int:
+    match error:
+        case Failed():
+            _say(error.why)
+            return error.code
+        case Unreachable():
+            _say(asked.words("no_service", address=asked.at.service))
+        case _:
+            _say(error)
     return Exit.WRONG
 
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit, usage, worst
+from rollbook.cli.exits import Exit, Failed, usage, worst
 from rollbook.cli.progress import Progress
-from rollbook.replay_file.atomic import appearing
+from rollbook.files import write_file
 from rollbook.replay_file.kept_heads import read_heads
 from rollbook.replay_file.key_lines import read_keys
 from rollbook.replay_file.lines import WrongLine
@@ -24,7 +24,7 @@ from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.audit.workers import audit_all
 from rollbook_replays.report import Report
 from rollbook_replays.text import printable
-from rollbook_replays.tournament.bundle import Entry
+from rollbook_replays.tournament.bundle import BundledReplay
 from rollbook_replays.tournament.judgement import Judgement, judge
 
 LARGEST_TEXT = 64 << 20
@@ -87,9 +87,9 @@ def audit(
     try:
         keys = {name: known for file in key for name, known in _read(file, read_keys).items()}
         heads = [kept for file in head for kept in _read(file, read_heads)]
-    except _CannotRead as refused:
-        print(refused, file=sys.stderr)
-        return refused.code
+    except Failed as failed:
+        print(failed.why, file=sys.stderr)
+        return failed.code
     found = Found.at(paths)
     if not found.sources and not found.bundles and not found.broken:
         print("there are no replay files there: their names end in .rollbook", file=sys.stderr)
@@ -102,7 +102,7 @@ def audit(
     with Progress("files", len(found.sources)) as progress:
         for source, audited in audit_all(found.sources, keys, heads, min(jobs or cores, cores)):
             verdicts.tell(source.name, audited)
-            if isinstance(source, Entry):
+            if isinstance(source, BundledReplay):
                 entries[source.bundle].append(audited)
             progress.one_more(audited.events)
     for bundle in found.bundles:
@@ -147,8 +147,7 @@ class _Verdicts:
     def publish(self, file: Path) -> None:
         """Write the page; the verdicts stand even where that fails."""
         try:
-            with appearing(file) as whole:
-                whole.write(self.page.html().encode())
+            write_file(file, self.page.html().encode())
         except OSError as wrong:
             self.codes.add(Exit.WRONG)
             print(f"{file}: {wrong.strerror}", file=sys.stderr)
@@ -159,28 +158,20 @@ class _Verdicts:
         return ", ".join(f"{self._count[verdict]:,} {verdict}" for verdict in Verdict if self._count[verdict])
 
 
-class _CannotRead(Exception):
-    """A file of keys or heads."""
-
-    def __init__(self, why: str, code: Exit) -> None:
-        super().__init__(why)
-        self.code = code
-
-
 def _read(file: Path, read: Callable[[str], Read]) -> Read:
     try:
         with file.open("rb") as opened:
             data = opened.read(LARGEST_TEXT + 1)
     except OSError as wrong:
-        raise _CannotRead(f"{file}: {wrong.strerror}", Exit.UNREADABLE) from None
+        raise Failed(Exit.UNREADABLE, f"{file}: {wrong.strerror}") from None
     if len(data) > LARGEST_TEXT:
-        raise _CannotRead(f"{file}: larger than {LARGEST_TEXT} bytes", Exit.UNREADABLE)
+        raise Failed(Exit.UNREADABLE, f"{file}: larger than {LARGEST_TEXT} bytes")
     try:
         return read(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise _CannotRead(f"{file}: not UTF-8", Exit.UNREADABLE) from None
+        raise Failed(Exit.UNREADABLE, f"{file}: not UTF-8") from None
     except WrongLine as wrong:
-        raise _CannotRead(f"{file}:{wrong}", Exit.WRONG) from None
+        raise Failed(Exit.WRONG, f"{file}:{wrong}") from None
 
 
 def _json(name: str, audited: Audited) -> str:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from cyclopts import App, Parameter
 
-from rollbook.cli.exits import Exit, usage
+from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.files import appearing
 from rollbook.identity.keys import load
 from rollbook.identity.refusals import KeyRefused
-from rollbook.replay_file.atomic import appearing
 from rollbook_replays.audit.sources import Source, sources
 from rollbook_replays.audit.verdicts import Audited
 from rollbook_replays.audit.workers import audit_all
@@ -24,14 +24,6 @@ bundle = App(
     help="Pack a tournament into one signed file, which `rollbook audit` judges.",
     default_parameter=Parameter(show_default=False),
 )
-
-
-class _Refused(Exception):
-    """Why there is no bundle, with its exit code."""
-
-    def __init__(self, code: Exit, why: str) -> None:
-        super().__init__(why)
-        self.code = code
 
 
 @bundle.command
@@ -75,9 +67,9 @@ def create(
         _judge(read_manifest(described), found)
         with appearing(out) as file:
             write_bundle(file, described, {audited.match_id: source.read for source, audited in found}, private)
-    except _Refused as refused:
-        print(refused, file=sys.stderr)
-        return refused.code
+    except Failed as failed:
+        print(failed.why, file=sys.stderr)
+        return failed.code
     except WrongManifest as wrong:
         print(f"{manifest}: {wrong}", file=sys.stderr)
         return Exit.WRONG
@@ -98,13 +90,13 @@ def _manifest(path: Path) -> bytes:
 def _found(paths: tuple[Path, ...], jobs: int) -> list[tuple[Source, Audited]]:
     found = [source for path in paths for source in sources(path)]
     if not found:
-        raise _Refused(Exit.UNREADABLE, "there are no replay files there: their names end in .rollbook")
+        raise Failed(Exit.UNREADABLE, "there are no replay files there: their names end in .rollbook")
     audited = list(audit_all(found, {}, (), jobs))
     for source, match in audited:
         if match.unreadable:
-            raise _Refused(Exit.UNREADABLE, f"{source.name}: {match.unreadable}")
+            raise Failed(Exit.UNREADABLE, f"{source.name}: {match.unreadable}")
         if not is_match_id(match.match_id):
-            raise _Refused(Exit.WRONG, f"{source.name}: {match.match_id!r} cannot be the name of a file")
+            raise Failed(Exit.WRONG, f"{source.name}: {match.match_id!r} cannot be the name of a file")
     return audited
 
 
@@ -113,10 +105,10 @@ def _judge(manifest: Manifest, found: list[tuple[Source, Audited]]) -> None:
     named: dict[str, Audited] = {}
     for source, audited in found:
         if audited.match_id in named:
-            raise _Refused(Exit.WRONG, f"{source.name}: match {audited.match_id} is given twice")
+            raise Failed(Exit.WRONG, f"{source.name}: match {audited.match_id} is given twice")
         named[audited.match_id] = audited
     judgement = judge_matches(manifest, list(named.items()), [], [])
     if judgement.findings:
-        raise _Refused(Exit.WRONG, "\n".join(map(str, judgement.findings)))
+        raise Failed(Exit.WRONG, "\n".join(map(str, judgement.findings)))
     for line in judgement.table():
         print(line)

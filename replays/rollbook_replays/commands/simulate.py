@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
 from rollbook.cli.progress import Progress
+from rollbook.files import write_file
 from rollbook.match.codec.notation import write
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import find
@@ -126,7 +127,7 @@ def _write_all(out: Path, matches: int, simulations: Iterator[Simulation], write
 
 def _write_plain(out: Path, simulation: Simulation) -> None:
     lines = "".join(write(simulation.header, simulation.events()))
-    _write_whole(out / f"{simulation.opened.match_id}.jsonl", lines.encode("utf-8"))
+    write_file(out / f"{simulation.opened.match_id}.jsonl", lines.encode("utf-8"), durable=False)
 
 
 def _replay_writer(out: Path, seed: int) -> WriteMatch:
@@ -140,17 +141,10 @@ def _replay_writer(out: Path, seed: int) -> WriteMatch:
     published = out / "KEY.pub"
     others = published.read_text(encoding="ascii") if published.exists() else ""
     if keys.public not in others:
-        _write_whole(published, (others + keys.public).encode("ascii"))
+        write_file(published, (others + keys.public).encode("ascii"), durable=False)
 
     def write_match(out: Path, simulation: Simulation) -> None:
         data = write_replay(record(simulation, keys.heads), keys.replays)
-        _write_whole(out / f"{simulation.opened.match_id}{SUFFIX}", data)
+        write_file(out / f"{simulation.opened.match_id}{SUFFIX}", data, durable=False)
 
     return write_match
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write under another name first, so that a file with the right name is always whole."""
-    unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(data)
-    unfinished.replace(path)

@@ -59,7 +59,7 @@ class NotABundle(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BundledReplay:
     """One replay in a bundle: where its bytes stand."""
 
     bundle: Path
@@ -90,7 +90,7 @@ class Bundle:
 
     path: Path
     manifest: Manifest
-    sources: tuple[Entry, ...]
+    sources: tuple[BundledReplay, ...]
     """The replays, by ascending name."""
     key_id: str
     """Whose signature this is."""
@@ -127,7 +127,7 @@ def write_bundle(
         for match_id in sorted(matches):
             add(f"{FOLDER}{match_id}{SUFFIX}", matches[match_id]())
         signature = key.sign(_signed(digests))
-        add(SIGNATURE, f"{key_id(key.public_key()).hex()} {signature.hex()}\n".encode("ascii"))
+        add(SIGNATURE, f"{key_id(key.public_key())} {signature.hex()}\n".encode("ascii"))
 
 
 def _signed(entries: Iterable[tuple[str, str]]) -> bytes:
@@ -167,7 +167,7 @@ def open_bundle(path: Path) -> Bundle:
     )
 
 
-def _entries(path: Path, file: BinaryIO) -> dict[str, Entry]:
+def _entries(path: Path, file: BinaryIO) -> dict[str, BundledReplay]:
     size = file.seek(0, io.SEEK_END)
     _check_directory(file, size)
     try:
@@ -175,7 +175,7 @@ def _entries(path: Path, file: BinaryIO) -> dict[str, Entry]:
             infos = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as broken:
         raise NotABundle(f"this is no whole zip archive: {broken}") from None
-    entries: dict[str, Entry] = {}
+    entries: dict[str, BundledReplay] = {}
     end = 0
     for info in sorted(infos, key=lambda info: info.header_offset):
         _check_entry(info)
@@ -187,7 +187,7 @@ def _entries(path: Path, file: BinaryIO) -> dict[str, Entry]:
         if start + info.file_size > size:
             raise NotABundle(f"{info.filename} goes beyond the end of the file")
         end = start + info.file_size
-        entries[info.filename] = Entry(path, info.filename, start, info.file_size)
+        entries[info.filename] = BundledReplay(path, info.filename, start, info.file_size)
     return entries
 
 
@@ -239,20 +239,20 @@ def _start(file: BinaryIO, info: zipfile.ZipInfo) -> int:
     return info.header_offset + _LOCAL.size + int(name_length) + int(extra_length)
 
 
-def _digest(file: BinaryIO, entry: Entry) -> str:
+def _digest(file: BinaryIO, entry: BundledReplay) -> str:
     digest = hashlib.sha256()
     for chunk in _chunks(file, entry):
         digest.update(chunk)
     return digest.hexdigest()
 
 
-def _chunks(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
+def _chunks(file: BinaryIO, entry: BundledReplay) -> Iterator[bytes]:
     file.seek(entry.start)
     for taken in range(0, entry.size, _CHUNK):
         yield file.read(min(_CHUNK, entry.size - taken))
 
 
-def _part(file: BinaryIO, entries: Mapping[str, Entry], name: str, most: int) -> bytes:
+def _part(file: BinaryIO, entries: Mapping[str, BundledReplay], name: str, most: int) -> bytes:
     if name not in entries:
         raise NotABundle(f"there is no {name}")
     if entries[name].size > most:

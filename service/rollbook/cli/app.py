@@ -1,6 +1,7 @@
 """The command line: a table of commands, each loaded only when it is called or listed.
 
-A package adds a command with an entry point of the group `rollbook.commands`.
+A package adds a command with an entry point of the group `rollbook.commands`, and one that only a service calls, and no
+help lists, with one of `rollbook.processes`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from importlib.metadata import entry_points
 
 from cyclopts import App, CycloptsError, Parameter
 
-from rollbook import __version__
+from rollbook import __version__, processes
 from rollbook.cli.exits import Exit
 
 HELP = """Match service for dice and card games: play, watch, replay, audit.
@@ -37,6 +38,8 @@ def app(*, loaded: bool) -> App:
     )
     for command in sorted(entry_points(group="rollbook.commands"), key=lambda point: point.name):
         table.command(command.load() if loaded else command.value, name=command.name)
+    for process in entry_points(group=processes.GROUP):
+        table.command(process.value, name=process.name, show=False)
     return table
 
 
@@ -47,6 +50,8 @@ def main() -> None:
 
 def run(words: list[str]) -> int:
     """The exit code of the command that the words ask for."""
+    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     names_a_command = bool(words) and not words[0].startswith("-")
     code: int = Exit.GOOD
     try:

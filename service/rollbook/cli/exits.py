@@ -17,6 +17,16 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+class Failed(Exception):
+    """What ends a command, with its exit code."""
+
+    def __init__(self, code: Exit, why: str) -> None:
+        """Keep both."""
+        super().__init__(code, why)
+        self.code = code
+        self.why = why
+
+
 def worst(codes: set[Exit]) -> Exit:
     """The exit code of several: 1 before 3 before 2."""
     for code in (Exit.WRONG, Exit.UNREADABLE, Exit.UNVERIFIED):

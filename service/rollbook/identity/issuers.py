@@ -28,9 +28,9 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from rollbook.identity.keys import public_text
-from rollbook.identity.refusals import Refused
+from rollbook.identity.refusals import IdentityRefused
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, TrustedIssuer
+from rollbook.replay_file.key_lines import read_key
 
 LONGEST_FILE: Final = 65_536
 MOST_KEYS: Final = 64
@@ -49,7 +49,7 @@ class IssuerReason(StrEnum):
     KEYS_REFUSED = "keys_refused"
 
 
-class IssuerRefused(Refused[IssuerReason]):
+class IssuerRefused(IdentityRefused[IssuerReason]):
     """No issuer is trusted by this file."""
 
 
@@ -113,14 +113,11 @@ def _keys(keys: Any) -> dict[str, Ed25519PublicKey]:
 
 
 def _key_line(number: int, line: str) -> tuple[str, Ed25519PublicKey]:
-    kid, _, digits = line.partition(" ")
     try:
-        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(digits))
+        return read_key(line)
     except ValueError:
-        public = None
-    if public is None or public_text(public) != line:
-        raise _no_key(number, "is not what `rollbook key` prints: a key id, a space, and the public key it belongs to")
-    return kid, public
+        why = "is not what `rollbook key` prints: a key id, a space, and the public key it belongs to"
+        raise _no_key(number, why) from None
 
 
 def _web_key(number: int, key: Any) -> tuple[str, Ed25519PublicKey]:

@@ -9,12 +9,10 @@ sign as the service, so only its owner may.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -25,23 +23,13 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from rollbook.files import create_file, sync_folder
 from rollbook.identity.refusals import KeyReason, KeyRefused
-
-KEY_ID_DIGITS: Final = 16
+from rollbook.replay_file.key_lines import key_id, key_line, read_key
 
 _LONGEST_KEY_FILE = 4096
 _REACHED_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
-
-def key_id(key: Ed25519PublicKey) -> str:
-    """The name of a key: sixteen hexadecimal digits of its hash."""
-    return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:KEY_ID_DIGITS]
-
-
-def public_text(key: Ed25519PublicKey) -> str:
-    """A public key in one line: key id and key, hexadecimal."""
-    return f"{key_id(key)} {key.public_bytes_raw().hex()}"
 
 
 def load(path: Path) -> Ed25519PrivateKey:
@@ -65,7 +53,8 @@ def load(path: Path) -> Ed25519PrivateKey:
 def load_or_create(path: Path) -> Ed25519PrivateKey:
     """The key in the file, which is created if it is not there; its public key is published before it is returned."""
     if not path.exists():
-        _create(path)
+        pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        create_file(path, pem, 0o600)
     key = load(path)
     _publish(path, key.public_key())
     return key
@@ -80,25 +69,6 @@ def published(path: Path) -> dict[str, Ed25519PublicKey]:
         return {}
 
 
-def _create(path: Path) -> None:
-    # A link to a file that is whole and durable, under a name that must not exist yet: nobody sees half a key, and only
-    # one process can be first. What a crash leaves is a file that nothing ever reads.
-    pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
-    fresh = Path(name)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-            file.write(pem)
-            file.flush()
-            os.fsync(descriptor)
-        path.hardlink_to(fresh)
-    except FileExistsError:
-        pass
-    finally:
-        fresh.unlink()
-    _sync_folder(path.parent)
-
-
 def _published_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.public")
 
@@ -110,10 +80,10 @@ def _publish(path: Path, key: Ed25519PublicKey) -> None:
             return
         file.seek(0)
         file.truncate(file.read().rfind(b"\n") + 1)
-        file.write(public_text(key).encode("ascii") + b"\n")
+        file.write(key_line(key).encode("ascii") + b"\n")
         file.flush()
         os.fsync(file.fileno())
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _read_published(file: BinaryIO) -> dict[str, Ed25519PublicKey]:
@@ -124,14 +94,12 @@ def _read_published(file: BinaryIO) -> dict[str, Ed25519PublicKey]:
     # What stands behind the end of the last line is what a crash left of a line; that key has not signed anything.
     for number, line in enumerate(file.read().split(b"\n")[:-1], start=1):
         try:
-            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(line.decode("ascii").partition(" ")[2]))
+            name, key = read_key(line.decode("ascii"))
         except ValueError:
-            key = None
-        if key is None or public_text(key).encode("ascii") != line:
             raise KeyRefused(
                 KeyReason.PUBLISHED_MALFORMED, f"line {number} of the published keys is not a key id and its public key"
-            )
-        keys[key_id(key)] = key
+            ) from None
+        keys[name] = key
     return keys
 
 
@@ -151,11 +119,3 @@ def _mode(file: BinaryIO) -> int:
 def _exposed(file: BinaryIO, what: str) -> KeyRefused:
     mode = f"the mode of {Path(file.name).name} is {stat.S_IMODE(_mode(file)):04o}"
     return KeyRefused(KeyReason.KEY_EXPOSED, f"{mode}: only its owner may {what}")
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

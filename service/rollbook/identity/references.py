@@ -27,7 +27,7 @@ def player_reference(salt: bytes, subject: str) -> bytes:
 
 
 def request_hash(subject: str, request_id: str) -> bytes:
-    """By what the fold knows a request again: the id belongs to its subject, and two subjects may choose the same."""
+    """Hash that identifies a retried request: the id belongs to its subject, and two subjects may choose the same."""
     return _hash(b"rollbook/1/request", subject.encode(), request_id.encode())
 
 

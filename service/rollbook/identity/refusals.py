@@ -49,7 +49,7 @@ class KeyReason(StrEnum):
 R = TypeVar("R", bound=StrEnum)
 
 
-class Refused(Exception, Generic[R]):
+class IdentityRefused(Exception, Generic[R]):
     """`reason` is stable and for programs, `why` is a sentence for people."""
 
     def __init__(self, reason: R, why: str) -> None:
@@ -63,13 +63,13 @@ class Refused(Exception, Generic[R]):
         return self.why
 
 
-class TokenRefused(Refused[TokenReason]):
-    """Whoever sent this token is nobody."""
+class TokenRefused(IdentityRefused[TokenReason]):
+    """The token is rejected."""
 
 
-class NameRefused(Refused[NameReason]):
+class NameRefused(IdentityRefused[NameReason]):
     """No player may have this name."""
 
 
-class KeyRefused(Refused[KeyReason]):
+class KeyRefused(IdentityRefused[KeyReason]):
     """Nothing is signed with this key file."""

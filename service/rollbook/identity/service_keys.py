@@ -10,20 +10,20 @@ Each is made when it is first needed. Replicas of one service need the same four
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import secrets
 import stat
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from rollbook.identity.keys import key_id, load, load_or_create, published
+from rollbook.files import create_file
+from rollbook.identity.keys import load, load_or_create, published
 from rollbook.identity.refusals import KeyRefused
+from rollbook.replay_file.key_lines import key_id
 
 SERVICE_KEY_BYTES: Final = 32
 
@@ -51,7 +51,7 @@ class SigningKey:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Keys:
+class ServiceKeys:
     """All keys of a service."""
 
     head: SigningKey
@@ -60,7 +60,7 @@ class Keys:
     service: bytes
 
     @classmethod
-    def in_directory(cls, data: Path, head_key: Path | None = None) -> Keys:
+    def in_directory(cls, data: Path, head_key: Path | None = None) -> ServiceKeys:
         """Load the keys, making those that are missing; only a head key that is kept elsewhere must be there."""
         return cls(
             head=_signing(data / "head.key") if head_key is None else _signing(head_key, must_exist=True),
@@ -97,7 +97,7 @@ def _note_published(path: Path) -> None:
 def _service_key(path: Path) -> bytes:
     try:
         if not path.exists():
-            _create(path)
+            create_file(path, secrets.token_bytes(SERVICE_KEY_BYTES), 0o600)
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             key = file.read(SERVICE_KEY_BYTES + 1)
@@ -110,23 +110,3 @@ def _service_key(path: Path) -> bytes:
     if len(key) != SERVICE_KEY_BYTES:
         raise KeyFileRefused(f"{path}: it does not hold the {SERVICE_KEY_BYTES} bytes that it was made with")
     return key
-
-
-def _create(path: Path) -> None:
-    """Make the file appear whole, and only if it is not there: of several processes exactly one wins."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
-    fresh = Path(name)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-            file.write(secrets.token_bytes(SERVICE_KEY_BYTES))
-            file.flush()
-            os.fsync(descriptor)
-        with contextlib.suppress(FileExistsError):
-            path.hardlink_to(fresh)
-    finally:
-        fresh.unlink()
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

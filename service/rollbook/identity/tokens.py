@@ -10,21 +10,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from cachetools import LRUCache
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 from joserfc.jws import CompactSignature, extract_compact, validate_compact
 
-from rollbook.identity.keys import key_id
 from rollbook.identity.names import player_name
 from rollbook.identity.refusals import NameRefused, TokenReason, TokenRefused
+from rollbook.replay_file.key_lines import key_id
 
 ALGORITHM: Final = "Ed25519"
 """What RFC 9864 calls it; the older name `EdDSA` may mean another curve and is refused."""
@@ -156,7 +156,7 @@ class Verifier:
         self._clock = clock
         self._audience = audience
         self._leeway_seconds = leeway_seconds
-        self._remembered: OrderedDict[bytes, _Genuine] = OrderedDict()
+        self._remembered: LRUCache[bytes, _Genuine] = LRUCache(MOST_REMEMBERED)
 
     def verify(self, token: str | bytes) -> Subject:
         """Whose token this is, or TokenRefused; it raises nothing else, whatever the token holds.
@@ -172,8 +172,6 @@ class Verifier:
         if subject.role not in self._trusted[subject.issuer].roles:
             raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "the token's issuer may not give this role")
         self._remembered[digest] = genuine
-        if len(self._remembered) > MOST_REMEMBERED:
-            self._remembered.popitem(last=False)
         return subject
 
     @property

@@ -1,4 +1,4 @@
-"""The chain of a match's events, by the bytes of scheme `fair/1`: links, positions, and heads.
+"""The chain of a match's events, by the bytes of scheme `fair/1`: links, positions, heads, commitments of seats.
 
 Nothing else of the project is imported here, so that clients and auditors share it.
 """
@@ -50,6 +50,11 @@ def genesis(match_id: str) -> bytes:
 def link(event: bytes) -> bytes:
     """The link that the next event carries; an event's own bytes hold the link before it."""
     return hashlib.sha256(b"rollbook/1/link" + event).digest()
+
+
+def entropy_commitment(entropy: bytes) -> bytes:
+    """What a seat tells of its entropy when it is taken."""
+    return hashlib.sha256(b"rollbook/1/entropy" + entropy).digest()
 
 
 def head(match_id: str, sequence: int, last_link: bytes) -> bytes:

@@ -41,11 +41,6 @@ def commitment(secret: bytes) -> bytes:
     return _sha256(b"rollbook/1/commit", secret)
 
 
-def entropy_commitment(entropy: bytes) -> bytes:
-    """What a seat tells of its entropy when it is taken."""
-    return _sha256(b"rollbook/1/entropy", entropy)
-
-
 def match_key(secret: bytes, match_id: str, entropy: Sequence[bytes]) -> bytes:
     """The key of all draws; a seat that brought no entropy has the empty string."""
     seats = b"".join(_sha256(b"rollbook/1/seat", brought) for brought in entropy)

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rollbook.match.chain import Entry, Position, genesis
+from rollbook.match.chain import Entry, Position, entropy_commitment, genesis
 from rollbook.match.clock import SECOND_MS, Clock
 from rollbook.match.codec.envelope import Logged, read_bytes, read_secret
-from rollbook.match.dice import Dice, commitment, entropy_commitment, match_key
+from rollbook.match.dice import Dice, commitment, match_key
 from rollbook.match.events import (
     LOG_LOST,
     Chosen,

@@ -119,7 +119,7 @@ def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
     if len(body) > LARGEST_FILE:
         raise ValueError(f"a replay of {len(body)} bytes is larger than any match")
     header = _HEADER.pack(MAGIC, VERSION, 0, len(body))
-    counted = _COUNT.pack(len(replay.events)) + link(replay.events[-1]) + key_id(key.public_key())
+    counted = _COUNT.pack(len(replay.events)) + link(replay.events[-1]) + bytes.fromhex(key_id(key.public_key()))
     signature = key.sign(_FILE_LABEL + hashlib.sha256(header + body + counted).digest())
     return header + body + _named(replay, key) + counted + signature
 

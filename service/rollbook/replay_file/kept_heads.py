@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rollbook.match.chain import Position
 from rollbook.replay_file.lines import WrongLine
 
 LONGEST_LINE: Final = 1_000
@@ -29,6 +30,11 @@ class WitnessedHead:
     key_id: str
     """Whose signature it is: sixteen hexadecimal digits."""
     signature: bytes
+
+    @property
+    def position(self) -> Position:
+        """The position that it vouches for."""
+        return Position(self.sequence, self.link)
 
 
 def read_heads(text: str) -> list[WitnessedHead]:

@@ -86,7 +86,7 @@ def record(simulation: Simulation, head_key: Ed25519PrivateKey) -> Replay:
 
 def _head(match_id: str, last: Logged, key: Ed25519PrivateKey) -> Head:
     signature = sign_head(key, match_id, last.sequence, last.link)
-    return Head(last.sequence, last.link, key_id(key.public_key()).hex(), signature)
+    return Head(last.sequence, last.link, key_id(key.public_key()), signature)
 
 
 def _derived(label: bytes, seed: int) -> Ed25519PrivateKey:

@@ -11,8 +11,8 @@ from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
-from rollbook.server.demo import Demo
 from rollbook.server.finished import Finished
+from rollbook.server.house import HouseProcess
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.metrics import MeasuredLog
 from rollbook.server.rpc.errors import Refusing
@@ -21,7 +21,6 @@ from rollbook.server.rpc.identity import IdentityService, guest_verifier
 from rollbook.server.rpc.match import MatchService
 from rollbook.server.rpc.replay import ReplayServicer
 from rollbook.server.service import Service
-from rollbook.server.settings import DEMO_SECONDS
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
@@ -58,12 +57,10 @@ async def assemble(foundation: Foundation) -> Assembly:
     settings = foundation.settings
     archivist = Archivist(service, log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
     await archivist.start()
-    demo = Demo(service, foundation.settings.demo_seconds or DEMO_SECONDS)
-    if foundation.settings.demo_seconds is not None:
-        demo.start()
+    demo = settings.demo_seconds
+    house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
 
     async def close() -> None:
-        await demo.close()
         await sweeper.close()
         await archivist.close()
 
@@ -72,7 +69,6 @@ async def assemble(foundation: Foundation) -> Assembly:
             Servicer(
                 match_pb2.DESCRIPTOR.services_by_name["MatchService"].full_name,
                 lambda server: add_MatchServiceServicer_to_server(matches, server),
-                drain=demo.drain,
                 close=close,
             ),
             Servicer(
@@ -92,6 +88,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             ),
         ],
         [Refusing(service.metrics.refused)],
+        [] if house is None else [house],
     )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 
+from rollbook.files import Step, no_step
 from rollbook.match.chain import Entry
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
@@ -20,7 +21,7 @@ from rollbook.server.out.replay_export import sealed_replay
 from rollbook.server.service import Service
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole, whole_log
 from rollbook.storage.archive.marker import OtherArchive, open_archive, settle
-from rollbook.storage.archive.port import Archive, ArchiveUnavailable, Step, no_step
+from rollbook.storage.archive.port import Archive, ArchiveUnavailable
 from rollbook.storage.port import Hole, StoreUnavailable
 from rollbook.v1.events_pb2 import Event
 

@@ -1,53 +1,45 @@
 """Audits of files that strangers send: each in a process of its own, a few at a time, for a bounded time.
 
-So nothing that is in a file slows the players down, and nothing that it does to its auditor outlasts it. As a program,
-`python -m rollbook.server.auditors` audits what comes on standard input: the length of the lines with the public keys
-(four bytes, big-endian), those lines, the file. It knows neither gRPC nor the store.
+So nothing that is in a file slows the players down, and nothing that it does to its auditor outlasts it. The auditor is
+the command `rollbook audit-worker`, of which the service knows only the name and what is said over its pipes: a frame
+with the public keys and one with the file go in, a frame with the AuditReplayResponse comes out.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import resource
-import struct
-import sys
-from dataclasses import dataclass
+from asyncio.subprocess import DEVNULL
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
-from rollbook.replay_file.key_lines import read_keys
-from rollbook_replays.audit.audit import audit
-from rollbook_replays.audit.verdicts import Verdict
+from google.protobuf.message import DecodeError
+
+from rollbook import processes
+from rollbook.v1.replay_pb2 import VERDICT_UNREADABLE, VERDICT_UNSPECIFIED, AuditReplayResponse, Verdict
+
+COMMAND: Final = "audit-worker"
 
 MOST_AUDITS: Final = 2
 """At once; others wait for their turn."""
 
 AUDIT_SECONDS: Final = 60
-MOST_MEMORY_BYTES: Final = 1 << 30
+MOST_ANSWER_BYTES: Final = 64 << 10
 
-_LENGTH = struct.Struct(">I")
 _BROKEN_OFF: Final = "the audit of this file takes more time or memory than that of any match"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an audit came to, as it is told to whoever sent the file."""
-
-    verdict: Verdict
-    match_id: str = ""
-    event: int | None = None
-    check: str = ""
-    expected: str = ""
-    found: str = ""
-    missing: tuple[str, ...] = ()
+class NotInstalled(Exception):
+    """No installed package has the auditor."""
 
 
 class Auditors:
     """Audits with the public keys of this service."""
 
-    def __init__(self, keys: str) -> None:
-        """Audit with the keys in these lines."""
+    def __init__(self, keys: str, command: str = COMMAND) -> None:
+        """Audit with the keys in these lines, by the command of this name."""
         self._keys = keys.encode("ascii")
+        self._words = processes.command(command)
         self._free = asyncio.Semaphore(MOST_AUDITS)
 
     async def close(self) -> None:
@@ -57,50 +49,34 @@ class Auditors:
         for _ in range(MOST_AUDITS):
             self._free.release()
 
-    async def audit(self, data: bytes) -> Outcome:
+    def check_installed(self) -> None:
+        """NotInstalled if there is nobody to audit."""
+        if self._words is None:
+            raise NotInstalled
+
+    async def audit(self, data: bytes) -> AuditReplayResponse:
         """Have a file audited, after those that came before."""
+        if self._words is None:
+            raise NotInstalled
         async with self._free:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "rollbook.server.auditors"),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
-            )
-            try:
-                async with asyncio.timeout(AUDIT_SECONDS):
-                    said, _ = await process.communicate(_LENGTH.pack(len(self._keys)) + self._keys + data)
-            except TimeoutError:
-                said = b""
-            finally:
-                if process.returncode is None:
-                    process.kill()
-                    await process.wait()
-        if process.returncode or not said:
-            return Outcome(Verdict.UNREADABLE, found=_BROKEN_OFF)
-        told = json.loads(said)
-        return Outcome(**(told | {"verdict": Verdict(told["verdict"]), "missing": tuple(told["missing"])}))
+            return await self._audit(self._words, data)
+
+    async def _audit(self, words: Sequence[str], data: bytes) -> AuditReplayResponse:
+        try:
+            async with processes.running(words, stderr=DEVNULL) as auditor, asyncio.timeout(AUDIT_SECONDS):
+                answer = await _ask(auditor, processes.frame(self._keys) + processes.frame(data))
+        except (TimeoutError, processes.CutOff, DecodeError):
+            answer = None
+        return answer or AuditReplayResponse(verdict=VERDICT_UNREADABLE, found=_BROKEN_OFF)
 
 
-def main() -> None:
-    """Audit what comes on standard input."""
-    resource.setrlimit(resource.RLIMIT_CPU, (AUDIT_SECONDS, AUDIT_SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
-    (length,) = _LENGTH.unpack(sys.stdin.buffer.read(_LENGTH.size))
-    keys = read_keys(sys.stdin.buffer.read(length).decode("ascii"))
-    audited = audit(sys.stdin.buffer.read(), keys)
-    diverged = audited.divergence
-    outcome = {
-        "verdict": audited.verdict,
-        "match_id": audited.match_id,
-        "event": None if diverged is None else diverged.event,
-        "check": "" if diverged is None else diverged.check,
-        "expected": "" if diverged is None else diverged.expected,
-        "found": audited.unreadable if diverged is None else diverged.found,
-        "missing": audited.missing,
-    }
-    sys.stdout.write(json.dumps(outcome))
-
-
-if __name__ == "__main__":
-    main()
+async def _ask(auditor: processes.Child, question: bytes) -> AuditReplayResponse | None:
+    """What the auditor answers; nothing if that is no verdict, or its end is no good one."""
+    auditor.stdin.write(question)
+    # Of an auditor that has ended meanwhile, the missing answer tells.
+    with suppress(BrokenPipeError, ConnectionResetError):
+        await auditor.stdin.drain()
+    auditor.stdin.close()
+    answer = AuditReplayResponse.FromString(await processes.receive_frame(auditor.stdout, MOST_ANSWER_BYTES))
+    is_verdict = answer.verdict in Verdict.values() and answer.verdict != VERDICT_UNSPECIFIED
+    return answer if is_verdict and await auditor.wait() == 0 else None

@@ -13,14 +13,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import grpc
 import structlog
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from rollbook.identity.service_keys import KeyFileUnreadable, Keys
+from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
 from rollbook.server.metrics import Metrics, exposed
 from rollbook.server.rpc.call_log import CallLog
 from rollbook.server.rpc.draining import Draining
@@ -66,7 +66,7 @@ class Foundation:
 
     settings: Settings
     log: RedisLog
-    keys: Keys
+    keys: ServiceKeys
     metrics: Metrics = field(default_factory=Metrics)
 
 
@@ -98,6 +98,19 @@ class Listening:
     head_key_id: str
 
 
+class Companion(Protocol):
+    """A client that the service itself has: it begins when the service listens, and ends before the service does."""
+
+    def start(self, address: Listen) -> None:
+        """Begin to call the service, which listens here."""
+
+    async def drain(self) -> None:
+        """Finish what is under way; when it returns, the companion calls no more."""
+
+    async def close(self) -> None:
+        """End it, finished or not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assembly:
     """Everything that a service offers."""
@@ -105,6 +118,7 @@ class Assembly:
     servicers: Sequence[Servicer]
     interceptors: Sequence[grpc.aio.ServerInterceptor] = ()
     """Around every call, the first of them outermost; outside of them all the call is logged."""
+    companions: Sequence[Companion] = ()
 
 
 Assemble = Callable[[Foundation], Awaitable[Assembly]]
@@ -152,7 +166,7 @@ class _Running:
     server: grpc.aio.Server
     health: Health
     draining: Draining
-    servicers: Sequence[Servicer]
+    assembly: Assembly
 
     async def drain(self, signals: _Signals) -> Ended:
         """Let what is under way finish, for as long as it may take and nobody forces it."""
@@ -169,19 +183,24 @@ class _Running:
         return Ended.FORCED
 
     async def _let_finish(self) -> None:
-        self.draining.drain()
         try:
             async with asyncio.timeout(DRAIN_SECONDS):
-                endings = await asyncio.gather(*(each.drain() for each in self.servicers), return_exceptions=True)
-                for failure in endings:
-                    if isinstance(failure, Exception):
-                        structlog.get_logger().error("a drain has failed", exc_info=failure)
+                # Companions first, as long as their calls are answered.
+                await _drain(self.assembly.companions)
+                self.draining.drain()
+                await _drain(self.assembly.servicers)
                 # Only now does the server hang up: until then whoever calls is told why there is no answer.
                 await self.draining.finished()
         except TimeoutError:
             structlog.get_logger().warning("calls did not end in time")
         # What gRPC has not sent yet of the last answers goes out.
         await _stop(self.server, LAST_ANSWERS_SECONDS)
+
+
+async def _drain(parts: Sequence[Companion | Servicer]) -> None:
+    for failure in await asyncio.gather(*(part.drain() for part in parts), return_exceptions=True):
+        if isinstance(failure, Exception):
+            structlog.get_logger().error("a drain has failed", exc_info=failure)
 
 
 async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) -> _Running:
@@ -192,7 +211,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    keys = Keys.in_directory(settings.data, settings.head_key)
+    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
     log = await stack.enter_async_context(_connected(store, settings))
     assembly = await assemble(Foundation(settings, log, keys, metrics))
     servicers = assembly.servicers
@@ -215,7 +234,10 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     await health.set_serving(serving=True)
     await server.start()
     stack.push_async_callback(_stop, server)
-    return _Running(Listening(bound, settings, keys.head.key_id), store, log, server, health, draining, servicers)
+    for companion in assembly.companions:
+        stack.push_async_callback(companion.close)
+        companion.start(bound)
+    return _Running(Listening(bound, settings, keys.head.key_id), store, log, server, health, draining, assembly)
 
 
 async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
 from rollbook.match.chain import Entry
 from rollbook.match.events import Event
 from rollbook.server.settings import Listen
-from rollbook.storage.port import Appended, AppendResult, Conflict, LobbyEntry, Log, OutcomeUnknown
+from rollbook.storage.port import Appended, AppendResult, Conflict, Log, OutcomeUnknown
+from rollbook.storage.wrapped import WrappedLog
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_GETTING_READY,
     MATCH_STATE_OPEN,
@@ -135,31 +136,20 @@ class Metrics:
         self._sweeps.labels(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()).inc()
 
 
-class MeasuredLog:
-    """A log whose appends are counted and timed; everything else passes through."""
+class MeasuredLog(WrappedLog):
+    """A log whose appends are counted and timed."""
 
     def __init__(self, inner: Log, metrics: Metrics) -> None:
         """Measure this log."""
-        self._inner = inner
+        super().__init__(inner)
         self._metrics = metrics
 
-    async def append(  # noqa: PLR0913 - everything that is atomic
-        self,
-        match_id: str,
-        expected: int,
-        entries: Sequence[Entry],
-        *,
-        behind: bytes | None = None,
-        lobby: LobbyEntry | None = None,
-        not_before_ms: int | None = None,
-    ) -> AppendResult:
+    async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
         """Append, and count what comes of it."""
         began = time.perf_counter()
         told = "unavailable"
         try:
-            result = await self._inner.append(
-                match_id, expected, entries, behind=behind, lobby=lobby, not_before_ms=not_before_ms
-            )
+            result = await self._inner.append(match_id, expected, entries, **terms)
             if isinstance(result, Appended):
                 told = "appended"
             else:
@@ -170,42 +160,6 @@ class MeasuredLog:
         finally:
             self._metrics.appended(told, time.perf_counter() - began)
         return result
-
-    async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
-        """The entries behind `after`, at most so many, in order; none if there are none."""
-        return await self._inner.read(match_id, after, limit)
-
-    async def head(self, match_id: str) -> int:
-        """The sequence of the last entry; 0 if the match does not exist."""
-        return await self._inner.head(match_id)
-
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
-        return await self._inner.wait(after, timeout_seconds)
-
-    async def lobby(self) -> dict[str, bytes]:
-        """The summaries of all matches that the lobby lists."""
-        return await self._inner.lobby()
-
-    async def summary(self, match_id: str) -> bytes | None:
-        """What the lobby says of one match; nothing if it does not list it."""
-        return await self._inner.summary(match_id)
-
-    async def now_ms(self) -> int:
-        """The store's own clock."""
-        return await self._inner.now_ms()
-
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so."""
-        return await self._inner.beat(now_ms)
-
-    async def lease(self, holder: str, lease_ms: int) -> bool:
-        """Whether this holder sweeps, for so long from now on."""
-        return await self._inner.lease(holder, lease_ms)
-
-    async def close(self) -> None:
-        """Let go of connections; appends under way finish first."""
-        await self._inner.close()
 
 
 @asynccontextmanager

@@ -7,21 +7,21 @@ there. Whatever it refuses it names by its flag, with a sentence that says what 
 from __future__ import annotations
 
 import ipaddress
-import os
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal, Self, TypeAlias, get_args
 
+from platformdirs import user_data_path
+
+from rollbook import DEFAULT_ADDRESS
 from rollbook.storage.redis.address import parse
 from rollbook.storage.redis.connection import Durability
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
-DEFAULT_LISTEN: Final = "127.0.0.1:50051"
 HIGHEST_PORT: Final = 65_535
 
 _BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?")
@@ -99,7 +99,7 @@ class Listen:
             raise SettingRefused(
                 flag,
                 SettingReason.LISTEN_MALFORMED,
-                f"{text!r} is not host:port, such as {DEFAULT_LISTEN} or [::1]:50051",
+                f"{text!r} is not host:port, such as {DEFAULT_ADDRESS} or [::1]:50051",
             )
         if len(port) > len(str(HIGHEST_PORT)) or int(port) > HIGHEST_PORT:
             raise SettingRefused(
@@ -151,7 +151,7 @@ class Settings:
         cls,
         *,
         data: Path | None = None,
-        listen: str = DEFAULT_LISTEN,
+        listen: str = DEFAULT_ADDRESS,
         redis: str | None = None,
         durability: str = "fsync",
         tls_cert: Path | None = None,
@@ -180,7 +180,7 @@ class Settings:
         if redis is not None:
             _check_store(redis)
         return cls(
-            data=data_home() if data is None else data.expanduser().absolute(),
+            data=user_data_path("rollbook") if data is None else data.expanduser().absolute(),
             listen=address,
             redis=redis,
             durability=_durability(durability),
@@ -194,15 +194,6 @@ class Settings:
             trust_issuer=tuple(path.expanduser() for path in trust_issuer),
             demo_seconds=_demo_seconds(demo_seconds) if demo else None,
         )
-
-
-def data_home() -> Path:
-    """Where a user's data is kept, unless it is said otherwise."""
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "rollbook"
-    base = Path(os.environ.get("XDG_DATA_HOME", ""))
-    # The standard for these directories says to ignore a relative path.
-    return (base if base.is_absolute() else Path.home() / ".local" / "share") / "rollbook"
 
 
 def _tls(certificate: Path | None, key: Path | None) -> Tls | None:

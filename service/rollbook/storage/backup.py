@@ -21,7 +21,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Final
 
-from rollbook.replay_file.atomic import appearing
+from rollbook.files import appearing, sync_folder
 from rollbook.storage.embedded.data_directory import FORMAT
 
 if sys.version_info >= (3, 14):
@@ -101,7 +101,7 @@ def put_back(backup: Path, data: Path) -> None:
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    _sync_folder(data.parent)
+    sync_folder(data.parent)
 
 
 def _add(tar: tarfile.TarFile, data: Path, paths: list[Path]) -> int:
@@ -177,16 +177,8 @@ def _sync(folder: Path) -> None:
     for path in folder.rglob("*"):
         if path.is_dir():
             path.chmod(0o700)
-            _sync_folder(path)
+            sync_folder(path)
         else:
             with path.open("rb") as file:
                 os.fsync(file.fileno())
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_folder(folder)

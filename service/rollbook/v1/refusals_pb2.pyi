@@ -509,6 +509,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """The match is played by a ruleset that this server does not have. Cause: an older replica in a rolling upgrade.
     Code: UNAVAILABLE. Client: connect anew, perhaps to another replica, and repeat with the same request id.
     """
+    REFUSAL_REASON_AUDIT_NOT_INSTALLED: _RefusalReason.ValueType  # 235
+    """This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Code: UNAVAILABLE. Client:
+    audit it at home with `rollbook audit`.
+    """
 
 class RefusalReason(_RefusalReason, metaclass=_RefusalReasonEnumTypeWrapper):
     """Why. Each comment says what it means, its cause, the gRPC status code, and what the client should do. Names and
@@ -991,6 +995,10 @@ Client: connect anew, perhaps to another replica, and repeat with the same reque
 REFUSAL_REASON_RULESET_UNKNOWN: RefusalReason.ValueType  # 234
 """The match is played by a ruleset that this server does not have. Cause: an older replica in a rolling upgrade.
 Code: UNAVAILABLE. Client: connect anew, perhaps to another replica, and repeat with the same request id.
+"""
+REFUSAL_REASON_AUDIT_NOT_INSTALLED: RefusalReason.ValueType  # 235
+"""This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Code: UNAVAILABLE. Client:
+audit it at home with `rollbook audit`.
 """
 Global___RefusalReason: _TypeAlias = RefusalReason  # noqa: Y015
 

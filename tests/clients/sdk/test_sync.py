@@ -18,7 +18,7 @@ from tests.server.test_whole_service import free_port
 def test_a_whole_match_is_played_without_async(tmp_path: Path) -> None:
     """Two players in threads of their own, and one who watches; iterators can be left at any time."""
 
-    def player(match: sync.Match, random: Random) -> None:
+    def player(match: sync.SyncMatch, random: Random) -> None:
         match.ready()
         for moment in match.play():
             if moment.legal:
@@ -57,11 +57,11 @@ def test_a_whole_match_is_played_without_async(tmp_path: Path) -> None:
 
 def test_every_public_name_of_the_asynchronous_side_is_there() -> None:
     """What is added on one side and forgotten on the other would be found by a user."""
-    for asynchronous, waiting in ((sdk.Table, sync.Table), (sdk.Match, sync.Match)):
+    for asynchronous, waiting in ((sdk.Table, sync.SyncTable), (sdk.Match, sync.SyncMatch)):
         names = {name for name, _ in inspect.getmembers(asynchronous) if not name.startswith("_")} - {"take_in"}
         assert set() == names - set(dir(waiting)) - {"id", "invitation_code"}
-    assert inspect.signature(sdk.Match.choose) == inspect.signature(sync.Match.choose)
-    assert sdk.Match.choose.__doc__ == sync.Match.choose.__doc__
+    assert inspect.signature(sdk.Match.choose) == inspect.signature(sync.SyncMatch.choose)
+    assert sdk.Match.choose.__doc__ == sync.SyncMatch.choose.__doc__
 
 
 def test_a_service_that_is_not_there_leaves_no_thread_behind() -> None:

@@ -34,7 +34,7 @@ def test_a_table_at_no_service_is_told_soon_and_in_words() -> None:
     async def main() -> None:
         where = f"127.0.0.1:{free_port()}"
         begun = time.monotonic()
-        with pytest.raises(Unreachable, match=f"no answer from {where}"):
+        with pytest.raises(Unreachable, match=f"no service answers at {where}"):
             async with connect(where, patience=impatient(arrival=0.3)):
                 pass
         assert time.monotonic() - begun < 30

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from rollbook.match.chain import link
+from rollbook.match.heads import is_signed
 from rollbook.server.feeds import feed as feeds
 from rollbook.server.limits import Limits
 from rollbook.server.rpc import feed as feed_service
@@ -27,7 +28,7 @@ from rollbook_clients.sdk import (
     Position,
     PositionUnknown,
     Revealed,
-    TokenRefused,
+    Unauthenticated,
 )
 from tests.clients.sdk.proxy import Pair, Proxy
 from tests.clients.sdk.tables import (
@@ -181,9 +182,9 @@ def test_a_token_that_was_given_is_used_as_it_is_and_not_renewed(monkeypatch: py
             async with aclosing(match.watch()) as frames:
                 await until(frames, CaughtUp)
                 theatre.clock.ms += 10**9 * 2
-                with pytest.raises(TokenRefused, match="TOKEN_EXPIRED"):
+                with pytest.raises(Unauthenticated, match="TOKEN_EXPIRED"):
                     await until(frames, Ended)
-            with pytest.raises(TokenRefused, match="TOKEN_EXPIRED"):
+            with pytest.raises(Unauthenticated, match="TOKEN_EXPIRED"):
                 await match.state()
 
     run(scenario)
@@ -204,7 +205,8 @@ def test_a_log_that_was_lost_is_told_with_the_head_that_proves_it() -> None:
                     await until(frames, Ended)
             assert head is not None
             assert (head, matches[0].id) == (caught.value.head, caught.value.match_id)
-            assert head.is_signed_by(theatre.head_key.public_key())
+            key = theatre.head_key.public_key()
+            assert is_signed(key, head.match_id, head.sequence, head.link, head.signature)
 
     run(scenario)
 

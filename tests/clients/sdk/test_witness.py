@@ -10,36 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from rollbook.match import chain as log_chain
-from rollbook.match import dice
-from rollbook.match.heads import sign_head
+from rollbook.match.chain import genesis
+from rollbook.match.heads import is_signed, sign_head
 from rollbook.v1.events_pb2 import Event as EventMessage
 from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
 from rollbook_clients.sdk import (
     CaughtUp,
     Event,
-    Head,
-    Heads,
     HeadsUnreadable,
+    KeptHeads,
     LogBroken,
     Match,
     Position,
     Untrustworthy,
-    chain,
+    WitnessedHead,
 )
-from rollbook_clients.sdk.closing import Closing
+from rollbook_clients.sdk.commitments import Commitments
 from tests.clients.sdk.tables import events, run, running, seated, table, tables, until
 from tests.server.watching import Theatre
-
-
-def test_links_and_heads_are_those_of_the_fairness_page() -> None:
-    """The SDK says them in a few lines of its own, because it must not load the rules; both have to agree."""
-    match_id, event, entropy = "m" * 24, b"some event", b"e" * 32
-    assert log_chain.genesis(match_id) == chain.genesis(match_id)
-    assert log_chain.link(event) == chain.link(event)
-    assert dice.entropy_commitment(entropy) == chain.entropy_commitment(entropy)
-    head = Head(match_id, 7, chain.link(event), "", b"")
-    assert log_chain.head(match_id, 7, chain.link(event)) == head.signed
 
 
 def told_anew(seen: list[Event]) -> list[ProjectedEvent]:
@@ -75,12 +63,12 @@ def test_events_that_do_not_hold_together_are_noticed(how: str) -> None:
             await matches[0].resign()
             seen = await events(matches[0])
             witness = matches[0]._witness
-            assert tuple(seen) == witness.follow(told_anew(seen), Position.start(matches[0].id))
+            assert tuple(seen) == witness.follow(told_anew(seen), Position(0, genesis(matches[0].id)))
             fresh = cora.match(matches[0].id)._witness
             if how == "changed last":
                 fresh.see(seen[-1].position)
             with pytest.raises(LogBroken, match=why) as caught:
-                fresh.follow(tamper(told_anew(seen)), Position.start(matches[0].id))
+                fresh.follow(tamper(told_anew(seen)), Position(0, genesis(matches[0].id)))
             assert caught.value.found
 
     run(scenario)
@@ -135,6 +123,27 @@ def test_two_signed_heads_that_contradict_each_other_are_evidence() -> None:
             with pytest.raises(LogBroken, match="not the one that was there before") as caught:
                 await match._witness.check(other)
             assert (head, other) == (caught.value.head, SignedHead.FromString(caught.value.found))
+
+    run(scenario)
+
+
+def test_a_position_is_sent_with_the_signature_of_the_head_that_was_there() -> None:
+    """Also when newer heads have come since: a service that lost the end of its log can tell by it that it did."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna") as (anna,):
+            match = await anna.open("cant_stop", 2)
+            first = match.head
+            await match.join()
+            assert first is not None
+            assert match.head is not None
+            assert match.head.sequence > first.sequence
+            witness = match._witness
+            sent = witness.message(first.position)
+            assert (first.sequence, first.link) == (sent.sequence, sent.link)
+            assert (first.key_id, first.signature) == (sent.key_id, sent.signature)
+            elsewhere = witness.message(Position(first.sequence, bytes(32)))
+            assert ("", b"") == (elsewhere.key_id, elsewhere.signature)
 
     run(scenario)
 
@@ -195,7 +204,8 @@ def test_the_file_of_heads_holds_the_last_head_of_every_match(tmp_path: Path) ->
                 kept = cora.match(match_id).head
                 assert kept is not None
                 assert kept.sequence >= head.sequence
-                assert kept.is_signed_by(theatre.head_key.public_key())
+                key = theatre.head_key.public_key()
+                assert is_signed(key, match_id, kept.sequence, kept.link, kept.signature)
             async with aclosing(cora.match(second.id).watch()) as frames:
                 await until(frames, CaughtUp)
 
@@ -213,8 +223,8 @@ def test_a_rewritten_match_is_caught_with_a_head_from_an_earlier_run(sequence: i
             head = match.head
             assert head is not None
             signature = sign_head(theatre.head_key, match.id, sequence, bytes(32))
-            heads = Heads(file)
-            heads.keep(Head(match.id, sequence, bytes(32), head.key_id, signature))
+            heads = KeptHeads(file)
+            heads.keep(WitnessedHead(match.id, sequence, bytes(32), head.key_id, signature))
             heads.save()
         async with table(theatre, "Anna", heads=file) as anna:
             with pytest.raises(Untrustworthy, match=why):
@@ -226,13 +236,13 @@ def test_a_rewritten_match_is_caught_with_a_head_from_an_earlier_run(sequence: i
 def test_heads_never_go_back(tmp_path: Path) -> None:
     """An answer that is told late, or another program at the same file, must not put an older head over a newer one."""
     file = tmp_path / "heads.jsonl"
-    older, newer = (Head("m" * 24, sequence, bytes(32), "f" * 16, bytes(64)) for sequence in (6, 7))
-    mine, others = Heads(file), Heads(file)
+    older, newer = (WitnessedHead("m" * 24, sequence, bytes(32), "f" * 16, bytes(64)) for sequence in (6, 7))
+    mine, others = KeptHeads(file), KeptHeads(file)
     others.keep(newer)
     others.save()
     mine.keep(older)
     mine.save()
-    assert [newer] == list(mine) == list(Heads(file))
+    assert [newer] == list(mine) == list(KeptHeads(file))
     mine.keep(older)
     assert newer == mine.last("m" * 24)
 
@@ -242,7 +252,7 @@ def test_a_file_that_holds_no_heads_is_refused_by_line(tmp_path: Path) -> None:
     file = tmp_path / "heads.jsonl"
     file.write_text('\n{"match": "m"}\n')
     with pytest.raises(HeadsUnreadable, match="line 2"):
-        Heads(file)
+        KeptHeads(file)
 
 
 def test_closing_is_the_event_that_leaves_no_seat_free() -> None:
@@ -257,8 +267,8 @@ def test_closing_is_the_event_that_leaves_no_seat_free() -> None:
             await bens.join(seat=0)
             await match.join()
             stored = [ProjectedEvent(event=data) for data in await theatre.stored(match.id)]
-            seen = match._witness.follow(stored, Position.start(match.id))
-            closing = Closing(match._witness)
+            seen = match._witness.follow(stored, Position(0, genesis(match.id)))
+            closing = Commitments(match._witness)
             closing.take(seen[:-1])
             assert closing.position is None
             closing.take(seen[-1:])

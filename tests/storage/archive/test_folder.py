@@ -26,7 +26,7 @@ async def test_half_a_file_is_never_seen_and_swept_out_later(tmp_path: Path) -> 
             raise Crash
 
     archive = FolderArchive(tmp_path, crash)
-    old, young = tmp_path / ".old.1.new", tmp_path / ".young.1.new"
+    old, young = tmp_path / ".old.1.part", tmp_path / ".young.1.part"
     for draft in (old, young):
         draft.write_bytes(b"half")
     os.utime(old, (1, 1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -94,8 +93,6 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     demo_seconds
         The pause of a house bot before every choice, in seconds. Default: 2.
     """
-    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from rollbook.server.settings import SettingRefused, Settings  # noqa: PLC0415 - see above
 
     try:
@@ -128,6 +125,7 @@ def run(settings: Settings, assemble: Assemble) -> Exit:
     """Run a service with the servicers that `assemble` makes, and say why if it cannot be started."""
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
     from rollbook.server import log_output  # noqa: PLC0415 - see above
+    from rollbook.server.house import HouseMissing  # noqa: PLC0415 - see above
     from rollbook.server.lifecycle import Ended, NotListening  # noqa: PLC0415 - see above
     from rollbook.server.lifecycle import serve as serve_until_signalled  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.data_directory import DataDirectoryRefused  # noqa: PLC0415 - see above
@@ -140,7 +138,7 @@ def run(settings: Settings, assemble: Assemble) -> Exit:
     except KeyFileUnreadable as refused:
         return _refused(refused, Exit.UNREADABLE)
     except (
-        DataDirectoryRefused, KeyFileRefused, NotListening, ServerFailed, ServerNotFound, StoreUnavailable
+        DataDirectoryRefused, HouseMissing, KeyFileRefused, NotListening, ServerFailed, ServerNotFound, StoreUnavailable
     ) as refused:  # fmt: skip
         return _refused(refused, Exit.WRONG)
     except OSError as failure:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook.identity.keys import key_id
 from rollbook.match.chain import Entry, link
 from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.heads import sign_head
 from rollbook.replay_file.container import Head, Replay
+from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.game import Perspective
 from rollbook.server.out.projection import projected_events
 from rollbook.server.service import Sight

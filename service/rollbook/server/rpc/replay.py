@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from rollbook.identity.keys import public_text
 from rollbook.identity.tokens import Subject
 from rollbook.replay_file.container import LARGEST_FILE, without_names, write
+from rollbook.replay_file.key_lines import write_keys
 from rollbook.rules.game import Watcher
-from rollbook.server.auditors import Auditors
+from rollbook.server.auditors import Auditors, NotInstalled
 from rollbook.server.limits import Held
 from rollbook.server.out.replay_export import sealed_replay, seen_replay
 from rollbook.server.rpc.errors import Context, Refusal
@@ -20,21 +20,9 @@ from rollbook.server.service import Service, Sight
 from rollbook.storage.archive.log import ArchivedLog, whole_log
 from rollbook.v1 import replay_pb2 as proto
 from rollbook.v1.replay_pb2_grpc import ReplayServiceServicer
-from rollbook_replays.audit.verdicts import Verdict
 
 PART_BYTES: Final = 64 << 10
 UPLOAD_SECONDS: Final = 60
-LONGEST_SENTENCE: Final = 500
-"""Of what an audit found, which a file may have put there."""
-
-MOST_MISSING: Final = 20
-
-_VERDICTS: Final[dict[Verdict, proto.Verdict.ValueType]] = {
-    Verdict.EXACT: proto.VERDICT_EXACT,
-    Verdict.UNVERIFIED: proto.VERDICT_UNVERIFIED,
-    Verdict.DIVERGED: proto.VERDICT_DIVERGED,
-    Verdict.UNREADABLE: proto.VERDICT_UNREADABLE,
-}
 
 
 class ReplayServicer(ReplayServiceServicer):
@@ -45,7 +33,7 @@ class ReplayServicer(ReplayServiceServicer):
         self._service = service
         self._archived = log
         published = (*service.published_head_keys.values(), *service.replay_key.published.values())
-        self._auditors = Auditors("".join(f"{public_text(key)}\n" for key in published))
+        self._auditors = Auditors(write_keys(published))
         limits = service.limits
         self._sending = Held(limits.replays_per_subject, limits.replays, "too many replays are on their way")
         self._auditing = Held(limits.audits_per_subject, limits.audits, "too many replays are being audited")
@@ -70,17 +58,14 @@ class ReplayServicer(ReplayServiceServicer):
         """What a file is worth."""
         caller = self._service.caller(context)
         with _held(self._auditing, caller):
-            outcome = await self._auditors.audit(await _uploaded(request_iterator))
-        self._service.metrics.audited(outcome.verdict)
-        return proto.AuditReplayResponse(
-            verdict=_VERDICTS[outcome.verdict],
-            match_id=outcome.match_id,
-            event=outcome.event,
-            check=outcome.check,
-            expected=outcome.expected[:LONGEST_SENTENCE],
-            found=outcome.found[:LONGEST_SENTENCE],
-            missing=[sentence[:LONGEST_SENTENCE] for sentence in outcome.missing[:MOST_MISSING]],
-        )
+            try:
+                self._auditors.check_installed()
+            except NotInstalled:
+                why = "this service has no auditor; `rollbook audit` takes the file at home"
+                raise Refusal("AUDIT_NOT_INSTALLED", why) from None
+            audited = await self._auditors.audit(await _uploaded(request_iterator))
+        self._service.metrics.audited(proto.Verdict.Name(audited.verdict).removeprefix("VERDICT_").lower())
+        return audited
 
     async def _file(self, caller: Subject, request: proto.GetReplayRequest) -> bytes:
         service, match_id = self._service, request.match_id

@@ -9,25 +9,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
+from rollbook.files import DRAFT_PREFIX, DRAFT_SUFFIX, Step, appearing, no_step
 from rollbook.replay_file.container import LARGEST_FILE
 from rollbook.storage.archive.port import (
     LONGEST_MARK,
     MARK_NAME,
     ArchiveUnavailable,
-    Step,
     file_name,
     match_of,
-    no_step,
 )
 
-_DRAFT_PREFIX: Final = "."
-_DRAFT_SUFFIX: Final = ".new"
 _STALE_SECONDS: Final = 3_600
 """A draft that is older is nobody's any more; a younger one may be another service's."""
 
@@ -57,7 +53,7 @@ class FolderArchive:
         path = self._folder / file_name(match_id)
 
         def write() -> None:
-            self._write(path, data, lambda draft: draft.replace(path))
+            self._write(path, data)
 
         await self._do("written", write)
 
@@ -98,7 +94,7 @@ class FolderArchive:
         def settle() -> str:
             if claim:
                 with contextlib.suppress(FileExistsError):
-                    self._write(path, claim.encode(), path.hardlink_to)
+                    self._write(path, claim.encode(), overwrite=False)
             try:
                 with path.open("rb") as file:
                     return file.read(LONGEST_MARK).decode("ascii", "replace").strip()
@@ -108,33 +104,15 @@ class FolderArchive:
 
         return await self._do("read", settle)
 
-    def _write(self, path: Path, data: bytes, appear: Callable[[Path], object]) -> None:
-        descriptor, name = tempfile.mkstemp(
-            dir=self._folder, prefix=f"{_DRAFT_PREFIX}{path.stem}.", suffix=_DRAFT_SUFFIX
-        )
-        draft = Path(name)
-        try:
-            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-                file.write(data[: len(data) // 2])
-                file.flush()
-                self._step("half written")
-                file.write(data[len(data) // 2 :])
-                file.flush()
-                os.fsync(descriptor)
-            self._step("written")
-            appear(draft)
-            self._step("renamed")
-        finally:
-            draft.unlink(missing_ok=True)
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-        self._step("synced")
+    def _write(self, path: Path, data: bytes, *, overwrite: bool = True) -> None:
+        with appearing(path, 0o600, overwrite=overwrite, step=self._step) as file:
+            file.write(data[: len(data) // 2])
+            file.flush()
+            self._step("half written")
+            file.write(data[len(data) // 2 :])
 
     def _sweep(self) -> None:
-        for draft in self._folder.glob(f"{_DRAFT_PREFIX}*{_DRAFT_SUFFIX}"):
+        for draft in self._folder.glob(f"{DRAFT_PREFIX}*{DRAFT_SUFFIX}"):
             with contextlib.suppress(FileNotFoundError):
                 if draft.stat().st_mtime < time.time() - _STALE_SECONDS:
                     draft.unlink()

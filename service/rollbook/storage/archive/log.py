@@ -7,16 +7,17 @@ that is gone altogether. An entry is the same wherever it comes from, byte for b
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
+from cachetools import LRUCache
 from google.protobuf.message import DecodeError
 
 from rollbook.match.chain import Entry, link
 from rollbook.replay_file.container import NotAReplay, Replay, Stored, read
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
 from rollbook.storage.port import AppendResult, Conflict, Log
+from rollbook.storage.wrapped import WrappedLog
 from rollbook.v1.events_pb2 import Event, Private
 
 PAGE: Final = 1_000
@@ -24,7 +25,7 @@ MOST_KEPT: Final = 32
 """Archived matches whose entries are kept in memory."""
 
 
-class Store(Log, Protocol):
+class ArchivableLog(Log, Protocol):
     """What an archive needs of a log beyond what a match needs."""
 
     async def trim(self, match_id: str) -> None:
@@ -43,14 +44,15 @@ class Store(Log, Protocol):
         """Whether some service said so."""
 
 
-class ArchivedLog:
+class ArchivedLog(WrappedLog):
     """A store and, behind it, an archive."""
 
-    def __init__(self, store: Store, archive: Archive | None) -> None:
+    def __init__(self, store: ArchivableLog, archive: Archive | None) -> None:
         """Read from the archive what the store has let go of; without one that cannot be read."""
+        super().__init__(store)
         self.store = store
         self.archive = archive
-        self._kept: OrderedDict[str, list[Entry]] = OrderedDict()
+        self._kept: LRUCache[str, list[Entry]] = LRUCache(MOST_KEPT)
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
         """Append as the store does; a match that only the archive remembers is not begun again."""
@@ -80,41 +82,12 @@ class ArchivedLog:
         head = await self.store.head(match_id)
         return head or len(await self._archived(match_id) or ())
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences; an archived match gets no new ones."""
-        return await self.store.wait(after, timeout_seconds)
-
-    async def lobby(self) -> dict[str, bytes]:
-        """The summaries of all matches that the lobby lists."""
-        return await self.store.lobby()
-
-    async def summary(self, match_id: str) -> bytes | None:
-        """What the lobby says of one match; nothing if it does not list it."""
-        return await self.store.summary(match_id)
-
-    async def now_ms(self) -> int:
-        """The store's own clock."""
-        return await self.store.now_ms()
-
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so."""
-        return await self.store.beat(now_ms)
-
-    async def lease(self, holder: str, lease_ms: int) -> bool:
-        """Whether this holder sweeps, for so long from now on."""
-        return await self.store.lease(holder, lease_ms)
-
-    async def close(self) -> None:
-        """Let go of connections; appends under way finish first."""
-        await self.store.close()
-
     async def file(self, match_id: str) -> bytes | None:
         """The file of a match as the archive has it; none if it has none."""
         return None if self.archive is None else await self.archive.get(match_id)
 
     async def _archived(self, match_id: str) -> list[Entry] | None:
         if match_id in self._kept:
-            self._kept.move_to_end(match_id)
             return self._kept[match_id]
         data = await self.file(match_id)
         if data is None:
@@ -124,8 +97,6 @@ class ArchivedLog:
         except NotAReplay as broken:
             raise ArchiveUnavailable(f"the file of match {match_id} in the archive is broken: {broken}") from broken
         self._kept[match_id] = entries
-        if len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
         return entries
 
 

@@ -6,9 +6,10 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from rollbook.files import Step, no_step
 from rollbook.storage.archive.folder import FolderArchive
-from rollbook.storage.archive.log import Store
-from rollbook.storage.archive.port import MARK_NAME, Archive, ArchiveUnavailable, Step, no_step
+from rollbook.storage.archive.log import ArchivableLog
+from rollbook.storage.archive.port import MARK_NAME, Archive, ArchiveUnavailable
 
 S3: Final = "s3://"
 _MARK_BYTES: Final = 16
@@ -29,7 +30,7 @@ def open_archive(where: str, step: Step = no_step) -> Archive:
     return S3Archive(where)
 
 
-async def settle(archive: Archive, store: Store) -> str:
+async def settle(archive: Archive, store: ArchivableLog) -> str:
     """Return the mark that archive and store have in common, giving one to whichever has none yet.
 
     A new archive is taken only by a store that never had one: an empty folder is more likely a disk that is not there.

@@ -7,8 +7,7 @@ services with folders of the same name on two machines do not take them for one 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 from rollbook.replay_file.container import SUFFIX
 from rollbook.storage.port import StoreUnavailable
@@ -17,13 +16,6 @@ MARK_NAME: Final = "archive.mark"
 LONGEST_MARK: Final = 64
 
 _MATCH_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
-
-Step: TypeAlias = Callable[[str], None]
-"""Is told of every step by its name; tests end the process there."""
-
-
-def no_step(_name: str) -> None:
-    """Nobody wants to know."""
 
 
 class ArchiveUnavailable(StoreUnavailable):
@@ -64,7 +56,7 @@ def file_name(match_id: str) -> str:
 def match_of(name: str) -> str | None:
     """The match whose file is called so; none if it is no such file.
 
-    >>> match_of("a-match.rollbook"), match_of(".a-match.new"), match_of("archive.mark")
+    >>> match_of("a-match.rollbook"), match_of(".a-match.part"), match_of("archive.mark")
     ('a-match', None, None)
     """
     match_id = name.removesuffix(SUFFIX)

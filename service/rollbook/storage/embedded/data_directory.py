@@ -19,6 +19,8 @@ import signal
 from pathlib import Path
 from typing import Final, Self
 
+from rollbook.files import write_file
+
 FORMAT: Final = "rollbook data 1"
 
 _ASKED_SECONDS: Final = 15.0
@@ -132,7 +134,7 @@ class DataDirectory:
                 raise DataDirectoryRefused(
                     f"{self.path} has a store but no format file, so that nobody knows how to read it."
                 ) from None
-            _write_durably(marker, f"{FORMAT}\n")
+            write_file(marker, f"{FORMAT}\n".encode())
             found = FORMAT
         except (OSError, UnicodeDecodeError) as failure:
             raise DataDirectoryRefused(f"{marker} cannot be read: {failure}") from failure
@@ -178,18 +180,3 @@ def _holders(lock: Lock) -> set[int]:
                 if any(os.path.samestat(ours, file.stat()) for file in (process / "fd").iterdir()):
                     found.add(int(process.name))
     return found
-
-
-def _write_durably(path: Path, text: str) -> None:
-    """Write a whole file or none."""
-    draft = path.with_name(path.name + ".new")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)

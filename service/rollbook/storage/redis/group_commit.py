@@ -26,7 +26,7 @@ _ROUNDS: Final = 3
 
 
 @dataclass(slots=True, eq=False)
-class _Call:
+class _Append:
     keys: Sequence[bytes]
     arguments: Sequence[bytes]
     asking: bool
@@ -53,13 +53,13 @@ class GroupCommit:
         self.wire = wire
         self._script = script
         self._digest = hashlib.sha1(script, usedforsecurity=False).hexdigest()
-        self._gathering: list[_Call] = []
+        self._gathering: list[_Append] = []
         self._sending: asyncio.Task[None] | None = None
 
     async def run(self, keys: Sequence[bytes], arguments: Sequence[bytes], *, asking: bool = False) -> Any:
         """The script's answer; a refusal of the server, OutcomeUnknown or StoreUnavailable is raised."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._gathering.append(_Call(keys, arguments, asking, answer))
+        self._gathering.append(_Append(keys, arguments, asking, answer))
         if self._sending is None:
             self._sending = asyncio.create_task(self._send_what_gathers())
         return await answer
@@ -84,8 +84,8 @@ class GroupCommit:
         finally:
             self._sending = None
 
-    def _next_batch(self) -> list[_Call]:
-        batch: list[_Call] = []
+    def _next_batch(self) -> list[_Append]:
+        batch: list[_Append] = []
         weight = 0
         for call in self._gathering[:MOST_CALLS]:
             weight += call.weight
@@ -95,7 +95,7 @@ class GroupCommit:
         del self._gathering[: len(batch)]
         return [call for call in batch if not call.answer.done()]
 
-    async def _send(self, batch: list[_Call]) -> None:
+    async def _send(self, batch: list[_Append]) -> None:
         with_script = False
         for _ in range(_ROUNDS):
             if not batch:
@@ -123,7 +123,7 @@ class GroupCommit:
         for call in batch:
             call.settle(StoreUnavailable("The store forgets its scripts faster than they can be sent"))
 
-    def _commands(self, batch: Sequence[_Call], *, with_script: bool) -> list[Command]:
+    def _commands(self, batch: Sequence[_Append], *, with_script: bool) -> list[Command]:
         """One command for each call, and ASKING before those that a cluster sends elsewhere; the first may teach."""
         commands: list[Command] = []
         for position, call in enumerate(batch):
@@ -134,9 +134,9 @@ class GroupCommit:
         return commands
 
     @staticmethod
-    def _settle(batch: Sequence[_Call], answers: Sequence[Any], otherwise: Exception) -> list[_Call]:
+    def _settle(batch: Sequence[_Append], answers: Sequence[Any], otherwise: Exception) -> list[_Append]:
         """Tell every call its answer; what is left is what the server has not got the script for."""
-        left: list[_Call] = []
+        left: list[_Append] = []
         position = 0
         for call in batch:
             position += call.asking

@@ -31,8 +31,8 @@ from rollbook.storage.redis.keys import (
     partition_of,
     stream_key,
 )
-from rollbook.storage.redis.masters import Server, Servers, Settings, servers
-from rollbook.storage.redis.tailing import Tails
+from rollbook.storage.redis.masters import ConnectionSettings, Server, Servers, servers
+from rollbook.storage.redis.tails import Tails
 
 _APPENDED: Final = 0
 _CONFLICT: Final = 1
@@ -84,7 +84,7 @@ class RedisLog:
         address = parse(url)
         if durability not in ("fsync", "relaxed"):
             raise ValueError(f"durability is 'fsync' or 'relaxed', not {durability!r}")
-        found = servers(Settings(address, durability, append_seconds))
+        found = servers(ConnectionSettings(address, durability, append_seconds))
         log = cls(found, partitions=partitions, cluster=address.kind is Kind.CLUSTER)
         try:
             await found.begin()

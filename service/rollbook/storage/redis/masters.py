@@ -36,7 +36,7 @@ _SCRIPT: Final = files("rollbook.storage.redis").joinpath("append.lua").read_byt
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ConnectionSettings:
     """What connections are made with."""
 
     address: Address
@@ -81,12 +81,12 @@ class Servers(Protocol):
         """Hang up everywhere."""
 
 
-def servers(settings: Settings) -> Servers:
+def servers(settings: ConnectionSettings) -> Servers:
     """The servers at an address."""
     return _Cluster(settings) if settings.address.kind is Kind.CLUSTER else _OneMaster(settings)
 
 
-def _common(settings: Settings) -> dict[str, Any]:
+def _common(settings: ConnectionSettings) -> dict[str, Any]:
     """What all connections have in common: the older protocol, which all servers speak alike, and no second tries."""
     return {
         **settings.address.options,
@@ -98,7 +98,7 @@ def _common(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _server(settings: Settings, pool: Any, **where: Any) -> Server:
+def _server(settings: ConnectionSettings, pool: Any, **where: Any) -> Server:
     common = _common(settings) | where
     greeting = {"redis_connect_func": prove_durable} if settings.durability == "fsync" else {}
     appends = pool(max_connections=2, socket_timeout=settings.append_seconds, **greeting, **common)
@@ -107,7 +107,7 @@ def _server(settings: Settings, pool: Any, **where: Any) -> Server:
     return Server(GroupCommit(Wire(appends, 1), _SCRIPT), Wire(reads, _MOST_READS), Wire(tails, _MOST_TAILS))
 
 
-def _of_one_host(settings: Settings, host: Host) -> Server:
+def _of_one_host(settings: ConnectionSettings, host: Host) -> Server:
     kind = SSLConnection if settings.address.tls else Connection
     return _server(settings, ConnectionPool, connection_class=kind, host=host[0], port=host[1], socket_keepalive=True)
 
@@ -115,7 +115,7 @@ def _of_one_host(settings: Settings, host: Host) -> Server:
 class _OneMaster:
     """A single server, or the one that Sentinel names at the time a connection is made."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ConnectionSettings) -> None:
         address = settings.address
         self._sentinel: Any = None
         sentinel: Any = Sentinel
@@ -168,7 +168,7 @@ class _OneMaster:
 class _Cluster:
     """The masters of a cluster. redis-py knows who has which slot; what is said to them is ours."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ConnectionSettings) -> None:
         common = _common(settings)
         common.pop("driver_info")
         self._settings = settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rollbook_clients.sdk.chain import Position
+from rollbook.match.chain import Position
 from rollbook_clients.sdk.frames import Event
 from rollbook_clients.sdk.witness import Witness
 
@@ -12,7 +12,7 @@ _HASH_BYTES = 32
 _SCHEME = "fair/1"
 
 
-class Closing:
+class Commitments:
     """Follows a match from event 1 to the event that closes its seats."""
 
     def __init__(self, witness: Witness) -> None:

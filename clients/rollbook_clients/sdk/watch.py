@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Final
 
+from rollbook.match.chain import Position, genesis
 from rollbook.v1.feed_pb2 import (
     END_REASON_MATCH_OVER,
     END_REASON_PERSPECTIVE_CHANGED,
@@ -21,7 +22,6 @@ from rollbook.v1.feed_pb2 import (
     WatchMatchRequest,
 )
 from rollbook.v1.table_pb2 import Perspective
-from rollbook_clients.sdk.chain import Position
 from rollbook_clients.sdk.connection import Lost
 from rollbook_clients.sdk.frames import (
     Away,
@@ -38,7 +38,8 @@ from rollbook_clients.sdk.frames import (
 from rollbook_clients.sdk.guests import Caller, bearer
 from rollbook_clients.sdk.legal import Legal
 from rollbook_clients.sdk.patience import Deadline
-from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, TokenRefused
+from rollbook_clients.sdk.positions import read_position
+from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, Unauthenticated
 from rollbook_clients.sdk.witness import Witness
 
 _IN_THE_FUTURE: Final = {"POSITION_AHEAD", "MATCH_NOT_FOUND"}
@@ -60,7 +61,7 @@ class Watch:
         """Begin behind a position; without one at the start."""
         self._caller = caller
         self._witness = witness
-        self._position = after or Position.start(witness.match_id)
+        self._position = after or Position(0, genesis(witness.match_id))
         self._public_only = public_only
         self._invitation_code = invitation_code
         self._attempts = caller.connection.attempts()
@@ -113,7 +114,7 @@ class Watch:
             invitation_code=self._invitation_code,
         )
         if self._position.sequence:
-            request.position.CopyFrom(self._witness.vouched(self._position).message)
+            request.position.CopyFrom(self._witness.message(self._position))
         return request
 
     async def _read(self, message: MatchFrame) -> list[Frame]:
@@ -144,7 +145,7 @@ class Watch:
 
     async def _confirmed(self, confirmed: MatchFrame.Confirmed) -> list[Frame]:
         frames: list[Frame] = []
-        if Position.read(confirmed.position) != self._position:
+        if read_position(confirmed.position) != self._position:
             raise self._witness.broken("the service confirmed another position than the one asked for")
         if confirmed.HasField("head"):
             await self._witness.check(confirmed.head)
@@ -169,7 +170,7 @@ class Watch:
         head = await self._witness.check(told.head) if told.HasField("head") else None
         self._position = events[-1].position
         legal = Legal(told.legal) if told.HasField("legal") else None
-        return Events(events, told.view, legal, self._witness.vouched(self._position), head)
+        return Events(events, told.view, legal, self._position, head)
 
     async def _make_up_for(self, reason: EndReason.ValueType) -> Lost:
         """What the end of a stream in good order asks for, done."""
@@ -185,7 +186,7 @@ class Watch:
     async def _told(self, refused: Refused) -> RollbookError | Lost:
         """What a refusal of the stream comes to."""
         resumed = self._perspective is not None
-        if isinstance(refused, TokenRefused):
+        if isinstance(refused, Unauthenticated):
             return await self._caller.resume(self._token, refused)
         if resumed and refused.reason == "TOO_MANY_WATCHES":
             # The server has not yet noticed that the connections which were lost are gone.

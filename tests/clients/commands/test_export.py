@@ -11,7 +11,7 @@ import pytest
 
 from rollbook.replay_file.container import read
 from rollbook.rules.game import Watcher
-from tests.cli.test_tail import rollbook
+from tests.clients.commands.test_tail import rollbook
 from tests.server.strangers import Line, Stranger
 from tests.server.test_whole_service import run, seated, serving
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,9 +12,13 @@ from typing import Annotated
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit, usage
-from rollbook.identity.keys import key_id, load, load_or_create, public_text, published
+from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.service_options import read_certificates
+from rollbook.identity.keys import load, load_or_create, published
 from rollbook.identity.refusals import KeyRefused
+from rollbook.replay_file.key_lines import key_id, key_line
+from rollbook_clients.commands.service_calls import failed, say
+from rollbook_clients.sdk import RollbookError, published_keys
 
 
 def key(  # noqa: PLR0913 - every flag is a parameter
@@ -90,28 +94,18 @@ def _look(file: Path, *, create: bool, list_published: bool, as_json: bool) -> E
 
 def _ask(service: str, tls_ca: Path | None, *, as_json: bool) -> Exit:
     try:
-        authorities = None if tls_ca is None else tls_ca.expanduser().read_bytes()
-    except OSError as wrong:
-        print(f"{tls_ca}: {wrong.strerror}", file=sys.stderr)
-        return Exit.UNREADABLE
-    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    from rollbook.cli import watching  # noqa: PLC0415 - see above
-
-    with watching.Connection(service, "", authorities) as connection:
-        try:
-            keys = [Ed25519PublicKey.from_public_bytes(data) for data in connection.published_keys()]
-        except watching.Failed as failed:
-            print(f"rollbook key: {failed.why}", file=sys.stderr)
-            return failed.code
-        except ValueError:
-            print(f"rollbook key: what {service} publishes are no Ed25519 keys", file=sys.stderr)
-            return Exit.WRONG
-    _print(keys, as_json=as_json)
-    print(
-        f"rollbook key: {service} says so itself; with these keys an audit proves that it has not changed its story"
-        " since. Better get them another way, too.",
-        file=sys.stderr,
+        keys = asyncio.run(published_keys(service, authorities=read_certificates(tls_ca)))
+    except Failed as unreadable:
+        print(unreadable.why, file=sys.stderr)
+        return unreadable.code
+    except RollbookError as error:
+        say("key", failed(error).why)
+        return failed(error).code
+    _print(keys.values(), as_json=as_json)
+    say(
+        "key",
+        f"{service} says so itself; with these keys an audit proves that it has not changed its story since. Better get"
+        " them another way, too.",
     )
     return Exit.GOOD
 
@@ -119,7 +113,7 @@ def _ask(service: str, tls_ca: Path | None, *, as_json: bool) -> Exit:
 def _print(keys: Iterable[Ed25519PublicKey], *, as_json: bool) -> None:
     for public in keys:
         facts = {"key_id": key_id(public), "public_key": public.public_bytes_raw().hex()}
-        print(json.dumps(facts) if as_json else public_text(public))
+        print(json.dumps(facts) if as_json else key_line(public))
 
 
 def _published(path: Path) -> list[Ed25519PublicKey]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_clients.sdk.witness import Witness
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Audited
@@ -13,6 +12,5 @@ from rollbook_replays.audit.verdicts import Audited
 async def audited(witness: Witness, replay: bytes) -> Audited:
     """What a replay file is worth to somebody who saw the match, by the keys that the service publishes."""
     keys = await witness.keys.all()
-    head = witness.head
-    kept = [] if head is None else [WitnessedHead(head.match_id, head.sequence, head.link, head.key_id, head.signature)]
+    kept = [] if witness.head is None else [witness.head]
     return await asyncio.to_thread(audit, replay, keys, kept)

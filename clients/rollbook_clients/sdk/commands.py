@@ -18,7 +18,7 @@ from grpc.aio import UnaryUnaryMultiCallable
 from rollbook.v1.match_pb2 import ChooseRequest, LeaveSeatRequest, ReadyRequest, ResignRequest, TakeSeatRequest
 from rollbook_clients.sdk.connection import Line
 from rollbook_clients.sdk.guests import Caller
-from rollbook_clients.sdk.refusals import LimitReached, OutcomeUnknown, Refused, TokenRefused, Unreachable
+from rollbook_clients.sdk.refusals import LimitReached, OutcomeUnknown, Refused, Unauthenticated, Unreachable
 from rollbook_clients.sdk.witness import Witness
 
 Command = TypeVar("Command", TakeSeatRequest, ReadyRequest, LeaveSeatRequest, ChooseRequest, ResignRequest)
@@ -26,7 +26,7 @@ A = TypeVar("A")
 
 
 @dataclass(slots=True)
-class _Asked:
+class _Unanswered:
     """A command without a definite answer."""
 
     of: Callable[[Line], UnaryUnaryMultiCallable[Any, Any]]
@@ -41,7 +41,7 @@ class _Asked:
         return bool(again == self.request)
 
 
-class Writes:
+class MatchCommands:
     """The commands of one client in one match."""
 
     def __init__(self, caller: Caller, witness: Witness) -> None:
@@ -49,7 +49,7 @@ class Writes:
         self._caller = caller
         self._witness = witness
         self._lock = asyncio.Lock()
-        self._unsettled: _Asked | None = None
+        self._unsettled: _Unanswered | None = None
 
     async def send(self, of: Callable[[Line], UnaryUnaryMultiCallable[Command, A]], request: Command) -> A:
         """The answer to a command; to one that was asked and not answered before, the answer to that."""
@@ -61,17 +61,17 @@ class Writes:
                     with suppress(Refused):
                         await self._settle(earlier)
                 request.request_id = str(uuid.uuid4())
-                earlier = self._unsettled = _Asked(of, request)
+                earlier = self._unsettled = _Unanswered(of, request)
             answer: A = await self._settle(earlier)
             return answer
 
-    async def _settle(self, asked: _Asked) -> Any:
+    async def _settle(self, asked: _Unanswered) -> Any:
         is_first, asked.was_sent = not asked.was_sent, True
         try:
             answer = await self._caller.call(asked.of, asked.request)
         except Refused as refused:
             # A token or a limit says nothing about an attempt before this one.
-            if is_first or not isinstance(refused, TokenRefused | LimitReached):
+            if is_first or not isinstance(refused, Unauthenticated | LimitReached):
                 self._unsettled = None
             raise self._witness.judged(refused) from None
         except Unreachable as unreachable:

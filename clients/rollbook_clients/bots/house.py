@@ -1,0 +1,199 @@
+"""The house: bots that keep one public match of each game going, for newcomers to look at.
+
+What they bring to the dice follows from the secrets of their tables, so that a house that was killed carries on with
+the matches it finds. Their matches have a clock that they never need: neither a stranger who was faster at taking a
+seat, nor a house that is not run any more, leaves a match behind that never ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+import traceback
+from collections.abc import Coroutine, Sequence
+from contextlib import aclosing, suppress
+from typing import Any, Final, Protocol, TypeVar
+
+from rollbook.v1.match_pb2 import (
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
+    ListGamesResponse,
+)
+from rollbook_clients.bots import catalogue
+from rollbook_clients.bots.chooser import Chooser, read_seat
+from rollbook_clients.sdk import (
+    Match,
+    MovedOn,
+    NotNow,
+    OutcomeUnknown,
+    Refused,
+    Table,
+    Unauthenticated,
+    Unreachable,
+)
+
+STRATEGY: Final = "random"
+
+SEATS: Final = 3
+"""Or as near to that as the game allows."""
+
+TURN_SECONDS: Final = 60
+READY_SECONDS: Final = 60
+
+PAUSES_BETWEEN_MATCHES: Final = 3
+RETRY_SECONDS: Final = 5.0
+"""After something has failed that is not the bots' fault."""
+
+_REQUEST_DIGITS: Final = 32
+
+T = TypeVar("T")
+
+
+class Tell(Protocol):
+    """Where a house says what happens."""
+
+    def __call__(self, level: str, event: str, /, **facts: str) -> None:
+        """Say it, as a log would."""
+
+
+class House:
+    """Bots at their tables, the first of them their host, and a task for each game."""
+
+    def __init__(self, tables: Sequence[Table], pause_seconds: float, tell: Tell) -> None:
+        """Play at these tables, with so long a pause before every choice."""
+        self._tables = tables
+        self._host = tables[0]
+        self._strategy = catalogue.find(STRATEGY)
+        self._pause_seconds = pause_seconds
+        self._tell = tell
+        self._given_up: set[str] = set()
+        self._commands: set[asyncio.Task[Any]] = set()
+
+    async def play(self) -> None:
+        """Play every game of the service until it is cancelled, and then finish what is under way."""
+        current = {ruleset.game: ruleset for ruleset in reversed(await self._host.games())}
+        try:
+            async with asyncio.TaskGroup() as games:
+                for ruleset in current.values():
+                    games.create_task(self._keep_going(ruleset))
+        finally:
+            await asyncio.gather(*self._commands, return_exceptions=True)
+
+    async def _keep_going(self, ruleset: ListGamesResponse.Ruleset) -> None:
+        game, last = ruleset.game, await self._last(ruleset.game)
+        while True:
+            try:
+                match = await self._found(game) or await self._open(ruleset, last)
+                last = match.id
+                await self._play(match)
+                await asyncio.sleep(PAUSES_BETWEEN_MATCHES * self._pause_seconds)
+            except* Unauthenticated:
+                raise
+            except* (Refused, Unreachable) as failures:
+                self._tell("warning", "the demo waits", game=game, reason=_reasons(failures))
+                await asyncio.sleep(RETRY_SECONDS)
+            except* Exception as broken:  # noqa: BLE001 - one broken match must not end the others
+                self._given_up.add(last)
+                why = "".join(traceback.format_exception(broken))
+                self._tell("error", "the demo gives up a match", game=game, match=last, exception=why)
+                await asyncio.sleep(RETRY_SECONDS)
+
+    # Matches
+
+    async def _last(self, game: str) -> str:
+        """The match that the host sat in last; empty if there is none."""
+        async with aclosing(self._host.matches(game, mine=True, player=self._host.name)) as matches:
+            async for summary in matches:
+                return summary.match_id
+        return ""
+
+    async def _found(self, game: str) -> Match | None:
+        """A match that the host sits in and that is not over; if there are several, the one that was opened first."""
+        for state in (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING):
+            mine = [summary.match_id async for summary in self._host.matches(game, state, mine=True)]
+            for match_id in reversed(mine):
+                if match_id not in self._given_up:
+                    return self._host.match(match_id)
+        return None
+
+    async def _open(self, ruleset: ListGamesResponse.Ruleset, last: str) -> Match:
+        """The match that follows the last one: a house that was killed before it sat down meets it again."""
+        seats = min(max(SEATS, ruleset.fewest_seats), ruleset.most_seats)
+        opening = self._host.open(
+            ruleset.game,
+            seats,
+            ruleset=ruleset.ruleset,
+            turn_seconds=TURN_SECONDS,
+            ready_seconds=READY_SECONDS,
+            request_id=request_id(ruleset.game, ruleset.ruleset, seats, last),
+        )
+        match = await self._finished(opening)
+        self._tell("info", "the demo opens a match", game=ruleset.game, match=match.id)
+        return match
+
+    async def _play(self, match: Match) -> None:
+        """Fill the match, and play it to its end."""
+        async with asyncio.TaskGroup() as seats:
+            for seated in await self._sit_down(match.id):
+                seats.create_task(self._play_seat(seated))
+
+    async def _sit_down(self, match_id: str) -> list[Match]:
+        """Take all seats that are free; the match as each of the bots has it that sit there."""
+        seated = []
+        for table in self._tables:
+            match = table.match(match_id)
+            state = await match.state()
+            if not state.perspective.HasField("seat"):
+                if state.summary.state != MATCH_STATE_OPEN:
+                    continue
+                try:
+                    await self._finished(match.join())
+                except NotNow:
+                    # A stranger was faster.
+                    continue
+            seated.append(match)
+        return seated
+
+    # Seats
+
+    async def _play_seat(self, match: Match) -> None:
+        state = await match.state()
+        seat = read_seat(state, secrets.randbits(64))
+        chooser = Chooser(self._strategy, seat)
+        if not state.summary.seats[seat.number].ready:
+            # A match that was aborted meanwhile is over, and that is what comes next.
+            with suppress(NotNow):
+                await match.ready()
+        async with aclosing(match.play()) as moments:
+            async for moment in moments:
+                if moment.legal is not None:
+                    await asyncio.sleep(self._pause_seconds)
+                    choice = await chooser.choose(moment.view, moment.legal)
+                    # If it was too late, or may have been, the next moment shows it.
+                    with suppress(MovedOn, OutcomeUnknown):
+                        await self._finished(match.choose(choice, at=moment.position))
+
+    async def _finished(self, command: Coroutine[Any, Any, T]) -> T:
+        """What a command comes to; it is finished even if the house is ended meanwhile."""
+        task = asyncio.create_task(command)
+        self._commands.add(task)
+        task.add_done_callback(self._commands.discard)
+        return await asyncio.shield(task)
+
+
+def request_id(game: str, ruleset: int, seats: int, last: str) -> str:
+    """The request that opens the match behind the last one, the same for every house of a service."""
+    terms = f"{game} {ruleset} {seats} {TURN_SECONDS} {READY_SECONDS} {last}"
+    return f"house-{hashlib.sha256(terms.encode()).hexdigest()[:_REQUEST_DIGITS]}"
+
+
+def _reasons(failures: BaseExceptionGroup[Exception]) -> str:
+    """All that went wrong, in a sentence.
+
+    >>> _reasons(ExceptionGroup("", [ValueError("no"), ExceptionGroup("", [ValueError("never")])]))
+    'no; never'
+    """
+    each = [_reasons(one) if isinstance(one, BaseExceptionGroup) else str(one) for one in failures.exceptions]
+    return "; ".join(each)

@@ -1,0 +1,110 @@
+"""`rollbook export`: matches of a service as files to take home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rollbook.cli.exits import Exit, Failed, usage, worst
+from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
+from rollbook.files import write_file
+from rollbook.replay_file.container import SUFFIX, NotAReplay, read
+from rollbook_clients.commands.service_calls import at_the_service, failed, say
+from rollbook_clients.sdk import RollbookError, Unreachable
+from rollbook_clients.sdk.sync import SyncTable
+
+
+def export(
+    *match: str,
+    out: Path,
+    at: ServiceOptions = LOCAL_SERVICE,
+    public: Annotated[bool, Parameter(negative="")] = False,
+    without_names: Annotated[bool, Parameter(negative="")] = False,
+    force: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Take matches home: each as a file MATCH.rollbook in a folder, and its path on standard output.
+
+    A match that is over comes whole, with everything it hid; one that is running as the token's eyes may see it, and
+    its file says so. `rollbook show` reads such a file, `rollbook audit` checks it. A file appears whole or not at all,
+    and none is overwritten. One match that fails does not stop the others. Exit code 1 if the service refuses one or a
+    file cannot be written or is there already, 3 if no service answers or it has no such match.
+
+    Parameters
+    ----------
+    match
+        The ids of the matches.
+    out
+        The folder for the files; made if it is not there.
+    public
+        See running matches as the public does, with its delay, although the token's seat or role would allow more.
+    without_names
+        Leave the names of the players out.
+    force
+        Overwrite files that are there already.
+    """
+    if not match:
+        return usage("name at least one match; rollbook export --help explains it, `rollbook tail` lists some")
+    export = _Export(folder=out.expanduser(), public_only=public, without_names=without_names, overwrite=force)
+    try:
+        export.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        say("export", f"{export.folder}: {wrong.strerror}")
+        return Exit.WRONG
+    return at_the_service("export", at, lambda table: export.run(table, match))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Export:
+    """Where the files go, and what shall be in them."""
+
+    folder: Path
+    public_only: bool
+    without_names: bool
+    overwrite: bool
+
+    def run(self, table: SyncTable, matches: Sequence[str]) -> Exit:
+        """Export one match after the other, and say how that went."""
+        codes = set()
+        for number, match_id in enumerate(dict.fromkeys(matches), start=1):
+            try:
+                path, size = self._export(table, match_id)
+            except Failed as ended:
+                codes.add(ended.code)
+                say("export", f"{match_id}: {ended.why}")
+            else:
+                print(path, flush=True)
+                say("export", f"{number} of {len(matches)}: {match_id}, {size:,} bytes")
+        return worst(codes)
+
+    def _export(self, table: SyncTable, match_id: str) -> tuple[Path, int]:
+        path = self.folder / f"{match_id}{SUFFIX}"
+        # An id with a folder in it is no id; the service would say so too, but not before we looked there.
+        if path.name != f"{match_id}{SUFFIX}" or path.parent != self.folder:
+            raise Failed(Exit.UNREADABLE, "no match has such an id")
+        if path.exists() and not self.overwrite:
+            raise Failed(Exit.WRONG, f"{path} is there already; --force overwrites it")
+        data = self._replay(table, match_id)
+        try:
+            write_file(path, data)
+        except OSError as wrong:
+            raise Failed(Exit.WRONG, f"{path}: {wrong.strerror}") from None
+        return path, len(data)
+
+    def _replay(self, table: SyncTable, match_id: str) -> bytes:
+        match = table.match(match_id)
+        try:
+            data = match.replay(public_only=self.public_only, without_names=self.without_names)
+            found = read(data).replay.match_id
+        except Unreachable as error:
+            raise Failed(Exit.UNREADABLE, f"{error}; export it again") from None
+        except RollbookError as error:
+            raise failed(error) from None
+        except NotAReplay as broken:
+            raise Failed(Exit.WRONG, f"what the service sent is no replay file: {broken}") from None
+        if found != match_id:
+            raise Failed(Exit.WRONG, f"the service sent match {found}")
+        return data

@@ -1,0 +1,53 @@
+"""How a command works at a service, and what it says when that fails."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from rollbook.cli.exits import Exit, Failed
+from rollbook.cli.service_options import ServiceOptions
+from rollbook_clients.sdk import NotFound, Refused, RollbookError, Unauthenticated, Unreachable
+from rollbook_clients.sdk.sync import SyncTable, connect
+
+
+def at_the_service(command: str, options: ServiceOptions, work: Callable[[SyncTable], Exit]) -> Exit:
+    """The exit code of what a command does at a service's table; on standard error why it could not be done."""
+    try:
+        authorities = options.authorities
+    except Failed as unreadable:
+        print(unreadable.why, file=sys.stderr)
+        return unreadable.code
+    try:
+        with connect(options.service, token=options.token, authorities=authorities) as table:
+            return work(table)
+    except RollbookError as error:
+        ended = failed(error)
+    except Failed as failure:
+        ended = failure
+    say(command, ended.why)
+    return ended.code
+
+
+def failed(error: RollbookError) -> Failed:
+    """How a command ends that a service does not let do what it shall."""
+    match error:
+        case Unreachable():
+            return Failed(
+                Exit.UNREADABLE,
+                f"{error}; `rollbook serve --demo` starts one with matches to look at, --service HOST:PORT names"
+                " another, --tls-ca FILE is for one with TLS",
+            )
+        case NotFound():
+            return Failed(Exit.UNREADABLE, f"{error.why}; `rollbook tail` alone lists those that can be seen")
+        case Unauthenticated(reason="TOKEN_EXPIRED"):
+            return Failed(Exit.WRONG, "the token has expired")
+        case Refused():
+            return Failed(Exit.WRONG, f"the service refuses: {error.why}")
+        case _:
+            return Failed(Exit.WRONG, str(error))
+
+
+def say(command: str, words: object) -> None:
+    """Say on standard error what a command has to say beside its output."""
+    print(f"rollbook {command}: {words}", file=sys.stderr, flush=True)

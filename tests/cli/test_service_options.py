@@ -1,0 +1,58 @@
+"""What all commands that call a service have in common: where it is, who calls, whom to trust."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rollbook import DEFAULT_ADDRESS
+from rollbook.cli.service_options import ServiceOptions
+from rollbook.identity.service_keys import ServiceKeys
+from rollbook.replay_file.key_lines import write_keys
+from rollbook.server.settings import Settings
+from tests.clients.commands.test_tail import rollbook
+from tests.server.serving import started
+from tests.server.test_whole_service import free_port
+
+COMMANDS = ["tail", "export", "play", "watch", "replay", "bot"]
+
+
+def test_clients_call_where_the_service_listens() -> None:
+    """Whoever names no address on either side finds the service."""
+    assert DEFAULT_ADDRESS == str(Settings.read().listen) == ServiceOptions().service
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_the_same_options_and_variables(command: str) -> None:
+    """Learned once, and said in one place."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rollbook", command, "--help"], capture_output=True, text=True, check=True
+    )
+    words = " ".join(done.stdout.replace("│", " ").split())
+    assert f"host:port of the service. Default: {DEFAULT_ADDRESS}. [env var: ROLLBOOK_SERVICE]" in words
+    assert "Without one: a guest. [env var: ROLLBOOK_TOKEN]" in words
+    assert "The certificates to trust, PEM, for a service with TLS." in words
+
+
+def test_the_variable_names_the_service_and_the_flag_goes_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell that always works with one service need not say so each time."""
+    usual, other = (f"127.0.0.1:{free_port()}" for _ in range(2))
+    monkeypatch.setenv("ROLLBOOK_SERVICE", usual)
+    for words, where in ((("tail",), usual), (("tail", "--service", other), other)):
+        code, out, err = asyncio.run(rollbook(*words))
+        assert (3, "", True) == (code, out, f"no service answers at {where}" in err), err
+
+
+def test_a_service_without_guests_tells_its_keys_to_anybody(tmp_path: Path) -> None:
+    """Who has no token may still want to check what such a service signs; heads' keys first."""
+    words = ["serve", "--data", str(tmp_path), "--listen", "127.0.0.1:0", "--no-guests"]
+    with started([sys.executable, "-m", "rollbook", *words]) as service:
+        code, out, err = asyncio.run(rollbook("tail", "--service", service.address))
+        assert (1, "", True) == (code, out, "the service refuses" in err), err
+        code, out, _ = asyncio.run(rollbook("key", "--service", service.address, "--published"))
+    keys = ServiceKeys.in_directory(tmp_path)
+    assert (0, write_keys([*keys.head.published.values(), *keys.replay.published.values()])) == (code, out)

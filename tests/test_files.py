@@ -1,0 +1,69 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from rollbook.files import appearing, create_file, write_file
+
+
+def mode_of(path: Path) -> int:
+    """The permissions of a file."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_nothing_has_the_name_of_a_file_before_all_of_it_is_there(tmp_path: Path) -> None:
+    """A reader never meets half a file; until then only its owner can read the draft."""
+    path = tmp_path / "whole"
+    with appearing(path) as file:
+        file.write(b"all of it")
+        assert not path.exists()
+        assert [0o600] == [mode_of(draft) for draft in tmp_path.iterdir()]
+    assert (b"all of it", 0o644) == (path.read_bytes(), mode_of(path))
+    assert [path] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_a_writer_that_fails_leaves_what_was_there(tmp_path: Path, *, overwrite: bool) -> None:
+    """The old file stays as it was, and no draft stays behind."""
+    path = tmp_path / "whole"
+    write_file(path, b"old", 0o600)
+
+    def fail() -> None:
+        with appearing(path, overwrite=overwrite) as file:
+            file.write(b"new")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert (b"old", 0o600) == (path.read_bytes(), mode_of(path))
+    assert [path] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_file_is_replaced_whole(tmp_path: Path, *, durable: bool) -> None:
+    """With the mode that was asked for, whatever the old one was."""
+    path = tmp_path / "whole"
+    write_file(path, b"old", 0o600)
+    write_file(path, b"new", durable=durable)
+    assert (b"new", 0o644) == (path.read_bytes(), mode_of(path))
+
+
+def test_a_file_is_created_once(tmp_path: Path) -> None:
+    """Whoever comes second learns that the name is taken, and changes nothing."""
+    path = tmp_path / "whole"
+    assert create_file(path, b"first", 0o600)
+    assert not create_file(path, b"second")
+    assert (b"first", 0o600) == (path.read_bytes(), mode_of(path))
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_every_step_is_told_in_order(tmp_path: Path) -> None:
+    """Tests of crashes end the process at one of them, so each must come where its name says."""
+    path, told = tmp_path / "whole", []
+    with appearing(path, step=lambda name: told.append((name, path.exists()))) as file:
+        file.write(b"all of it")
+    assert [("written", False), ("renamed", True), ("synced", True)] == told

@@ -1,0 +1,138 @@
+"""Who may import whom: the diagram in ARCHITECTURE.md, held against every import there is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"rollbook": "service", "rollbook_replays": "replays", "rollbook_clients": "clients"}
+SHORT = {"rollbook": "", "rollbook_replays": "replays", "rollbook_clients": "clients"}
+
+Arrows = dict[str, set[str]]
+
+
+def diagram(text: str) -> Arrows:
+    r"""The rooms with what they may import, from the block that begins with the line `rooms`.
+
+    >>> diagram("```rooms\nrules:\nmatch: rules\n```")
+    {'rules': set(), 'match': {'rules'}}
+    """
+    (block,) = re.findall(r"^```rooms\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line.partition(":") for line in re.sub(r"\n +", " ", block).splitlines()]
+    return {room: {each.strip() for each in rooms.split(",") if each.strip()} for room, _, rooms in lines}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the three packages by its name."""
+    found = {}
+    for package, root in PACKAGES.items():
+        for file in sorted((ROOT / root / package).rglob("*.py")):
+            parts = file.relative_to(ROOT / root).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def imported(tree: ast.AST, known: dict[str, Path]) -> Iterator[str]:
+    """The modules of ours that a module imports, wherever in it: in functions and for types as well."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are absolute, so that everybody can read them"
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in known else str(node.module) for name in inner]
+        else:
+            continue
+        yield from (name for name in names if name.partition(".")[0] in PACKAGES)
+
+
+def room_of(module: str, rooms: Arrows) -> str:
+    """The innermost room that a module lies in.
+
+    >>> room_of("rollbook_replays.audit.audit", {"rules": set(), "replays": set(), "replays.audit": {"rules"}})
+    'replays.audit'
+    """
+    package, _, rest = module.partition(".")
+    parts = [part for part in (SHORT[package], *rest.split(".")) if part]
+    names = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    return next((name for name in names if name in rooms), module)
+
+
+def covered(room: str, names: set[str]) -> bool:
+    """Whether one of the names stands for the room: its own, or that of a room around it.
+
+    >>> covered("server.rpc", {"server"}), covered("server", {"server.rpc"})
+    (True, False)
+    """
+    return any(room == name or room.startswith(f"{name}.") for name in names)
+
+
+def drawn(rooms: Arrows) -> dict[tuple[str, str], set[str]]:
+    """Every arrow between two rooms that the code has, with the modules it starts at."""
+    known = modules()
+    arrows: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for module, file in known.items():
+        for name in imported(ast.parse(file.read_text(encoding="utf-8")), known):
+            arrow = room_of(module, rooms), room_of(name, rooms)
+            if arrow[0] != arrow[1]:
+                arrows[arrow].add(module)
+    return arrows
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Arrows:
+    """The diagram as it stands."""
+    return diagram((ROOT / "service" / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+
+
+def test_every_module_lies_in_a_room_and_no_room_is_empty(rooms: Arrows) -> None:
+    """A room that the diagram does not know could import anything."""
+    assert set(rooms) == {room_of(module, rooms) for module in modules()}
+
+
+def test_no_module_imports_what_the_diagram_does_not_allow(rooms: Arrows) -> None:
+    """Whoever wants a new arrow draws it first, where everybody sees it."""
+    arrows = drawn(rooms).items()
+    unknown = {(room, other): starts for (room, other), starts in arrows if not covered(other, rooms[room])}
+    assert {} == unknown
+
+
+def test_the_diagram_has_no_arrow_that_nobody_uses(rooms: Arrows) -> None:
+    """An arrow that is gone shall not come back unnoticed."""
+    arrows = drawn(rooms)
+    used = {(room, name) for room, other in arrows for name in rooms[room] if covered(other, {name})}
+    assert set() == {(room, name) for room, names in rooms.items() for name in names} - used
+
+
+def test_all_arrows_point_up(rooms: Arrows) -> None:
+    """A room imports only rooms that stand above it, so there is no circle."""
+    order = list(rooms)
+    late = {
+        (room, other)
+        for number, room in enumerate(order)
+        for other in order[number + 1 :]
+        if covered(other, rooms[room])
+    }
+    assert set() == late
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import rollbook.rules.game",
+        "from rollbook.rules import game",
+        "from rollbook.rules.game import Game",
+        "def later():\n    from rollbook.rules.game import Game",
+        "if TYPE_CHECKING:\n    from rollbook.rules.game import Game",
+        "try:\n    import rollbook.rules.game as named\nexcept ImportError:\n    pass",
+    ],
+)
+def test_no_import_is_overlooked(text: str) -> None:
+    """In whatever way, and at whatever place, it is written."""
+    assert ["rollbook.rules.game"] == list(imported(ast.parse(text), {"rollbook.rules.game": Path()}))
