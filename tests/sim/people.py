@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from rollbook.match.chain import link
-from rollbook.match.dice import entropy_commitment
+from rollbook.match.chain import entropy_commitment, link
 from rollbook.v1 import feed_pb2
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.feed_pb2 import MatchFrame

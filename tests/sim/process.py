@@ -18,10 +18,10 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.message import Message
 
-from rollbook.identity.keys import key_id
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import Entry
+from rollbook.replay_file.key_lines import key_id
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
 from rollbook.server.finished import Finished
