@@ -1,7 +1,7 @@
 """The playthroughs in `replays/golden/`: `python -m tests.golden` remakes them all.
 
 For every game, and every value of every option that differs from the default, there is a simulated match three times:
-as a text to read, with what was legal and the board at every tenth choice, as the plain form for `rollbook check`, and
+as a text to read, with the board and the menu before every 25th choice, as the plain form for `rollbook check`, and
 as a replay for `rollbook audit`. Of each game there is also a replay of a match with everything that can happen at a
 table. A replay that is there is never written again: it has to stay exact as long as there is a Rollbook.
 """
@@ -9,20 +9,22 @@ table. A replay that is there is never written again: it has to stay exact as lo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rollbook.match.codec.notation import LineWriter, dumps, write
-from rollbook.match.events import Chosen, Event
+from rollbook.match.codec.notation import write
+from rollbook.match.events import Chosen
+from rollbook.match.fold import Match
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, Replay
 from rollbook.replay_file.container import write as write_replay
 from rollbook.replay_file.recording import Keys, record
 from rollbook.rules.catalogue import CURRENT, RULESETS
-from rollbook.rules.game import ToChoose, Watcher
-from rollbook_replays.narration import tell
+from rollbook_replays.games import presentation
+from rollbook_replays.games.presentation import Moment, Picking
+from rollbook_replays.narration import Narrator, draw_board, numbered, seating_of, tell
+from rollbook_replays.text import Text
+from rollbook_replays.text import plain as as_text
 from tests.replays.forging import eventful, replay_of
 from tests.rules.cases import Case
 
@@ -30,7 +32,7 @@ FOLDER = Path(__file__).parents[1] / "replays" / "golden"
 SEED = 2026
 KEYS = Keys.of(SEED)
 LEGAL_SHOWN = 8
-CHOICES_BETWEEN_BOARDS = 10
+CHOICES_BETWEEN_BOARDS = 25
 
 VALUES: dict[str, tuple[Any, ...]] = {"rounds_to": (1, 30)}
 """The values shown of options that have too many to show them all."""
@@ -65,58 +67,36 @@ def plain(case: Case) -> str:
 
 def text(case: Case) -> str:
     """The match to read."""
-    match = simulation(case)
-    return "".join(tell(match.header, match.events())) + "\n" + "".join(_boards(simulation(case)))
-
-
-def _boards(match: Simulation) -> Iterator[str]:
-    """Every tenth choice: what was legal, what was chosen, and the board that everybody saw before it."""
-    game = match.match.game
-    body = LineWriter(game).body
-    state = game.copy(match.match.state)
-    chosen = 0
-    event: Event
-    for sequence, event in match.events():
+    played = simulation(case)
+    narrator = Narrator(case.game, played.opened)
+    seating = seating_of(case.game, played.opened)
+    lines = list(tell(played.header, ()))
+    before, chosen = played.match.copy(), 0
+    for sequence, event in played.events():
         if isinstance(event, Chosen):
             if chosen % CHOICES_BETWEEN_BOARDS == 0:
-                awaited = game.awaited(state)
-                assert awaited == ToChoose(event.seat)
-                yield f"Before event {sequence}\n"
-                yield from _shown(game.view(state, Watcher.PUBLIC), "  ")
-                yield f"  legal for seat {event.seat}:\n"
-                legal = game.legal(state)
-                for choice in islice(legal, LEGAL_SHOWN):
-                    yield f"    {_words(body(Chosen(event.seat, choice)))}\n"
-                more = sum(1 for _ in islice(legal, 10_000)) - LEGAL_SHOWN
-                yield f"    and {more} more\n" if more > 0 else ""
-                yield f"  caretaker: {_words(body(Chosen(event.seat, game.caretaker(state))))}\n"
+                lines += [Text(), Text.of(f"Before event {sequence}, as seat {event.seat} sees it"), Text()]
+                lines += [*draw_board(before, event.seat), *_choices(before, event.seat), Text()]
             chosen += 1
-        state = game.copy(match.match.state)
+        lines += numbered(sequence, narrator.tell(event, seating))
+        before = played.match.copy()
+    return as_text(lines)
 
 
-def _words(body: dict[str, Any]) -> str:
-    return " ".join(
-        [body.pop("choice"), *(f"{key}={dumps({'': value})[4:-1]}" for key, value in body.items() if key != "seat")]
-    )
-
-
-def _shown(view: Any, indent: str) -> Iterator[str]:
-    for field in fields(view):
-        value = getattr(view, field.name)
-        if isinstance(value, tuple) and value and is_dataclass(value[0]):
-            yield f"{indent}{field.name}:\n"
-            for inner in value:
-                yield f"{indent}  {_inline(inner)}\n"
-        else:
-            yield f"{indent}{field.name}: {_inline(value)}\n"
-
-
-def _inline(value: Any) -> str:
-    if is_dataclass(value):
-        return " ".join(f"{field.name}={_inline(getattr(value, field.name))}" for field in fields(value))
-    if isinstance(value, tuple):
-        return "(" + " ".join(map(_inline, value)) + ")"
-    return str(value)
+def _choices(match: Match, seat: int) -> Iterator[Text]:
+    """What the seat may choose, and what the caretaker would."""
+    game, shown = match.game, presentation(match.game.name)
+    view, seating = game.view(match.state, seat), seating_of(game, match.opened, seat)
+    menu = shown.menu(view, game.legal(match.state), seating)
+    entries = menu.entries(()) if isinstance(menu, Picking) else menu
+    for entry in entries[:LEGAL_SHOWN]:
+        note = f"  ({entry.note})" if entry.note else ""
+        yield Text.of(f"  - {entry.label}{note}")
+        yield from (Text.of(f"      - {behind.label}") for behind in entry.entries[:LEGAL_SHOWN])
+    if len(entries) > LEGAL_SHOWN:
+        yield Text.of(f"  and {len(entries) - LEGAL_SHOWN} more")
+    caretaker = shown.story(game.caretaker(match.state), Moment(seat, view), seating)
+    yield from (Text.of("Caretaker: ", told.text) for told in caretaker)
 
 
 def files() -> dict[str, str]:

@@ -1,9 +1,9 @@
-"""A match told line by line, for people on a terminal or in a pipe."""
+"""A match told line by line, and its table drawn, for whoever reads: on a terminal, in a pipe, in a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from rollbook.match.codec.moves import is_hidden
 from rollbook.match.codec.notation import Header
@@ -12,6 +12,7 @@ from rollbook.match.events import (
     Event,
     Forfeited,
     Happened,
+    Opened,
     Ready,
     Resigned,
     Resumed,
@@ -23,125 +24,168 @@ from rollbook.match.events import (
 )
 from rollbook.match.fold import Match, Misplaced
 from rollbook.rules.chance import Draw, Throw
-from rollbook.rules.game import Perspective, ToChoose
+from rollbook.rules.game import Game, Perspective, ToChoose, Watcher
 from rollbook.rules.options import written
-from rollbook_replays.boards import TELLINGS
-from rollbook_replays.text import (
-    FAINT,
-    HEADING,
-    WIDTH,
-    Pen,
-    called,
-    name_width,
-    padded,
-    plain,
-    printable,
-    seat_style,
-    wrapped,
-)
+from rollbook_replays.games import presentation
+from rollbook_replays.games.blocks import Block, Room
+from rollbook_replays.games.presentation import Moment, Told, line
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
+from rollbook_replays.text import MUTED, STRONG, WIDTH, Text, called, printable
 
+_OF_NOBODY: Final[dict[type, str]] = {Started: "told.started", Resumed: "told.resumed"}
 _OF_A_SEAT: Final[dict[type, str]] = {
-    SeatTaken: "takes a seat",
-    SeatLeft: "leaves the seat",
-    TimedOut: "runs out of time; the caretaker plays this turn",
-    Forfeited: "forfeits; the caretaker plays on",
-    Resigned: "resigns; the caretaker plays on",
+    SeatTaken: "told.seat_taken",
+    SeatLeft: "told.seat_left",
+    TimedOut: "told.timed_out",
+    Forfeited: "told.forfeited",
+    Resigned: "told.resigned",
 }
+_NUMBER: Final = 7
+"""The columns for the number of an event."""
 
 
-def tell(header: Header, events: Iterable[tuple[int, Event]], pen: Pen = plain) -> Iterator[str]:
-    """What was played by whom, every event, and the places, a line each."""
-    opened = header.opened
-    names = called(opened.names)
-    whole = called(opened.names, most=WIDTH)
+class Narrator:
+    """Tells the events of one match, which have to come in order, from the second on.
+
+    They are folded as far as they hide nothing, because what a throw came to stands only in the views around it.
+    """
+
+    def __init__(self, game: Game[Any, Any, Any], opened: Opened) -> None:
+        """Begin with event 1."""
+        self._story = presentation(game.name).story
+        self._match: Match | None = Match(game, opened)
+        self._view = game.view(self._match.state, Watcher.JUDGE)
+        self._seat = 0
+        """Who chose last."""
+
+    def opened(self, seating: Seating) -> list[Told]:
+        """Event 1."""
+        return [Told(Text.of(seating.words("told.opened")))]
+
+    def tell(self, event: Event, seating: Seating) -> list[Told]:
+        """The event in a line or more."""
+        if isinstance(event, Happened | Chosen):
+            return self._move(event, seating)
+        if self._match is not None:
+            self._match.take(event)
+        if isinstance(event, Sealed):
+            return list(_sealed(event, seating))
+        if isinstance(event, Ready):
+            return [line(event.seat, "told.ready.entropy" if event.entropy else "told.ready", seating)]
+        if type(event) in _OF_NOBODY:
+            return [Told(Text.of(seating.words(_OF_NOBODY[type(event)])))]
+        return [line(event.seat, _OF_A_SEAT[type(event)], seating)]  # type: ignore[union-attr]  # all others have a seat
+
+    def _move(self, event: Happened[Any] | Chosen[Any], seating: Seating) -> list[Told]:
+        before = self._view
+        after = self._folded(event)
+        if isinstance(event, Happened):
+            on_turn = getattr(before, "seat", None)
+            seat = self._seat if on_turn is None else on_turn
+            return list(self._story(event.outcome, Moment(seat, before, after), seating))
+        self._seat = event.seat
+        told = list(self._story(event.choice, Moment(event.seat, before, after), seating))
+        if event.by_caretaker and told:
+            caretaker = Text.of((f" {seating.words('told.by_caretaker')}", MUTED))
+            told[0] = Told(told[0].text + caretaker, told[0].is_implied)
+        return told
+
+    def _folded(self, event: Happened[Any] | Chosen[Any]) -> Any:
+        """The view after the event, if it and all before it hide nothing."""
+        if self._match is not None and isinstance(event, Happened) and is_hidden(event.outcome):
+            self._match = None
+        if self._match is None:
+            self._view = None
+            return None
+        self._match.take(event)
+        self._view = self._match.game.view(self._match.state, Watcher.JUDGE)
+        return self._view
+
+
+def tell(header: Header, events: Iterable[tuple[int, Event]], words: Words | None = None) -> Iterator[Text]:
+    """What was played by whom, every event with its number, and the places."""
+    game, opened = header.game, header.opened
     options = ", ".join(f"{name} {written(value)}" for name, value in opened.options.items())
-    yield pen(f"{header.game.title} ({options}), match {printable(opened.match_id)}", HEADING) + "\n"
-    yield f"Seats: {', '.join(f'{seat} {pen(name, seat_style(seat))}' for seat, name in enumerate(whole))}\n"
+    yield Text.of((f"{game.title} ({options}), match {printable(opened.match_id)}", STRONG))
+    whole = seating_of(game, opened, words=words, most=WIDTH)
+    seats = [Text.of(f"{seat} ", whole.mark(seat), f" {whole.name(seat)}") for seat in range(len(opened.names))]
+    yield Text.of("Seats: ", Text.joined(", ", seats))
     if not any(header.entropy):
-        yield "No seat brought entropy of its own: the dice are fixed by the secret alone.\n"
-    yield "\n"
-    follower = _Follower(header, names, pen)
+        yield Text.of("No seat brought entropy of its own: the dice are fixed by the secret alone.")
+    yield Text()
+    seating = seating_of(game, opened, words=words)
+    narrator = Narrator(game, opened)
     for sequence, event in events:
         try:
-            lines = list(_end(event, names, pen)) if isinstance(event, Sealed) else follower.lines(sequence, event)
+            told = narrator.tell(event, seating)
         except (LookupError, ValueError):
             # What hides something cannot be folded, so nobody has looked at it before.
             raise Misplaced(f"event {sequence} names a seat or a piece that is not there") from None
-        yield from lines
+        if isinstance(event, Sealed):
+            yield from (Text(), *(part.text for part in told))
+        else:
+            yield from numbered(sequence, told)
 
 
-def draw_board(match: Match, eyes: Perspective, pen: Pen = plain) -> Iterator[str]:
-    """The table as these eyes see it after what the match has taken so far."""
-    names = called(match.opened.names)
-    view = match.game.view(match.state, eyes)
-    for line in TELLINGS[match.game.name].board(view, names, pen):
-        yield f"{line}\n"
+def draw_board(match: Match, eyes: Perspective, words: Words | None = None) -> Block:
+    """The table as these eyes see it after what the match has taken so far, and what is awaited."""
+    game = match.game
+    seating = seating_of(game, match.opened, eyes, words)
+    lines = presentation(game.name).board(game.view(match.state, eyes), seating, Room())
+    if match.started:
+        places = sorted((place, seat) for seat, place in enumerate(match.places()))
+        said = ", ".join(f"{place}. {seating.name(seat)}" for place, seat in places)
+        lines += [Text(), *Text.of(seating.words("standing", places=said)).wrapped()]
     if match.started and match.sealed is None:
         awaited = match.awaited
         if isinstance(awaited, ToChoose):
-            yield f"\nAwaited: a choice of {pen(names[awaited.seat], seat_style(awaited.seat))}\n"
+            lines.append(Text.of(seating.words("awaited.choice", name=seating.name(awaited.seat))))
         elif isinstance(awaited, Throw | Draw):
-            yield f"\nAwaited: chance, {awaited.name.replace('_', ' ')}\n"
+            lines.append(Text.of(seating.words("awaited.chance", what=awaited.name.replace("_", " "))))
+    return lines
 
 
-class _Follower:
-    """Says of every event who did what.
-
-    Whose throw it was, and what the dice showed that are named, stands only in the state, so the events are folded as
-    far as they hide nothing; games that hide something have no throws.
-    """
-
-    def __init__(self, header: Header, names: tuple[str, ...], pen: Pen) -> None:
-        self._telling = TELLINGS[header.opened.game]
-        self._match = Match(header.game, header.opened)
-        self._names = names
-        self._pen = pen
-        self._folds = True
-
-    def lines(self, sequence: int, event: Event) -> list[str]:
-        """The event's line, or as many as it needs."""
-        columns = name_width(self._names)
-        who, what = self._said(event)
-        name = " " * columns if who is None else self._pen(padded(self._names[who], columns), seat_style(who))
-        return [f"{line}\n" for line in wrapped(what.split(" "), columns + 9, f"{sequence:>5}  {name}")]
-
-    def _said(self, event: Event) -> tuple[int | None, str]:
-        """The seat that did it, if one did, and what."""
-        match = self._match
-        is_throw = isinstance(event, Happened) and isinstance(match.awaited, Throw)
-        turn_of = match.state.seat
-        thrower = self._telling.thrower(match.state) if is_throw else None
-        who, what = self._sentence(event)
-        self._folds = self._folds and not (isinstance(event, Happened) and is_hidden(event.outcome))
-        if self._folds:
-            match.take(event)
-        if is_throw and self._telling.turn_lost and match.state.seat != turn_of:
-            what += f"   {self._pen(self._telling.turn_lost, FAINT)}"
-        return thrower if is_throw else who, what
-
-    def _sentence(self, event: Event) -> tuple[int | None, str]:
-        match event:
-            case Happened(outcome):
-                return None, self._telling.happened(outcome, self._names, self._pen)
-            case Chosen(seat, choice, by_caretaker):
-                what = self._telling.chosen(choice, self._names, self._match.state)
-                return seat, what + (" (caretaker)" if by_caretaker else "")
-            case Ready(seat, entropy):
-                return seat, "is ready" + (" and reveals its entropy" if entropy else "")
-            case Started():
-                return None, "the match starts"
-            case Resumed():
-                return None, "the service is back; nobody is charged for its absence"
-            case SeatTaken() | SeatLeft() | TimedOut() | Forfeited() | Resigned():
-                return event.seat, _OF_A_SEAT[type(event)]
-            case _:
-                raise TypeError("event 1 and the seal have no sentence of their own")
+def seating_of(
+    game: Game[Any, Any, Any],
+    opened: Opened,
+    eyes: Perspective | None = None,
+    words: Words | None = None,
+    most: int = 24,
+) -> Seating:
+    """The seats of a match for whoever reads of it, names cut to so many columns."""
+    own = eyes if isinstance(eyes, int) else None
+    spoken = (words or Words()).also(presentation(game.name).texts)
+    options = game.settle(opened.options, len(opened.names))
+    return Seating(called(opened.names, most), own, options, spoken)
 
 
-def _end(event: Sealed, names: tuple[str, ...], pen: Pen) -> Iterator[str]:
-    yield "\n"
+def numbered(sequence: int, told: Iterable[Told]) -> Iterator[Text]:
+    """The lines of an event, behind its number."""
+    number = f"{sequence:>{_NUMBER - 2}}  "
+    for part in told:
+        first, *others = part.text.wrapped(WIDTH - _NUMBER, indent=2)
+        yield Text.of(number, first)
+        number = " " * _NUMBER
+        yield from (Text.of(number, other) for other in others)
+
+
+def _sealed(event: Sealed, seating: Seating) -> Iterator[Told]:
+    words = seating.words
     if event.places is None:
-        yield f"Aborted: {event.aborted}\n"
+        yield Told(Text.of((aborted(event.aborted or "", seating), STRONG)))
         return
+    yield Told(Text.of((words("told.over"), STRONG)))
     for place, seat in sorted((place, seat) for seat, place in enumerate(event.places)):
-        yield f"{place}. {pen(names[seat], seat_style(seat))}\n"
+        yield Told(Text.of((f"{place}. ", STRONG), seating.mark(seat), f" {seating.name(seat)}"))
+
+
+def aborted(reason: str, seating: Seating) -> str:
+    """Why a match was aborted, as a sentence; the reason names its seats behind a colon.
+
+    >>> aborted("not_ready:1", Seating(("Anna", "Tom"), None, {}, Words("en")))
+    'Aborted: Tom was not ready in time.'
+    """
+    why, _, seats = reason.partition(":")
+    names = [seating.name(int(seat)) for seat in seats.split(",") if seat]
+    return seating.words(f"told.aborted.{why}", name=seating.words.both(names or [""]))

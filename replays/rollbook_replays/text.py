@@ -1,45 +1,126 @@
-"""How an account is drawn: names that cannot steer a terminal, columns that line up, colour where there is any."""
+"""Text to be drawn: characters with the names of their styles, and how many columns of a terminal they take.
+
+A style is a name that says what something is (`seat0`, `die`, `muted`), or several with spaces between; how that looks
+is for whoever draws to say.
+"""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
+
+import wcwidth
 
 WIDTH: Final = 80
 """Every board fits."""
 
-Pen: TypeAlias = Callable[[str, str], str]
-"""Draws a text in a style; what it gives is as wide as what it was given."""
-
-HEADING: Final = "heading"
-FAINT: Final = "faint"
-
-_CODES: Final = {HEADING: "1", FAINT: "2", "yellow": "30;43", "blue": "97;44"}
-_CODE: Final = re.compile(r"\x1b\[[0-9;]*m")
-_SEATS: Final = ("36", "33", "35", "32", "34", "31")
+STRONG: Final = "strong"
+MUTED: Final = "muted"
 
 
-def plain(text: str, _style: str) -> str:
-    """The pen for pipes and files."""
-    return text
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line, as spans of characters with their style."""
+
+    spans: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, *parts: Part) -> Text:
+        """A line put together from strings, strings with a style, and other lines.
+
+        >>> Text.of("a ", ("b", "strong")).plain
+        'a b'
+        """
+        spans: list[tuple[str, str]] = []
+        for part in parts:
+            if isinstance(part, Text):
+                spans += part.spans
+            else:
+                spans.append((part, "") if isinstance(part, str) else part)
+        return cls(tuple(span for span in spans if span[0]))
+
+    @classmethod
+    def joined(cls, between: Part, parts: Iterable[Part]) -> Text:
+        """The parts with something between them.
+
+        >>> Text.joined(", ", ["a", "b", "c"]).plain
+        'a, b, c'
+        """
+        first, *others = parts
+        return cls.of(first, *(part for other in others for part in (between, other)))
+
+    @property
+    def plain(self) -> str:
+        """The characters alone."""
+        return "".join(text for text, _ in self.spans)
+
+    @property
+    def width(self) -> int:
+        """How many columns it takes."""
+        return sum(width(text) for text, _ in self.spans)
+
+    def __add__(self, other: Text) -> Text:
+        return Text(self.spans + other.spans)
+
+    def styled(self, style: str) -> Text:
+        """With this style as well, everywhere."""
+        return Text(tuple((text, f"{style} {had}".strip()) for text, had in self.spans))
+
+    def padded(self, to: int, style: str = "") -> Text:
+        """With spaces behind it."""
+        return Text.of(self, (" " * (to - self.width), style))
+
+    def centred(self, to: int, style: str = "") -> Text:
+        """In the middle."""
+        return Text.of((" " * ((to - self.width) // 2), style), self).padded(to, style)
+
+    def cut(self, most: int) -> Text:
+        """Without what is too much."""
+        spans = []
+        left = most
+        for text, style in self.spans:
+            spans.append((fitted(text, left, ""), style))
+            left -= width(text)
+            if left <= 0:
+                break
+        return Text.of(*spans)
+
+    def wrapped(self, wide: int = WIDTH, indent: int = 0) -> Iterator[Text]:
+        """On as many lines as it takes, broken at spaces; all but the first are indented.
+
+        >>> [line.plain for line in Text.of("one two three").wrapped(8, 1)]
+        ['one two', ' three']
+        """
+        line: Text | None = None
+        for word in self._words():
+            if line is None:
+                line = word
+            elif line.width + 1 + word.width > wide:
+                yield line
+                line = Text.of(" " * indent, word)
+            else:
+                line = Text.of(line, " ", word)
+        yield line or self
+
+    def _words(self) -> Iterator[Text]:
+        word = Text()
+        for text, style in self.spans:
+            first, *others = text.split(" ")
+            word += Text.of((first, style))
+            for other in others:
+                yield word
+                word = Text.of((other, style))
+        yield word
 
 
-def coloured(text: str, style: str) -> str:
-    r"""The pen for terminals.
-
-    >>> coloured("Anna", seat_style(0))
-    '\x1b[36mAnna\x1b[0m'
-    """
-    number = style.removeprefix("seat ")
-    code = _SEATS[int(number) % len(_SEATS)] if number.isdigit() else _CODES[style]
-    return f"\x1b[{code}m{text}\x1b[0m"
+Part: TypeAlias = str | tuple[str, str] | Text
 
 
-def seat_style(seat: int) -> str:
-    """What is of a seat has its colour everywhere."""
-    return f"seat {seat}"
+def plain(lines: Iterable[Text]) -> str:
+    """For pipes and files: characters alone, and nothing behind the last one of a line."""
+    return "".join(f"{line.plain.rstrip()}\n" for line in lines)
 
 
 def printable(text: str) -> str:
@@ -60,68 +141,25 @@ def called(names: Sequence[str], most: int = 24) -> tuple[str, ...]:
     return tuple(fitted(printable(name), most) or f"seat {seat}" for seat, name in enumerate(names))
 
 
+@lru_cache(maxsize=4096)
 def width(text: str) -> int:
-    """How many columns of a terminal the text takes; codes for colours take none."""
-    return sum(_columns(character) for character in _CODE.sub("", text))
+    """How many columns of a terminal the text takes."""
+    return wcwidth.width(text)
 
 
-def _columns(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+def fitted(text: str, most: int, ellipsis: str = "…") -> str:
+    """The text, cut where it is too wide.
 
-
-def fitted(text: str, most: int) -> str:
-    """The text, cut where it is too wide."""
-    while width(text) > most:
-        text = text[:-2] + "…"
-    return text
+    >>> fitted("Christiane", 6)
+    'Chris…'
+    """
+    if width(text) <= most:
+        return text
+    while text and width(text + ellipsis) > most:
+        text = text[:-1]
+    return text + ellipsis
 
 
 def padded(text: str, to: int) -> str:
     """The text with spaces behind it."""
     return text + " " * (to - width(text))
-
-
-def centred(text: str, to: int) -> str:
-    """The text in the middle."""
-    left = (to - width(text)) // 2
-    return padded(" " * left + text, to)
-
-
-def name_width(names: Iterable[str]) -> int:
-    """The columns for names that stand below each other."""
-    return max(map(width, names))
-
-
-def wrapped(words: Iterable[str], indent: int, first: str = "") -> Iterator[str]:
-    """Words on as many lines as they need, behind what stands first on the first line."""
-    line = padded(first, indent)
-    used = False
-    for word in words:
-        if used and width(line) + 1 + width(word) > WIDTH:
-            yield line.rstrip()
-            line, used = " " * indent, False
-        line += (" " if used else "") + word
-        used = True
-    yield line.rstrip()
-
-
-def boxes(faces: Sequence[Sequence[str]], pens: Sequence[Callable[[str], str]] = ()) -> Iterator[str]:
-    """Dice side by side, each with the lines of its face."""
-    inked = pens or [str] * len(faces)
-    rims = ["─" * (width(face[0]) + 2) for face in faces]
-    yield "  ".join(ink(f"┌{rim}┐") for rim, ink in zip(rims, inked, strict=True))
-    for row in zip(*faces, strict=True):
-        yield "  ".join(ink(f"│ {part} │") for part, ink in zip(row, inked, strict=True))
-    yield "  ".join(ink(f"└{rim}┘") for rim, ink in zip(rims, inked, strict=True))
-
-
-def listed(words: Sequence[object]) -> str:
-    """Words as a sentence lists them.
-
-    >>> listed([3, 4, 5])
-    '3, 4 and 5'
-    """
-    *others, last = map(str, words)
-    return f"{', '.join(others)} and {last}" if others else last

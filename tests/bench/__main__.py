@@ -9,21 +9,25 @@ from __future__ import annotations
 import argparse
 import json
 
-from tests.bench import replays, rules
+from tests.bench import one_choose, replays, rules
 from tests.bench.measure import Row
 from tests.bench.service import suite
 
 BENCHES = {"rules": rules.bench, "service": suite.bench, "replays": replays.bench}
+COUNT = "one_choose"
 PROFILES = {"rules": rules.profile_check, "service": suite.profile, "replays": replays.profile}
 
 
 def main() -> None:
     """Run one bench and print its table, then the same as JSON."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("bench", choices=sorted(BENCHES), help="what to measure")
+    parser.add_argument("bench", choices=[*sorted(BENCHES), COUNT], help="what to measure, or one_choose: to count")
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured (default 5)")
     parser.add_argument("--profile", action="store_true", help="print where the time goes, and measure nothing")
     words = parser.parse_args()
+    if words.bench == COUNT:
+        one_choose.show()
+        return
     if words.profile:
         PROFILES[words.bench]()
         return

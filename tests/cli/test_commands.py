@@ -95,7 +95,7 @@ def test_simulate_without_out_tells_one_match(game: str) -> None:
     done = rollbook("simulate", game)
     assert 0 == done.returncode
     assert re.fullmatch(r"seed \d+\n", done.stderr)
-    assert "takes a seat" in done.stdout
+    assert "sits down" in done.stdout
     assert "\n1. " in done.stdout
 
 

@@ -26,6 +26,7 @@ from rollbook_replays.audit.verdicts import Verdict
 from rollbook_replays.history import Broken, NotToBeSeen, look
 from rollbook_replays.narration import draw_board, tell
 from rollbook_replays.report import Report
+from rollbook_replays.text import plain
 from rollbook_replays.tournament.bundle import NotABundle, open_bundle
 from rollbook_replays.tournament.judgement import judge, judge_matches
 from rollbook_replays.tournament.manifest import WrongManifest, read_manifest
@@ -56,8 +57,8 @@ def _show(data: bytes) -> None:
         try:
             seen = look(replay, eyes)
             "".join(write_plain(seen.header, seen.events)).encode()
-            "".join(tell(seen.header, seen.events)).encode()
-            "".join(draw_board(seen.at(seen.count), seen.eyes)).encode()
+            plain(tell(seen.header, seen.events)).encode()
+            plain(draw_board(seen.at(seen.count), seen.eyes)).encode()
         except (Broken, Misplaced, NotToBeSeen, Refused, Unreadable):
             continue
 

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from rollbook.match import decide
 from rollbook.match.chain import Entry, Head, Position, entropy_commitment
 from rollbook.match.codec.envelope import Logged, read_bytes, write_bytes
-from rollbook.match.decide import Command, Decision, Declined, NotDue, Why
+from rollbook.match.commands import (
+    Abort,
+    AbortUnready,
+    Choose,
+    Command,
+    Declined,
+    GetReady,
+    LeaveSeat,
+    NotDue,
+    OpenMatch,
+    Origin,
+    Pardon,
+    Resign,
+    SealLost,
+    TakeSeat,
+    TimeOut,
+    Why,
+    answers,
+)
+from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.dice import commitment
 from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Sealed, SeatTaken, Terms
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Made
 from rollbook.rules.cant_stop import Stop
 from rollbook.rules.catalogue import CURRENT, find
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import Invalid, Reason, Refused
 
 SECRET = bytes(range(32))
 OPENED_MS = 1_700_000_000_000
@@ -39,18 +57,18 @@ class Played:
         """Open the match."""
         rules = find(game)
         opened = Opened("m", game, rules.version, rules.settle({}, seats), ("",) * seats, commitment(secret), terms)
-        first = decide.open_match(rules, opened, secret, Command(OPENED_MS, request=b"o" * 16))
+        first = open_match(OpenMatch(Origin(OPENED_MS, request=b"o" * 16), opened, secret))
         self.now_ms = OPENED_MS
         self.ledger = Ledger(first)
         self.log: list[Logged] = [first]
         self.entropy = entropy
         self.requests = 0
 
-    def by(self, player: str = "", *, after_ms: int = 1_000) -> Command:
-        """A command of this player, a moment later."""
+    def by(self, player: str = "", *, after_ms: int = 1_000) -> Origin:
+        """Where a command of this player comes from, a moment later."""
         self.now_ms += after_ms
         self.requests += 1
-        return Command(self.now_ms, player.encode(), self.requests.to_bytes(16, "big") if player else b"")
+        return Origin(self.now_ms, player.encode(), self.requests.to_bytes(16, "big") if player else b"")
 
     def append(self, decision: Decision) -> Decision:
         """Make the decision come true."""
@@ -62,7 +80,7 @@ class Played:
         """Seat player p0 on seat 0, and so on."""
         committed = entropy_commitment(self.entropy) if self.entropy else b""
         for seat in range(len(self.ledger.players)):
-            self.append(decide.take_seat(self.ledger, self.by(f"p{seat}"), commitment=committed))
+            self.append(decide(self.ledger, TakeSeat(self.by(f"p{seat}"), commitment=committed)))
         return self
 
     def start(self) -> Played:
@@ -76,13 +94,13 @@ class Played:
         """The readiness of a seat."""
         assert self.ledger.closing is not None
         link = self.ledger.closing.link
-        return decide.ready(self.ledger, self.by(f"p{seat}"), closing_link=link, entropy=self.entropy)
+        return decide(self.ledger, GetReady(self.by(f"p{seat}"), link, self.entropy))
 
     def choose(self, choice: Any = None, **how: Any) -> Decision:
         """A choice of the awaited seat, the caretaker's unless said otherwise."""
         ledger = self.ledger
         choice = ledger.game.caretaker(ledger.match.state) if choice is None else choice
-        return decide.choose(ledger, self.by(f"p{ledger.awaited_seat}", **how), position=ledger.head, choice=choice)
+        return decide(ledger, Choose(self.by(f"p{ledger.awaited_seat}", **how), ledger.head, choice))
 
     def refolded(self) -> Ledger:
         """The ledger of the stored bytes alone."""
@@ -166,7 +184,7 @@ def test_the_same_command_finds_the_same_dice_again() -> None:
 def test_result_and_seal_are_in_the_append_of_what_ends_the_match() -> None:
     """There is no moment in which a match is over and has no result."""
     played = Played(seats=2).start()
-    decision = played.append(decide.resign(played.ledger, played.by("p0")))
+    decision = played.append(decide(played.ledger, Resign(played.by("p0"))))
     assert ["Resigned", "Sealed"] == kinds(decision)
     assert (2, 1) == decision.entries[-1].event.places  # type: ignore[union-attr]
     assert played.ledger.match.sealed is not None
@@ -175,17 +193,18 @@ def test_result_and_seal_are_in_the_append_of_what_ends_the_match() -> None:
 def test_every_command_knows_the_range_of_events_it_made() -> None:
     """A retry is answered from the log, whatever has happened since; a time-out belongs to nobody's command."""
     played = Played(seats=3).start()
-    command = played.by("p0")
-    played.append(decide.resign(played.ledger, command))
-    made = played.ledger.requests[command.request]
+    origin = played.by("p0")
+    played.append(decide(played.ledger, Resign(origin)))
+    made = played.ledger.made_by(origin.request)
+    assert made is not None
     choice = played.append(played.choose())
     runs_out = played.ledger.clock.runs_out_ms()
     assert runs_out is not None
-    played.append(decide.time_out(played.ledger, Command(runs_out)))
-    assert made == played.ledger.requests[command.request]
+    played.append(decide(played.ledger, TimeOut(Origin(runs_out))))
+    assert made == played.ledger.made_by(origin.request)
     first, last = choice.entries[0], choice.entries[-1]
-    assert Made(first.sequence, last.sequence) == played.ledger.requests[first.request]
-    assert {b"o" * 16: Made(1, 1)}.items() <= played.ledger.requests.items()
+    assert Made(first.sequence, last.sequence) == played.ledger.made_by(first.request)
+    assert Made(1, 1) == played.ledger.made_by(b"o" * 16)
 
 
 def test_a_time_out_and_the_caretakers_turn_are_one_append() -> None:
@@ -194,8 +213,8 @@ def test_a_time_out_and_the_caretakers_turn_are_one_append() -> None:
     seat = played.ledger.awaited_seat
     runs_out = played.ledger.clock.runs_out_ms()
     assert runs_out == played.ledger.time_ms + 90_000
-    not_due(lambda: decide.time_out(played.ledger, Command(runs_out - 1)))
-    decision = played.append(decide.time_out(played.ledger, Command(runs_out)))
+    not_due(lambda: decide(played.ledger, TimeOut(Origin(runs_out - 1))))
+    decision = played.append(decide(played.ledger, TimeOut(Origin(runs_out))))
     assert ["TimedOut", "Chosen", "Chosen", "Happened"] == kinds(decision)
     assert 1 - seat == played.ledger.awaited_seat  # type: ignore[operator]
     assert_same(played.ledger, played.refolded())
@@ -218,7 +237,7 @@ def test_downtime_is_not_charged() -> None:
     played = Played().start()
     before = played.ledger.clock.runs_out_ms()
     assert before is not None
-    played.append(decide.resume(played.ledger, played.by(after_ms=500_000), 495_000))
+    played.append(decide(played.ledger, Pardon(played.by(after_ms=500_000), 495_000)))
     assert before + 495_000 == played.ledger.clock.runs_out_ms()
     assert 6_000 == played.choose().entries[0].event.charged_ms  # type: ignore[union-attr]
 
@@ -228,7 +247,7 @@ def test_a_match_without_a_clock_never_times_out() -> None:
     played = Played(terms=Terms()).start()
     assert played.ledger.clock.runs_out_ms() is None
     assert 0 == played.choose(after_ms=10**9).entries[0].event.charged_ms  # type: ignore[union-attr]
-    not_due(lambda: decide.time_out(played.ledger, Command(10**15)))
+    not_due(lambda: decide(played.ledger, TimeOut(Origin(10**15))))
 
 
 def test_a_match_that_everybody_leaves_ends_by_itself() -> None:
@@ -238,7 +257,7 @@ def test_a_match_that_everybody_leaves_ends_by_itself() -> None:
         runs_out = played.ledger.clock.runs_out_ms()
         if runs_out is None:
             break
-        played.append(decide.time_out(played.ledger, Command(runs_out)))
+        played.append(decide(played.ledger, TimeOut(Origin(runs_out))))
     assert played.ledger.match.sealed is not None
     assert sorted(played.ledger.match.places()) == [1, 2]
     assert_same(played.ledger, played.refolded())
@@ -247,37 +266,36 @@ def test_a_match_that_everybody_leaves_ends_by_itself() -> None:
 def test_seats_are_taken_left_and_closed() -> None:
     """With the refusal that tells what is free."""
     played = Played(seats=3)
-    played.append(decide.take_seat(played.ledger, played.by("a"), seat=1))
-    assert 1 == declined(Why.ALREADY_SEATED, lambda: decide.take_seat(played.ledger, played.by("a"))).facts["seat"]
-    assert (0, 2) == declined(Why.SEAT_TAKEN, lambda: decide.take_seat(played.ledger, played.by("b"), seat=1)).facts[
-        "free"
-    ]
+    played.append(decide(played.ledger, TakeSeat(played.by("a"), 1)))
+    assert 1 == declined(Why.ALREADY_SEATED, lambda: decide(played.ledger, TakeSeat(played.by("a")))).facts["seat"]
+    assert (0, 2) == declined(Why.SEAT_TAKEN, lambda: decide(played.ledger, TakeSeat(played.by("b"), 1))).facts["free"]
     for unknown in (3, -1, 10**30):
-        declined(Why.SEAT_UNKNOWN, lambda seat=unknown: decide.take_seat(played.ledger, played.by("b"), seat=seat))  # type: ignore[misc]
+        declined(Why.SEAT_UNKNOWN, lambda seat=unknown: decide(played.ledger, TakeSeat(played.by("b"), seat)))  # type: ignore[misc]
     declined(
-        Why.ENTROPY_COMMITMENT_LENGTH, lambda: decide.take_seat(played.ledger, played.by("b"), commitment=b"short")
+        Why.ENTROPY_COMMITMENT_LENGTH, lambda: decide(played.ledger, TakeSeat(played.by("b"), commitment=b"short"))
     )
-    declined(Why.NOT_SEATED, lambda: decide.leave_seat(played.ledger, played.by("b")))
-    played.append(decide.leave_seat(played.ledger, played.by("a")))
+    declined(Why.NOT_SEATED, lambda: decide(played.ledger, LeaveSeat(played.by("b"))))
+    played.append(decide(played.ledger, LeaveSeat(played.by("a"))))
     played.sit()
-    declined(Why.SEATS_CLOSED, lambda: decide.take_seat(played.ledger, played.by("late")))
-    declined(Why.SEATS_CLOSED, lambda: decide.leave_seat(played.ledger, played.by("p0")))
+    declined(Why.SEATS_CLOSED, lambda: decide(played.ledger, TakeSeat(played.by("late"))))
+    declined(Why.SEATS_CLOSED, lambda: decide(played.ledger, LeaveSeat(played.by("p0"))))
 
 
 def test_readiness_names_the_closing_event_and_reveals_what_was_committed() -> None:
     """Nobody chooses entropy after seeing anything of another's."""
     played = Played(entropy=bytes(range(20)))
-    ready = decide.ready
-    played.append(decide.take_seat(played.ledger, played.by("p0"), commitment=entropy_commitment(played.entropy)))
-    declined(
-        Why.SEATS_NOT_CLOSED, lambda: ready(played.ledger, played.by("p0"), closing_link=b"", entropy=played.entropy)
-    )
-    played.append(decide.take_seat(played.ledger, played.by("p1")))
+
+    def ready(player: str, closing_link: bytes, entropy: bytes) -> Decision:
+        return decide(played.ledger, GetReady(played.by(player), closing_link, entropy))
+
+    played.append(decide(played.ledger, TakeSeat(played.by("p0"), commitment=entropy_commitment(played.entropy))))
+    declined(Why.SEATS_NOT_CLOSED, lambda: ready("p0", b"", played.entropy))
+    played.append(decide(played.ledger, TakeSeat(played.by("p1"))))
     assert played.ledger.closing is not None
     link = played.ledger.closing.link
 
     def refuse(reason: Why, player: str, closing_link: bytes, entropy: bytes) -> None:
-        declined(reason, lambda: ready(played.ledger, played.by(player), closing_link=closing_link, entropy=entropy))
+        declined(reason, lambda: ready(player, closing_link, entropy))
 
     refuse(Why.NOT_SEATED, "stranger", link, b"")
     refuse(Why.CLOSING_LINK_WRONG, "p0", bytes(32), played.entropy)
@@ -285,7 +303,7 @@ def test_readiness_names_the_closing_event_and_reveals_what_was_committed() -> N
     refuse(Why.ENTROPY_LENGTH, "p0", link, b"short")
     refuse(Why.ENTROPY_DOES_NOT_FIT, "p0", link, bytes(20))
     refuse(Why.ENTROPY_DOES_NOT_FIT, "p1", link, bytes(20))
-    played.append(ready(played.ledger, played.by("p0"), closing_link=link, entropy=played.entropy))
+    played.append(ready("p0", link, played.entropy))
     refuse(Why.ALREADY_READY, "p0", link, played.entropy)
 
 
@@ -293,13 +311,13 @@ def test_a_seat_that_does_not_get_ready_aborts_the_match_by_name() -> None:
     """After `ready_seconds`, and not before."""
     played = Played().sit()
     played.append(played.ready(0))
-    due = Command(played.ledger.closed_ms + 20_000)
-    not_due(lambda: decide.abort_unready(played.ledger, Command(played.ledger.closed_ms + 19_999)))
-    decision = decide.abort_unready(played.ledger, due)
+    due = Origin(played.ledger.closed_ms + 20_000)
+    not_due(lambda: decide(played.ledger, AbortUnready(Origin(played.ledger.closed_ms + 19_999))))
+    decision = decide(played.ledger, AbortUnready(due))
     assert Sealed(None, "not_ready:1", SECRET) == decision.entries[0].event
     started = Played().start()
-    not_due(lambda: decide.abort_unready(started.ledger, started.by()))
-    not_due(lambda: decide.abort_unready(Played().ledger, due))
+    not_due(lambda: decide(started.ledger, AbortUnready(started.by())))
+    not_due(lambda: decide(Played().ledger, AbortUnready(due)))
 
 
 def test_who_may_choose_is_asked_before_what() -> None:
@@ -312,7 +330,7 @@ def test_who_may_choose_is_asked_before_what() -> None:
     behind = Position(ledger.head.sequence - 1, bytes(32))
 
     def choose(player: str, position: Position = behind, what: Any = choice) -> Callable[[], object]:
-        return lambda: decide.choose(ledger, played.by(player), position=position, choice=what)
+        return lambda: decide(ledger, Choose(played.by(player), position, what))
 
     declined(Why.NOT_SEATED, choose("stranger"))
     assert seat == declined(Why.NOT_YOUR_TURN, choose(f"p{(seat + 1) % 3}")).facts["seat"]
@@ -321,40 +339,44 @@ def test_who_may_choose_is_asked_before_what() -> None:
     declined(Why.POSITION_OTHER_LINK, choose(f"p{seat}", Position(ledger.head.sequence, bytes(32))))
     with pytest.raises(Refused):
         choose(f"p{seat}", ledger.head, Stop())()
-    declined(Why.NOT_STARTED, lambda: decide.resign(Played().ledger, played.by("p0")))
+    declined(Why.NOT_STARTED, lambda: decide(Played().sit().ledger, Resign(played.by("p0"))))
 
 
 def test_a_seat_that_gave_up_is_played_by_its_caretaker() -> None:
     """It can neither choose nor give up again."""
     played = Played(seats=3).start()
     seat = played.ledger.awaited_seat
-    played.append(decide.resign(played.ledger, played.by(f"p{seat}")))
+    played.append(decide(played.ledger, Resign(played.by(f"p{seat}"))))
     ledger = played.ledger
     assert seat != ledger.awaited_seat
     assert any(isinstance(logged.event, Chosen) and logged.event.by_caretaker for logged in played.log)
-    declined(Why.SEAT_FORFEITED, lambda: decide.resign(ledger, played.by(f"p{seat}")))
+    declined(Why.SEAT_FORFEITED, lambda: decide(ledger, Resign(played.by(f"p{seat}"))))
     declined(
         Why.NOT_YOUR_TURN,
-        lambda: decide.choose(ledger, played.by(f"p{seat}"), position=ledger.head, choice=None),
+        lambda: decide(ledger, Choose(played.by(f"p{seat}"), ledger.head, None)),
     )
 
 
 def test_nothing_is_done_to_a_sealed_match() -> None:
     """The seal is the end."""
     played = Played().start()
-    played.append(decide.abort(played.ledger, played.by(), "by_operator"))
-    ledger = played.ledger
-    commands: list[Callable[[Ledger, Command], object]] = [
-        decide.take_seat,
-        decide.leave_seat,
-        decide.resign,
-        decide.time_out,
-        decide.abort_unready,
-        lambda ledger, command: decide.abort(ledger, command, "by_operator"),
-        lambda ledger, command: decide.resume(ledger, command, 1),
+    played.append(decide(played.ledger, Abort(played.by())))
+    by = played.by("p0")
+    commands: list[Command] = [
+        TakeSeat(by),
+        LeaveSeat(by),
+        GetReady(by, bytes(32)),
+        Choose(by, played.ledger.head, None),
+        Resign(by),
+        Abort(by),
+        TimeOut(by),
+        Pardon(by, 1),
+        AbortUnready(by),
+        SealLost(by, Head(99, bytes(32), "0" * 16, bytes(64))),
     ]
+    assert {type(command) for command in commands} == set(get_args(Command))
     for command in commands:
-        declined(Why.MATCH_SEALED, lambda command=command: command(ledger, played.by("p0")))  # type: ignore[misc]
+        declined(Why.MATCH_SEALED, lambda command=command: decide(played.ledger, command))  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("spoil", ["sequence", "previous", "time_ms"])
@@ -383,8 +405,8 @@ def test_a_lost_log_is_sealed_with_a_head_that_it_does_not_hold() -> None:
         (LOG_LOST, Head(head.sequence, head.link, "0" * 16, bytes(64))),
     ):
         with pytest.raises(Misplaced, match="lost"):
-            decide.abort(played.ledger, played.by(), reason, evidence)
-    played.append(decide.abort(played.ledger, played.by(), LOG_LOST, lost))
+            Decision(played.ledger, played.by(), Sealed(None, reason, played.ledger.secret, evidence))
+    played.append(decide(played.ledger, SealLost(played.by(), lost)))
     assert Sealed(None, LOG_LOST, played.ledger.secret, lost) == played.ledger.match.sealed
 
 
@@ -398,3 +420,80 @@ def test_a_log_that_does_not_begin_as_it_should_is_refused() -> None:
         Ledger(read_bytes(first.data, b"", match_id="m"))
     with pytest.raises(Misplaced, match="opens"):
         Ledger(played.sit().log[1])
+
+
+def test_the_position_that_a_command_came_with_is_spoken_of_last() -> None:
+    """After everything about seat and match, so that nobody learns by it how far a match has got."""
+    played = Played(seats=3).sit()
+    misplaced = Declined(Why.POSITION_AHEAD, "too far")
+    declined(Why.SEATS_CLOSED, lambda: decide(played.ledger, LeaveSeat(played.by("p0"), misplaced=misplaced)))
+    declined(Why.NOT_YOUR_SEAT, lambda: decide(played.ledger, Resign(played.by("p0"), 1, misplaced)))
+    declined(Why.SEAT_UNKNOWN, lambda: decide(played.ledger, Resign(played.by("p0"), 3, misplaced)))
+    for command in (Abort(played.by(), misplaced), ready_of(played, misplaced)):
+        declined(Why.POSITION_AHEAD, lambda command=command: decide(played.ledger, command))  # type: ignore[misc]
+
+
+def ready_of(played: Played, misplaced: Declined) -> GetReady:
+    """A readiness in which nothing is wrong but the position that came along."""
+    assert played.ledger.closing is not None
+    return GetReady(played.by("p0"), played.ledger.closing.link, played.entropy, misplaced=misplaced)
+
+
+def test_a_choice_that_cannot_be_read_is_told_to_nobody_but_the_seat_awaited() -> None:
+    """What is wrong with it may say what the game is about; seat, turn and position come before it."""
+    played = Played(seats=3).start()
+    seat, head = played.ledger.awaited_seat, played.ledger.head
+    assert seat is not None
+    invalid = Invalid(Reason.NOTHING_CHOSEN, "no choice")
+    unplaced = Declined(Why.POSITION_MISSING, "no position")
+
+    def choose(player: str, position: Position | Declined) -> Callable[[], object]:
+        return lambda: decide(played.ledger, Choose(played.by(player), position, invalid))
+
+    declined(Why.NOT_SEATED, choose("stranger", unplaced))
+    declined(Why.NOT_YOUR_TURN, choose(f"p{(seat + 1) % 3}", unplaced))
+    declined(Why.POSITION_MISSING, choose(f"p{seat}", unplaced))
+    with pytest.raises(Invalid):
+        choose(f"p{seat}", head)()
+
+
+def test_an_event_answers_the_very_command_that_made_it_and_no_other() -> None:
+    """A retry gets its answer again; a request id that is used for something else does not."""
+    played = Played(seats=3)
+    by = played.by("p0")
+    seated = played.append(decide(played.ledger, TakeSeat(by, 1))).entries[0]
+    assert answers(seated, TakeSeat(by, 1))
+    assert answers(seated, TakeSeat(by))
+    for other in (TakeSeat(by, 2), TakeSeat(by, 1, bytes(32)), LeaveSeat(by), Resign(by), Abort(by), TimeOut(by)):
+        assert not answers(seated, other)
+    left = played.append(decide(played.ledger, LeaveSeat(by))).entries[0]
+    assert [True, False] == [answers(left, LeaveSeat(by, seat)) for seat in (1, 0)]
+    played.start()
+    head, seat = played.ledger.head, played.ledger.awaited_seat
+    chosen = played.append(played.choose(after_ms=9_000)).entries[0]
+    assert isinstance(chosen.event, Chosen)
+    choice = chosen.event.choice
+    assert answers(chosen, Choose(by, head, choice))
+    assert answers(chosen, Choose(by, head, choice, seat))
+    for differing in (
+        Choose(by, head, Stop()),
+        Choose(by, Position(1, bytes(32)), choice),
+        Choose(by, head, choice, 9),
+    ):
+        assert not answers(chosen, differing)
+    sealed = played.append(decide(played.ledger, Abort(by))).entries[0]
+    assert [True, False] == [answers(sealed, Abort(origin)) for origin in (by, played.by("p1"))]
+    assert Made(sealed.sequence, sealed.sequence) == played.ledger.made_by(by.request)
+
+
+def test_a_decision_that_did_not_come_true_leaves_no_trace_in_what_requests_made() -> None:
+    """Copies share what is settled: only what is durable may be shared, and older ledgers do not see it."""
+    played = Played().start()
+    before, decision = played.ledger, played.choose()
+    request = decision.entries[0].request
+    assert before.made_by(request) is None
+    decision.after.settle()
+    assert before.made_by(request) is None
+    assert before.copy().made_by(request) is None
+    assert Made(decision.entries[0].sequence, decision.entries[-1].sequence) == decision.after.made_by(request)
+    assert decision.after.copy().made_by(b"o" * 16) == Made(1, 1)

@@ -9,7 +9,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from rollbook.match import decide
+from rollbook.match.commands import Abort
+from rollbook.match.decide import decide
 from rollbook.match.events import Sealed, Terms
 from rollbook.replay_file.container import Replay, write
 from rollbook.replay_file.recording import Keys
@@ -24,7 +25,7 @@ BYTES_A_LINE = 32
 def example() -> Replay:
     """The match."""
     played = Played(terms=Terms(), entropy=bytes(range(16))).start()
-    decision = decide.abort(played.ledger, played.by(), "by_operator")
+    decision = decide(played.ledger, Abort(played.by()))
     assert isinstance(decision.entries[-1].event, Sealed)
     played.append(decision)
     return replace(replay_of(played, KEYS), names=("Anna", "Tom"))

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rollbook.match import decide
 from rollbook.match.chain import genesis, link
 from rollbook.match.codec.envelope import read_bytes, write_bytes
-from rollbook.match.decide import Command
+from rollbook.match.commands import Origin, Pardon, Resign, TimeOut
+from rollbook.match.decide import Decision, decide
 from rollbook.match.events import Opened, Ready, SeatTaken
 from rollbook.match.heads import sign_head
 from rollbook.replay_file.container import Head, Replay, write
@@ -44,20 +44,20 @@ def eventful(game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET,
     played = Played(game, seats, entropy=ENTROPY, secret=secret).start()
     for turn in range(40):
         if turn == 4:
-            played.append(decide.resume(played.ledger, played.by(after_ms=9_000), 8_000))
+            played.append(decide(played.ledger, Pardon(played.by(after_ms=9_000), 8_000)))
         if turn in {6, 20}:
             runs_out_ms = played.ledger.clock.runs_out_ms()
             assert runs_out_ms is not None
             played.now_ms = runs_out_ms + 100
-            played.append(decide.time_out(played.ledger, Command(played.now_ms)))
+            played.append(decide(played.ledger, TimeOut(Origin(played.now_ms))))
         played.append(play(played, rng))
-    played.append(decide.resign(played.ledger, played.by("p2")))
+    played.append(decide(played.ledger, Resign(played.by("p2"))))
     while played.ledger.match.sealed is None:
         played.append(play(played, rng))
     return played
 
 
-def play(played: Played, rng: random.Random) -> decide.Decision:
+def play(played: Played, rng: random.Random) -> Decision:
     """Some legal choice of the awaited seat."""
     match = played.ledger.match
     return played.choose(match.game.legal(match.state).sample(rng.randrange), after_ms=rng.randrange(500, 4_000))

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import pytest
 
-from rollbook.match import decide
 from rollbook.match.chain import link
+from rollbook.match.commands import AbortUnready
+from rollbook.match.decide import decide
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import Replay, write
 from rollbook.replay_file.recording import record
@@ -36,7 +37,7 @@ def aborted() -> Replay:
     """A match that ended before it began: it reveals its secret all the same."""
     match = Played(entropy=bytes(16)).sit()
     match.now_ms += 60_000
-    match.append(decide.abort_unready(match.ledger, match.by()))
+    match.append(decide(match.ledger, AbortUnready(match.by())))
     return replay_of(match)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import grpc
 
+from rollbook.server.app import Given, Parts
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
 from rollbook.server.finished import Finished
-from rollbook.server.rpc.replay import ReplayServicer
-from rollbook.server.service import Service
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from tests.server.talking import PATIENCE_SECONDS, Person
@@ -29,31 +29,33 @@ class Keeper(Theatre):
         self.folder = folder
         super().__init__(**how)
 
-    def process(self, keys: dict[str, Any] | None = None) -> Service:
+    def process(self, keys: dict[str, Any] | None = None) -> Parts:
         """A process of the service over the same store and archive, with an index of its own."""
         store = self.log.store if isinstance(self.log, ArchivedLog) else self.log
         self.log = ArchivedLog(store, None)
         self.index_path = Path(tempfile.mkdtemp(dir=self.folder)) / "index.sqlite"
         return self.reopened(keys)
 
-    def reopened(self, keys: dict[str, Any] | None = None) -> Service:
+    def reopened(self, keys: dict[str, Any] | None = None) -> Parts:
         """A process with the index that there is."""
-        service = super().process(keys)
         self.finished = Finished(self.log, ArchiveIndex(self.index_path))
-        service.finished = self.finished
-        service.__post_init__()
+        service = super().process(keys)
         self.archivist = self.keeping(service)
         return service
 
-    def keeping(self, service: Service, where: Path | str | None = None) -> Archivist:
+    def given(self, keys: dict[str, Any] | None = None) -> Given:
+        """The archive as well."""
+        return replace(super().given(keys), finished=self.finished)
+
+    def keeping(self, service: Parts, where: Path | str | None = None) -> Archivist:
         """What archives this process's matches as soon as they are over."""
         place = str(where or self.folder / "archive")
-        return Archivist(service, self.log, self.finished, place, after_seconds=0)
+        return service.archivist(self.log, self.finished, place, after_seconds=0)
 
-    def serve(self, service: Service, server: grpc.aio.Server) -> None:
+    def serve(self, service: Parts, server: grpc.aio.Server) -> None:
         """Replays as well."""
         super().serve(service, server)
-        self.replays = ReplayServicer(service, self.log)
+        self.replays = service.replay_servicer(self.log)
         replay_pb2_grpc.add_ReplayServiceServicer_to_server(self.replays, server)
 
     async def close(self) -> None:

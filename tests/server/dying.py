@@ -11,7 +11,6 @@ import signal
 import sys
 from pathlib import Path
 
-from rollbook.server.archivist import Archivist
 from rollbook.storage.redis.log import RedisLog
 from tests.server.archives import Keeper
 
@@ -27,7 +26,7 @@ async def archive(url: str, folder: Path, last: str) -> None:
     keeper = Keeper(folder, log=log)
     keeper.clock.ms += 1_000_000
     place = str(folder / "archive")
-    archivist = Archivist(keeper.service, keeper.log, keeper.finished, place, after_seconds=0, step=step)
+    archivist = keeper.service.archivist(keeper.log, keeper.finished, place, after_seconds=0, step=step)
     await archivist.settle()
     await archivist.look()
     await archivist.close()

@@ -1,4 +1,4 @@
-"""What a part of a service needs that stands alone: keys that sign heads, and the memory of what was told."""
+"""What a part of a service needs that stands alone: keys that sign heads, the memory of what was told, a process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.match.heads import HeadKeys
+from rollbook.match.ledger import Ledger
 from rollbook.replay_file.key_lines import key_id
 from rollbook.server.play.lost_logs import LostTails
+from rollbook.server.play.matches import Matches
+from rollbook.server.play.replicas import Replicas
+from rollbook.storage.port import LobbyEntry
 
 _KEY = Ed25519PrivateKey.from_private_bytes(b"h" * 32)
 HEAD_KEYS = HeadKeys(_KEY, key_id(_KEY.public_key()), {key_id(_KEY.public_key()): _KEY.public_key()})
@@ -18,3 +22,22 @@ HEAD_KEYS = HeadKeys(_KEY, key_id(_KEY.public_key()), {key_id(_KEY.public_key())
 def lost_tails(log: Any, noticed: Callable[[], None] = lambda: None) -> LostTails:
     """What a process remembers that has told nothing yet."""
     return LostTails(log, HEAD_KEYS, noticed)
+
+
+def no_lobby(_ledger: Ledger) -> LobbyEntry | None:
+    """A summary is not what is tried here."""
+    return None
+
+
+class Process:
+    """What one process of the service has of a log."""
+
+    def __init__(self, log: Any, lost: LostTails | None = None) -> None:
+        """Know nothing yet, or what is remembered here."""
+        lost = lost or lost_tails(log)
+        self.replicas = Replicas(log, lost)
+        self.matches = Matches(log, self.replicas, lost, no_lobby)
+
+    async def ledger(self, match_id: str) -> Ledger:
+        """A match as it is now."""
+        return await self.replicas.ledger(match_id)

@@ -18,13 +18,13 @@ from google.rpc.status_pb2 import Status
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import entropy_commitment, link
-from rollbook.match.heads import is_signed
+from rollbook.match.heads import HeadKeys, is_signed
 from rollbook.replay_file.key_lines import key_id
+from rollbook.server.app import Given, Parts
 from rollbook.server.limits import Limits
 from rollbook.server.rpc.errors import DETAILS, Refusing
-from rollbook.server.rpc.identity import IdentityService, guest_verifier
-from rollbook.server.rpc.match import MatchService
-from rollbook.server.service import Service
+from rollbook.server.rpc.identity import Guests, guest_verifier
+from rollbook.server.rpc.interceptor import Interceptor, Layer
 from rollbook.storage.memory import MemoryLog
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
@@ -148,22 +148,29 @@ class World:
         self.log = self.log or MemoryLog(self.clock)
         self.service = self.process(keys)
 
-    def process(self, keys: dict[str, Any] | None = None) -> Service:
+    def process(self, keys: dict[str, Any] | None = None) -> Parts:
         """A process of the service over the same log."""
+        return Parts(self.given(keys))
+
+    def given(self, keys: dict[str, Any] | None = None) -> Given:
+        """What a process of the service is made of."""
         keys = keys or {self.issuer.key_id: self.token_key.public_key()}
         kid = key_id(self.head_key.public_key())
-        return Service(
+        published = {"0" * 16: self.token_key.public_key(), kid: self.head_key.public_key()}
+
+        def draw_secret() -> bytes:
+            return next(self.secrets).to_bytes(32, "big")
+
+        guests = Guests(self.issuer, guest_verifier(keys, self.clock.seconds), draw_secret)
+        return Given(
             log=self.log,
-            head_key=self.head_key,
-            head_key_id=kid,
-            published_head_keys={"0" * 16: self.token_key.public_key(), kid: self.head_key.public_key()},
+            head_keys=HeadKeys(self.head_key, kid, published),
             replay_key=SigningKey(self.replay_key, {key_id(key): key for key in (self.replay_key.public_key(),)}),
             service_key=b"s" * 32,
             verifier=Verifier([TrustedIssuer(OWN_ISSUER, keys, frozenset(Role))], self.clock.seconds),
             clock_ms=self.clock,
-            guest_issuer=self.issuer if self.takes_guests else None,
-            guest_verifier=guest_verifier(keys, self.clock.seconds),
-            draw_secret=lambda: next(self.secrets).to_bytes(32, "big"),
+            guests=guests if self.takes_guests else None,
+            draw_secret=draw_secret,
             limits=self.limits,
         )
 
@@ -182,10 +189,10 @@ class World:
         return Person(self, self.channel, "", token)
 
     @asynccontextmanager
-    async def serving(self, service: Service | None = None) -> AsyncIterator[Self]:
+    async def serving(self, service: Parts | None = None) -> AsyncIterator[Self]:
         """Serve on a loopback port."""
         service = service or self.service
-        server = grpc.aio.server(interceptors=self.interceptors(service))
+        server = grpc.aio.server(interceptors=[Interceptor(*self.layers(service))])
         self.serve(service, server)
         self.port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
@@ -196,14 +203,14 @@ class World:
             await server.stop(None)
             await self.close()
 
-    def interceptors(self, service: Service) -> list[grpc.aio.ServerInterceptor]:
+    def layers(self, service: Parts) -> list[Layer]:
         """What stands around every call."""
         return [Refusing(service.metrics.refused)]
 
-    def serve(self, service: Service, server: grpc.aio.Server) -> None:
+    def serve(self, service: Parts, server: grpc.aio.Server) -> None:
         """Say what is served."""
-        match_pb2_grpc.add_MatchServiceServicer_to_server(MatchService(service), server)
-        identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityService(service), server)
+        match_pb2_grpc.add_MatchServiceServicer_to_server(service.match_servicer(), server)
+        identity_pb2_grpc.add_IdentityServiceServicer_to_server(service.identity_servicer(), server)
 
     async def close(self) -> None:
         """End what was begun to serve."""

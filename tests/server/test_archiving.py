@@ -11,7 +11,6 @@ import pytest
 from rollbook.identity.tokens import Role
 from rollbook.match.chain import Entry, link
 from rollbook.replay_file.container import read
-from rollbook.server.archivist import Archivist
 from rollbook.storage.archive.log import whole
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Conflict
@@ -155,7 +154,7 @@ def test_a_match_that_is_not_over_long_enough_stays_where_it_is(tmp_path: Path) 
     """So that whoever watches live is not held up; aborted ones go too, open and running ones never."""
 
     async def scenario(keeper: Keeper) -> None:
-        archivist = Archivist(keeper.service, keeper.log, keeper.finished, str(tmp_path / "archive"), after_seconds=60)
+        archivist = keeper.service.archivist(keeper.log, keeper.finished, str(tmp_path / "archive"), after_seconds=60)
         await archivist.settle()
         finished, _ = await keeper.over()
         aborted = (await keeper.person("p0").open()).match_id

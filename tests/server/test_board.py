@@ -61,7 +61,7 @@ def test_one_look_serves_everybody_who_watches() -> None:
     log = Counting()
 
     async def scenario(world: World) -> None:
-        board = Board(world.service, SECONDS)
+        board = world.service.board(SECONDS)
         all_there = asyncio.Barrier(40)
 
         async def watch() -> int:
@@ -85,7 +85,7 @@ def test_a_match_that_has_not_changed_is_not_read_again() -> None:
     async def scenario(world: World) -> None:
         for _ in range(3):
             await world.person("opener").open()
-        board = Board(world.service, SECONDS)
+        board = world.service.board(SECONDS)
         async with board.watched():
             before = log.reads
             for _ in range(3):
@@ -104,7 +104,7 @@ def test_of_a_match_with_a_delay_only_who_sits_at_it_sees_more() -> None:
 
     async def scenario(world: World) -> None:
         match_id, _ = await world.seated(spectator_delay_seconds=60)
-        board = Board(world.service, SECONDS)
+        board = world.service.board(SECONDS)
         async with board.watched():
             player, stranger = somebody("p1"), somebody("stranger")
             assert MATCH_STATE_GETTING_READY == (await board.seen_by(player, ""))[match_id].state
@@ -126,7 +126,7 @@ def test_a_private_match_is_not_on_the_board() -> None:
     async def scenario(world: World) -> None:
         shown = (await world.person("p0").open()).match_id
         hidden, _ = await world.seated(is_private=True)
-        board = Board(world.service, SECONDS)
+        board = world.service.board(SECONDS)
         async with board.watched():
             seen = await board.seen_by(somebody("p0"), "")
             assert hidden not in seen
@@ -141,7 +141,7 @@ def test_who_watches_is_told_that_the_store_is_gone_and_may_come_back() -> None:
     log = Counting()
 
     async def scenario(world: World) -> None:
-        board = Board(world.service, SECONDS)
+        board = world.service.board(SECONDS)
         async with board.watched():
             log.broken = True
             for _ in range(2):

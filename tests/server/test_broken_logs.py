@@ -9,7 +9,6 @@ import grpc
 import pytest
 
 from rollbook.server.feeds import feed as feeds
-from rollbook.server.sweeper import Sweeper
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.keys import stream_key
 from tests.server.spoiling import Spoiler, run
@@ -105,7 +104,7 @@ def test_a_hole_concerns_its_own_match_and_everyone_else_is_served_on(valkey: Se
             await watch.until("events")
             assert await world.stored(sound) == watch.told
             world.clock.ms += 3_600_000
-            await Sweeper(world.service).sweep()
+            await world.service.sweeper().sweep()
             await watch.until("events")
             assert await world.stored(sound) == watch.told
             assert before == await world.log.head(holed)
@@ -163,10 +162,10 @@ def test_a_log_that_does_not_hold_together_does_not_stop_the_sweeper() -> None:
         entries: list[Any] = world.log._streams[broken].entries
         entries[2], entries[3] = entries[3], entries[2]
         async with world.restarted():
-            await Sweeper(world.service).sweep()
+            await world.service.sweeper().sweep()
             world.clock.ms += 30_000
             before = await world.log.head(sound)
-            await Sweeper(world.service).sweep()
+            await world.service.sweeper().sweep()
             assert before < await world.log.head(sound)
             assert 1 == world.lost_tails
 

@@ -11,10 +11,8 @@ from typing import Any
 import grpc
 import psutil
 
-from rollbook.match import decide
 from rollbook.match.chain import link
-from rollbook.match.decide import Command, Decision
-from rollbook.match.ledger import Ledger
+from rollbook.match.commands import Choose, Origin
 from rollbook.rules.cant_stop import Stop
 from rollbook.v1 import feed_pb2, feed_pb2_grpc, match_pb2
 from rollbook.v1.events_pb2 import Event
@@ -76,20 +74,17 @@ class Roller:
 
     async def play(self, events: int) -> int:
         """Go on until there are so many events, and return how many there are."""
-        matches = self.world.service.matches
-        ledger = await matches.ledger(self.match_id)
+        service = self.world.service
+        ledger = await service.replicas.ledger(self.match_id)
         while ledger.head.sequence < events:
             self.requests += 1
             seat = ledger.awaited_seat
             assert seat is not None
-            command = Command(self.world.clock(), ledger.players[seat], self.requests.to_bytes(16, "big"))
-
-            def decided(now: Ledger, command: Command = command) -> Decision:
-                choices = now.game.legal(now.match.state)
-                choice = next(choice for choice in choices if not isinstance(choice, Stop))
-                return decide.choose(now, command, position=now.head, choice=choice)
-
-            ledger = (await matches.command(self.match_id, command, decided, lambda _: True)).ledger
+            origin = Origin(self.world.clock(), ledger.players[seat], self.requests.to_bytes(16, "big"))
+            choices = ledger.game.legal(ledger.match.state)
+            choice = next(choice for choice in choices if not isinstance(choice, Stop))
+            command = Choose(origin, ledger.head, choice)
+            ledger = (await service.matches.carry_out(self.match_id, command)).ledger
             if self.requests % 10 == 0:
                 await asyncio.sleep(0.002)  # Several hundred choices a second, and frames of a few events each.
         return ledger.head.sequence

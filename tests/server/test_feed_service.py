@@ -16,9 +16,10 @@ from rollbook.match.chain import Entry
 from rollbook.match.codec.envelope import Logged, write_bytes
 from rollbook.match.events import Chosen
 from rollbook.rules.cant_stop import Stop
+from rollbook.server import app
 from rollbook.server.feeds import feed as feeds
 from rollbook.server.limits import Limits
-from rollbook.server.out.projection import Projected, Projector
+from rollbook.server.play.history import History
 from rollbook.server.rpc import feed as feed_service
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import feed_pb2, match_pb2, table_pb2
@@ -240,7 +241,7 @@ def test_a_watcher_that_takes_a_seat_resumes_with_the_eyes_of_the_seat() -> None
 def test_a_feed_ends_when_its_token_expires_though_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a match and of the lobby; who has a new token goes on from the position."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
-    monkeypatch.setattr(feed_service, "LOBBY_SECONDS", 0.02)
+    monkeypatch.setattr(app, "LOBBY_SECONDS", 0.02)
 
     async def scenario(world: Theatre) -> None:
         match_id, _ = await world.started()
@@ -295,7 +296,7 @@ async def accepted(watch: Watch) -> Watch | None:
 
 def test_the_lobby_tells_what_there_is_and_what_becomes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Opened, seated, begun and ended, each once; choices are no change, and private matches are not shown."""
-    monkeypatch.setattr(feed_service, "LOBBY_SECONDS", 0.02)
+    monkeypatch.setattr(app, "LOBBY_SECONDS", 0.02)
 
     async def scenario(world: Theatre) -> None:
         watcher = world.person("watcher")
@@ -304,7 +305,7 @@ def test_the_lobby_tells_what_there_is_and_what_becomes_of_it(monkeypatch: pytes
             snapshot = await feed.until("snapshot")
             assert (0, True, True) == (len(snapshot.matches), snapshot.first, snapshot.last)
         private = (await watcher.open(is_private=True)).match_id
-        await watcher.call("TakeSeat", match_id=private, invitation_code=world.service.invitation_code(private))
+        await watcher.call("TakeSeat", match_id=private, invitation_code=world.service.players.invitation_code(private))
         person = world.person("p0")
         match_id = (await person.open()).match_id
         changed = (await lobby.until("changed")).match
@@ -337,7 +338,7 @@ def test_the_lobby_tells_what_there_is_and_what_becomes_of_it(monkeypatch: pytes
 
 def test_a_large_lobby_comes_in_parts_and_a_quiet_one_beats(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first part is marked, and the last; those opened last come first."""
-    monkeypatch.setattr(feed_service, "LOBBY_SECONDS", 0.01)
+    monkeypatch.setattr(app, "LOBBY_SECONDS", 0.01)
     monkeypatch.setattr(feed_service, "SUMMARIES_A_FRAME", 2)
 
     async def scenario(world: Theatre) -> None:
@@ -430,29 +431,34 @@ def test_frames_come_in_the_order_of_the_contract_and_their_views_are_those_of_g
 
 
 def test_watchers_that_come_all_at_once_are_served_from_one_fold_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a restart: everybody is back in the same moment, and every event is projected once for all."""
-    projected: list[int] = []
-    take = Projector.take
+    """As after a restart: everybody is back in the same moment, and every event is folded once for all.
 
-    def counting(projector: Projector, logged: Logged) -> Projected:
-        projected.append(logged.sequence)
-        return take(projector, logged)
+    What is then chosen here is not read, and so not folded again.
+    """
+    folded: list[int] = []
+    take = History.take
+
+    def counting(history: History, logged: Logged) -> None:
+        folded.append(logged.sequence)
+        take(history, logged)
 
     async def scenario(world: Theatre) -> None:
         match_id, people = await world.started()
         for number in range(5):
             await choose(world, match_id, people, number)
-        monkeypatch.setattr(Projector, "take", counting)
+        monkeypatch.setattr(History, "take", counting)
         watches = [world.watch(world.person(f"w{number}"), match_id) for number in range(60)]
         await asyncio.gather(*[watch.until("caught_up") for watch in watches])
         stored = await world.stored(match_id)
         assert [list(range(1, len(stored) + 1))] * 60 == [numbers(watch.told) for watch in watches]
-        assert numbers(stored) == projected
+        before = numbers(stored)
+        assert before == folded
         await choose(world, match_id, people)
         await asyncio.gather(*[watch.until("events") for watch in watches])
         stored = await world.stored(match_id)
         told: set[Any] = {tuple(watch.told) for watch in watches}
         assert {tuple(stored)} == told
+        assert before == folded
         for watch in watches:
             watch.leave()
 
@@ -469,7 +475,7 @@ def test_a_log_that_the_rules_refuse_stops_only_its_own_feed() -> None:
         watches = [world.watch(watcher, match_id) for match_id in (broken, sound)]
         for watch in watches:
             await watch.until("caught_up")
-        ledger = await world.service.matches.ledger(broken)
+        ledger = await world.service.replicas.ledger(broken)
         seat = ledger.awaited_seat
         assert seat is not None
         head, link = ledger.head.sequence, ledger.head.link

@@ -9,30 +9,20 @@ from typing import Any
 
 import pytest
 
-from rollbook.match import decide
 from rollbook.match.chain import Entry, Position, genesis, link
-from rollbook.match.decide import Command, Declined, Why
+from rollbook.match.commands import Declined, Origin, Resign, TakeSeat, Why
+from rollbook.match.decide import decide
 from rollbook.match.events import Terms
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.feeds.channel import FELL_BEHIND
-from rollbook.server.feeds.feed import (
-    CaughtUp,
-    Channel,
-    Confirmed,
-    End,
-    Ended,
-    Events,
-    Feeds,
-    FellBehind,
-    Frame,
-    Revealed,
-)
+from rollbook.server.failures import LogLost, MatchUnknown
+from rollbook.server.feeds.channel import FELL_BEHIND, Channel
+from rollbook.server.feeds.feed import Feeds
+from rollbook.server.out.frames import CaughtUp, Confirmed, End, Ended, Events, FellBehind, Frame, Revealed
 from rollbook.server.out.projection import perspective_of
-from rollbook.server.play.matches import LogLost, MatchUnknown
 from rollbook.storage.memory import MemoryLog
 from tests.match.test_decide import OPENED_MS, Played
-from tests.server.keeping import lost_tails
+from tests.server.keeping import Process
 
 START = Position(0, genesis("m"))
 
@@ -44,7 +34,8 @@ class Stage:
         """Open the match and seat everybody."""
         self.now_ms = OPENED_MS
         self.log = MemoryLog()
-        self.feeds = Feeds(self.log, lambda: self.now_ms, lost_tails(self.log))
+        self.process = Process(self.log)
+        self.feeds = Feeds(self.log, self.process.replicas, lambda: self.now_ms)
         self.played = Played(game, seats, terms or Terms()).sit()
         self.stored = 0
         self.rng = random.Random(4)
@@ -111,7 +102,7 @@ async def frames_until(feed: AsyncIterator[Frame], last: type[Any]) -> list[Fram
 
 def told(frames: list[Frame]) -> list[bytes]:
     """The bytes of all events in the frames."""
-    return [seen.plain.event for frame in frames if isinstance(frame, Events) for seen in frame.events]
+    return [event.logged.data for frame in frames if isinstance(frame, Events) for event in frame.events]
 
 
 def assert_one_chain(stage: Stage, after: int, events: list[bytes]) -> None:
@@ -285,7 +276,7 @@ def test_a_watcher_that_takes_a_seat_is_told_that_it_sees_with_other_eyes() -> N
         await stage.store()
         feed = stage.watch(eyes=lambda ledger: perspective_of(ledger, b"p0", is_judge=False))
         await anext(feed)
-        stage.played.append(decide.take_seat(stage.played.ledger, stage.played.by("p0")))
+        stage.played.append(decide(stage.played.ledger, TakeSeat(stage.played.by("p0"))))
         await stage.store()
         frames = await frames_until(feed, Ended)
         assert isinstance(frames[-1], Ended)
@@ -434,7 +425,7 @@ def test_a_command_that_is_appended_reaches_every_watcher_though_nobody_told_the
         await stage.start()
         feed = stage.watch()
         await frames_so_far(feed)
-        decision = decide.resign(stage.played.ledger, Command(stage.now_ms, b"p0", b"r" * 16))
+        decision = decide(stage.played.ledger, Resign(Origin(stage.now_ms, b"p0", b"r" * 16)))
         waiting = asyncio.create_task(frames_until(feed, Ended))
         await asyncio.sleep(0)
         stage.played.append(decision)

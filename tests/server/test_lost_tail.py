@@ -13,13 +13,13 @@ import pytest
 import redis.asyncio
 
 from rollbook.match.chain import Entry, Position, genesis
-from rollbook.match.decide import Declined, Why
+from rollbook.match.commands import Declined, Why
 from rollbook.match.events import LOG_LOST, Sealed
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Watcher
-from rollbook.server.feeds.feed import CaughtUp, Confirmed, End, Ended, Events, Feeds, Frame
-from rollbook.server.play.lost_logs import LostTails
-from rollbook.server.play.matches import LogLost
+from rollbook.server.failures import LogLost
+from rollbook.server.feeds.feed import Feeds
+from rollbook.server.out.frames import CaughtUp, Confirmed, End, Ended, Events, Frame
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import AppendResult, StoreUnavailable
@@ -27,10 +27,10 @@ from rollbook.storage.redis.keys import stream_key
 from rollbook.storage.redis.log import RedisLog
 from rollbook.v1 import match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
-from tests.server.keeping import HEAD_KEYS, lost_tails
+from tests.server.keeping import HEAD_KEYS, Process, lost_tails
 from tests.server.talking import World, refusal, some_choice
 from tests.server.talking import run as run_world
-from tests.server.test_matches import NOW_MS, Client, Table, matches_of
+from tests.server.test_matches import NOW_MS, Client, Table
 from tests.storage.servers import Server, running
 
 PATIENCE_SECONDS = 60
@@ -144,9 +144,10 @@ async def assert_sealed_once(log: Any, at: int, lost: Position) -> None:
     assert at == ledger.head.sequence == await log.head("m")
 
 
-def feeds_of(log: Any, lost: LostTails | None = None) -> Feeds:
+def feeds_of(log: Any, process: Process | None = None) -> Feeds:
     """The feeds of a process of the service."""
-    return Feeds(log, lambda: NOW_MS, lost or lost_tails(log))
+    process = process or Process(log)
+    return Feeds(log, process.replicas, lambda: NOW_MS)
 
 
 def watch(feeds: Feeds, position: Position | None = None) -> AsyncIterator[Frame]:
@@ -216,7 +217,7 @@ def test_a_log_that_went_on_otherwise_is_noticed_even_if_it_is_as_long_as_before
         await table.through(table.one, first, request="first")
         told = (await table.one.ledger("m")).head
         await store.cut(before)
-        forgetful = matches_of(store.log)
+        forgetful = Process(store.log)
         seat = ledger.awaited_seat
         assert seat is not None
         await Client(forgetful, f"p{seat}").choose(others[0], ledger.head, "other", seat)
@@ -241,7 +242,7 @@ def test_nothing_is_appended_to_a_log_that_went_on_otherwise(run: Run) -> None:
         await store.cut(before)
         seat = ledger.awaited_seat
         assert seat is not None
-        await Client(matches_of(store.log), f"p{seat}").choose(others[0], ledger.head, "other", seat)
+        await Client(Process(store.log), f"p{seat}").choose(others[0], ledger.head, "other", seat)
         assert told.sequence == await store.log.head("m")
         with pytest.raises(LogLost):
             await table.players[0].resign(0)
@@ -255,7 +256,7 @@ def test_several_processes_that_notice_at_once_seal_once(run: Run) -> None:
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
-        processes = [matches_of(store.log) for _ in range(4)]
+        processes = [Process(store.log) for _ in range(4)]
         for process in processes:
             await process.ledger("m")
         await store.cut(told.sequence - 3)
@@ -363,12 +364,12 @@ def test_it_is_counted_once_for_each_match() -> None:
         lost = lost_tails(store.log, lambda: counted.append("m"))
         table = Table(store.log)
         await table.start()
-        matches = matches_of(store.log, lost)
-        await matches.ledger("m")
+        process = Process(store.log, lost)
+        await process.ledger("m")
         await store.delete()
         for _ in range(3):
             with pytest.raises(LogLost):
-                await matches.ledger("m")
+                await process.ledger("m")
         assert ["m"] == counted
 
     asyncio.run(scenario())
@@ -437,13 +438,13 @@ def test_what_a_watcher_was_told_binds_commands_and_the_other_way_round(run: Run
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
-        lost = lost_tails(store.log)
-        feeds, matches = feeds_of(store.log, lost), matches_of(store.log, lost)
+        process = Process(store.log)
+        feeds = feeds_of(store.log, process)
         live = watch(feeds)
         await catch_up(live)
         await store.cut(told.sequence - 1)
         with pytest.raises(LogLost):
-            await matches.ledger("m")
+            await process.ledger("m")
         await lost_of(live)
         await feeds.close()
         await assert_sealed_once(store.log, told.sequence, told)

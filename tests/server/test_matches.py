@@ -9,33 +9,32 @@ from typing import Any
 
 import pytest
 
-from rollbook.match import decide
 from rollbook.match.chain import Entry, Position
-from rollbook.match.decide import Command, Declined, Why
+from rollbook.match.commands import (
+    Choose,
+    Command,
+    Declined,
+    GetReady,
+    OpenMatch,
+    Origin,
+    Resign,
+    TakeSeat,
+    Why,
+)
 from rollbook.match.dice import commitment
-from rollbook.match.events import Chosen, Opened, Ready, Resigned, SeatTaken, Terms
+from rollbook.match.events import Opened, Terms
 from rollbook.match.ledger import Ledger
 from rollbook.rules.cant_stop import Advance
 from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import Refused
-from rollbook.server.play.lost_logs import LostTails
-from rollbook.server.play.matches import Answer, LogLost, Matches, MatchUnknown, RequestReused, asked_for
+from rollbook.server.failures import LogLost, MatchUnknown, RequestReused
+from rollbook.server.play.matches import Answer
 from rollbook.storage.memory import MemoryLog
-from rollbook.storage.port import AppendResult, LobbyEntry, OutcomeUnknown, StoreUnavailable
-from tests.server.keeping import lost_tails
+from rollbook.storage.port import AppendResult, OutcomeUnknown, StoreUnavailable
+from tests.server.keeping import Process
 
 SECRET = bytes(32)
 NOW_MS = 1_700_000_000_000
-
-
-def no_lobby(_ledger: Ledger) -> LobbyEntry | None:
-    """A summary is not what is tried here."""
-    return None
-
-
-def matches_of(log: Any, lost: LostTails | None = None) -> Matches:
-    """What a process of the service has of a log."""
-    return Matches(log, no_lobby, lost or lost_tails(log))
 
 
 def opened(match_id: str = "m", seats: int = 2) -> Opened:
@@ -47,60 +46,40 @@ def opened(match_id: str = "m", seats: int = 2) -> Opened:
 class Client:
     """Somebody who plays through one process of the service."""
 
-    def __init__(self, matches: Matches, player: str) -> None:
+    def __init__(self, process: Process, player: str) -> None:
         """Play through this process."""
-        self.matches = matches
+        self.process = process
         self.player = player.encode()
 
-    def command(self, request: str) -> Command:
-        """A command with this request id."""
-        return Command(NOW_MS, self.player, sha256(self.player + request.encode()).digest()[:16])
+    def origin(self, request: str) -> Origin:
+        """Where a command with this request id comes from."""
+        return Origin(NOW_MS, self.player, sha256(self.player + request.encode()).digest()[:16])
 
     async def open(self, request: str = "open", match: Opened | None = None) -> Answer:
         """Open a match."""
-        return await self.matches.open(match or opened(), SECRET, self.command(request))
+        return await self.process.matches.open(OpenMatch(self.origin(request), match or opened(), SECRET))
+
+    async def ask(self, command: Command) -> Answer:
+        """Ask something of the match."""
+        return await self.process.matches.carry_out("m", command)
 
     async def sit(self, seat: int, request: str = "sit") -> Answer:
         """Take a seat."""
-        command = self.command(request)
-        return await self.matches.command(
-            "m",
-            command,
-            lambda ledger: decide.take_seat(ledger, command, seat=seat),
-            asked_for(SeatTaken(seat, self.player)),
-        )
+        return await self.ask(TakeSeat(self.origin(request), seat))
 
     async def ready(self, request: str = "ready") -> Answer:
         """Get ready."""
-        ledger = await self.matches.ledger("m")
+        ledger = await self.process.ledger("m")
         assert ledger.closing is not None
-        link = ledger.closing.link
-        seat = ledger.seat_of(self.player)
-        assert seat is not None
-        command = self.command(request)
-        return await self.matches.command(
-            "m",
-            command,
-            lambda ledger: decide.ready(ledger, command, closing_link=link, entropy=b""),
-            asked_for(Ready(seat, b"", link)),
-        )
+        return await self.ask(GetReady(self.origin(request), ledger.closing.link))
 
     async def choose(self, choice: Any, position: Position, request: str, seat: int) -> Answer:
         """Choose at a position."""
-        command = self.command(request)
-        return await self.matches.command(
-            "m",
-            command,
-            lambda ledger: decide.choose(ledger, command, position=position, choice=choice),
-            asked_for(Chosen(seat, choice), position),
-        )
+        return await self.ask(Choose(self.origin(request), position, choice, seat))
 
     async def resign(self, seat: int, request: str = "resign") -> Answer:
         """Give up."""
-        command = self.command(request)
-        return await self.matches.command(
-            "m", command, lambda ledger: decide.resign(ledger, command), asked_for(Resigned(seat))
-        )
+        return await self.ask(Resign(self.origin(request), seat))
 
 
 class Table:
@@ -109,7 +88,7 @@ class Table:
     def __init__(self, log: Any = None) -> None:
         """Begin with an empty store."""
         self.log: Any = MemoryLog() if log is None else log
-        self.one, self.other = matches_of(self.log), matches_of(self.log)
+        self.one, self.other = Process(self.log), Process(self.log)
         self.players = [Client(self.one, "p0"), Client(self.one, "p1")]
 
     async def start(self) -> Ledger:
@@ -121,13 +100,13 @@ class Table:
             await player.ready()
         return await self.one.ledger("m")
 
-    async def through(self, matches: Matches, choice: Any = None, request: str = "choice") -> Answer:
+    async def through(self, process: Process, choice: Any = None, request: str = "choice") -> Answer:
         """A choice of the awaited seat through a process."""
         ledger = await self.one.ledger("m")
         seat = ledger.awaited_seat
         assert seat is not None
         choice = ledger.game.caretaker(ledger.match.state) if choice is None else choice
-        player = Client(matches, f"p{seat}")
+        player = Client(process, f"p{seat}")
         return await player.choose(choice, ledger.head, request, seat)
 
 
@@ -144,7 +123,7 @@ def test_a_match_is_opened_played_and_read_through_any_process() -> None:
         await table.start()
         for number in range(20):
             answer = await table.through((table.one, table.other)[number % 2], request=f"c{number}")
-            assert answer.made[0].sequence == answer.made[-1].sequence - len(answer.made) + 1
+            assert answer.first.sequence == answer.last.sequence - len(answer.made) + 1
         one, other = await table.one.ledger("m"), await table.other.ledger("m")
         assert one.head == other.head == Position(await table.log.head("m"), one.head.link)
 
@@ -161,9 +140,9 @@ def test_the_same_request_is_answered_with_the_events_it_made() -> None:
         assert seat is not None
         choice = ledger.game.caretaker(ledger.match.state)
 
-        async def again(matches: Matches) -> list[bytes]:
-            answer = await Client(matches, f"p{seat}").choose(choice, position, "same", seat)
-            return [logged.data for logged in answer.made]
+        async def again(process: Process) -> list[bytes]:
+            answer = await Client(process, f"p{seat}").choose(choice, position, "same", seat)
+            return [made.logged.data for made in answer.made]
 
         first = await again(table.one)
         assert first == await again(table.one)
@@ -171,7 +150,7 @@ def test_the_same_request_is_answered_with_the_events_it_made() -> None:
         assert first == await again(table.one) == await again(table.other)
         await table.players[0].resign(0)
         assert (await table.one.ledger("m")).match.sealed is not None
-        assert first == await again(table.one) == await again(matches_of(table.log))
+        assert first == await again(table.one) == await again(Process(table.log))
 
     run(scenario)
 
@@ -189,11 +168,11 @@ def test_the_same_request_twice_at_once_from_two_processes_is_carried_out_once()
             assert seat is not None
             one, other = await asyncio.gather(
                 *[
-                    Client(matches, f"p{seat}").choose(choice, ledger.head, "same", seat)
-                    for matches in (table.one, table.other)
+                    Client(process, f"p{seat}").choose(choice, ledger.head, "same", seat)
+                    for process in (table.one, table.other)
                 ]
             )
-            assert [logged.data for logged in one.made] == [logged.data for logged in other.made]
+            assert [made.logged.data for made in one.made] == [made.logged.data for made in other.made]
             assert before + len(one.made) == await table.log.head("m")
 
     run(scenario)
@@ -208,13 +187,13 @@ def test_a_request_id_used_for_something_else_is_refused() -> None:
         first, *others = ledger.game.legal(ledger.match.state)
         assert others
         await table.through(table.one, first, request="same")
-        for matches in (table.one, table.other):
+        for process in (table.one, table.other):
             seat = ledger.awaited_seat
             assert seat is not None
             with pytest.raises(RequestReused):
-                await Client(matches, f"p{seat}").choose(others[0], ledger.head, "same", seat)
+                await Client(process, f"p{seat}").choose(others[0], ledger.head, "same", seat)
             with pytest.raises(RequestReused):
-                await Client(matches, f"p{seat}").resign(seat, "same")
+                await Client(process, f"p{seat}").resign(seat, "same")
 
     run(scenario)
 
@@ -226,13 +205,10 @@ def test_the_request_id_of_another_subject_is_another_request() -> None:
         table = Table()
         await table.start()
         answer = await table.through(table.one, request="same")
-        seat = answer.made[0].event.seat  # type: ignore[union-attr]
+        seat = answer.first.event.seat  # type: ignore[union-attr]
         stranger = Client(table.one, "stranger")
-        command = Command(NOW_MS, stranger.player, b"of the stranger.")
         with pytest.raises(Declined) as declined:
-            await table.one.command(
-                "m", command, lambda ledger: decide.resign(ledger, command), asked_for(Resigned(seat))
-            )
+            await stranger.ask(Resign(Origin(NOW_MS, stranger.player, b"of the stranger."), seat))
         assert Why.NOT_SEATED == declined.value.reason
 
     run(scenario)
@@ -245,7 +221,7 @@ def test_a_match_is_opened_once_however_often_it_is_asked_for() -> None:
         table = Table()
         first = await table.players[0].open()
         again = await Client(table.other, "p0").open()
-        assert [logged.data for logged in first.made] == [logged.data for logged in again.made]
+        assert [made.logged.data for made in first.made] == [made.logged.data for made in again.made]
         with pytest.raises(RequestReused):
             await Client(table.other, "p0").open(match=opened(seats=3))
         with pytest.raises(RequestReused):
@@ -267,8 +243,8 @@ def test_two_choices_for_one_position_one_wins_and_the_other_is_told_so() -> Non
         choice = ledger.game.caretaker(ledger.match.state)
         results = await asyncio.gather(
             *[
-                Client(matches, f"p{seat}").choose(choice, position, f"of {number}", seat)
-                for number, matches in enumerate((table.one, table.other, table.one, table.other))
+                Client(process, f"p{seat}").choose(choice, position, f"of {number}", seat)
+                for number, process in enumerate((table.one, table.other, table.one, table.other))
             ],
             return_exceptions=True,
         )
@@ -353,7 +329,7 @@ def test_a_store_that_never_answers_is_unavailable_and_the_retry_is_safe() -> No
         with pytest.raises(StoreUnavailable):
             await table.players[seat].choose(choice, position, "same", seat)
         answer = await table.players[seat].choose(choice, position, "same", seat)
-        assert [position.sequence + 1, await log.head("m")] == [answer.made[0].sequence, answer.made[-1].sequence]
+        assert [position.sequence + 1, await log.head("m")] == [answer.first.sequence, answer.last.sequence]
 
     run(scenario)
 

@@ -16,37 +16,36 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
-from rollbook.match import decide
-from rollbook.match.chain import Position
+from rollbook.match.chain import Entry, Position
 from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.messages import read_choice, write_choice
-from rollbook.match.decide import Command, Decision
+from rollbook.match.commands import Abort, OpenMatch, Origin, TimeOut
+from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.dice import commitment
 from rollbook.match.events import Chosen, Event, Happened, Ready, Sealed, Started, Terms
 from rollbook.match.fold import Misplaced
-from rollbook.match.heads import is_signed
+from rollbook.match.heads import HeadKeys, is_signed
 from rollbook.match.ledger import Ledger
+from rollbook.match.perspective import Visible
 from rollbook.rules.allie_gator import Card, Drawn, Steal, Stolen
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, Perspective, ToChoose, Watcher, everything_is_open
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.rules.wuerfelzoo import Play, PlayOffer, Reroll, TurnChoices
+from rollbook.server.out.heads import Heads
 from rollbook.server.out.projection import (
     NotSealed,
-    Projected,
-    Projector,
     choice_of,
     clocks_message,
     legal_message,
     perspective_message,
     perspective_of,
-    projected_event,
-    projected_events,
+    projected,
     revealed,
-    signed_head,
     view_message,
 )
+from rollbook.server.play.history import History
 from rollbook.v1 import table_pb2 as proto
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooFace, WuerfelzooTurnChoices
@@ -56,6 +55,7 @@ from tests.match.test_decide import CLOCKED, Played
 GAMES: Final = list(CURRENT)
 KEY: Final = Ed25519PrivateKey.from_private_bytes(bytes(range(32, 64)))
 KEY_ID: Final = "0123456789abcdef"
+KEYS: Final = HeadKeys(KEY, KEY_ID, {KEY_ID: KEY.public_key()})
 PUBLIC, JUDGE = Watcher.PUBLIC, Watcher.JUDGE
 
 
@@ -73,46 +73,47 @@ def whole_match(name: str) -> tuple[Logged, ...]:
     rng = random.Random(11)
     played = Played(name, find(name).seats[1], entropy=bytes(range(16)))
     opened = replace(played.ledger.opened, commitment=commitment(SECRET))
-    first = decide.open_match(played.ledger.game, opened, SECRET, Command(played.now_ms))
+    first = open_match(OpenMatch(Origin(played.now_ms), opened, SECRET))
     played.ledger, played.log = Ledger(first), [first]
     played.start()
     while (match := played.ledger.match).sealed is None:
         runs_out_ms = played.ledger.clock.runs_out_ms()
         if rng.random() < 0.03 and runs_out_ms is not None:
             played.now_ms = runs_out_ms
-            played.append(decide.time_out(played.ledger, Command(runs_out_ms)))
+            played.append(decide(played.ledger, TimeOut(Origin(runs_out_ms))))
         else:
             played.append(played.choose(played.ledger.game.legal(match.state).sample(rng.randrange)))
     return tuple(played.log)
 
 
-def walked(log: Iterable[Logged], **changed: Any) -> Iterator[tuple[Logged, Projected, Ledger]]:
-    """Every event with its projection and the match after it, by a game whose functions may be changed to leak."""
-    projector = Projector()
+def walked(log: Iterable[Logged], **changed: Any) -> Iterator[tuple[Logged, Visible, Ledger]]:
+    """Every event with who may see it and the match after it, by a game whose functions may be changed to leak."""
+    history = History("m", keeps_events=True)
     for logged in log:
-        projected = projector.take(logged)
-        ledger = projector.ledger
+        history.take(logged)
+        ledger = history.ledger
+        assert ledger is not None
         if changed and logged.sequence == 1:
             ledger.game = ledger.match.game = replace(ledger.game, **changed)
-        yield logged, projected, ledger
+        yield logged, history.events[-1], ledger
 
 
-def everything(projected: Projected, ledger: Ledger, perspective: Perspective) -> list[bytes]:
+def everything(event: Visible, ledger: Ledger, perspective: Perspective) -> list[bytes]:
     """All the bytes that can leave for this pair of eyes right after an event; empty where there are none."""
     messages: list[Message | None] = [
-        projected.seen_by(perspective),
+        projected(event, perspective),
         perspective_message(perspective),
         view_message(ledger, perspective),
         legal_message(ledger, perspective),
         clocks_message(ledger, ledger.time_ms + 1_234),
-        signed_head(KEY, KEY_ID, ledger),
+        Heads(KEYS).of(ledger),
     ]
     return [b"" if message is None else message.SerializeToString(deterministic=True) for message in messages]
 
 
 def told(log: Iterable[Logged], perspective: Perspective, **changed: Any) -> list[list[bytes]]:
     """All the bytes that can leave for this pair of eyes, event by event."""
-    return [everything(projected, ledger, perspective) for _, projected, ledger in walked(log, **changed)]
+    return [everything(event, ledger, perspective) for _, event, ledger in walked(log, **changed)]
 
 
 # Views
@@ -240,7 +241,7 @@ def test_nothing_is_legal_before_the_start_and_behind_the_seal() -> None:
     seat = played.ledger.awaited_seat
     assert seat is not None
     assert legal_message(played.ledger, seat) is not None
-    played.append(decide.abort(played.ledger, played.by(), "by_operator"))
+    played.append(decide(played.ledger, Abort(played.by())))
     assert played.ledger.awaited_seat is None
     assert [None] * 4 == [legal_message(played.ledger, perspective) for perspective in eyes(played.ledger)]
 
@@ -272,17 +273,17 @@ def test_a_choice_that_was_sent_is_read_for_the_game_of_the_match(name: str) -> 
 @pytest.mark.parametrize("name", GAMES)
 def test_everybody_gets_the_bytes_that_were_stored(name: str) -> None:
     """One chain for all; only what lies beside an event may differ, and a game without secrets has nothing there."""
-    for logged, projected, ledger in walked(whole_match(name)):
+    for logged, event, ledger in walked(whole_match(name)):
         for perspective in eyes(ledger):
-            assert logged.data == projected.seen_by(perspective).event
-            assert not projected.seen_by(perspective).HasField("hidden") or name == "allie_gator"
+            assert logged.data == projected(event, perspective).event
+            assert not projected(event, perspective).HasField("hidden") or name == "allie_gator"
 
 
 def test_hidden_cards_go_to_the_hand_that_holds_them() -> None:
     """A draw to the seat that draws, a stolen card to thief and robbed, both to a judge: told from the log alone."""
     steals = 0
     thief, robbed = -1, None
-    for logged, projected, ledger in walked(whole_match("allie_gator")):
+    for logged, event, ledger in walked(whole_match("allie_gator")):
         insiders: set[Perspective | None] = set()
         cards: list[Any] = []
         if isinstance(logged.event, Chosen) and isinstance(logged.event.choice, Steal):
@@ -292,10 +293,10 @@ def test_hidden_cards_go_to_the_hand_that_holds_them() -> None:
         elif isinstance(logged.event, Happened) and isinstance(logged.event.outcome, Stolen):
             insiders, cards = {thief, robbed, JUDGE}, [logged.event.outcome.card]
             steals += 1
-        assert insiders == {eye for eye in eyes(ledger) if projected.seen_by(eye).HasField("hidden")}
+        assert insiders == {eye for eye in eyes(ledger) if projected(event, eye).HasField("hidden")}
         for perspective in insiders:
             assert perspective is not None
-            assert cards == list(projected.seen_by(perspective).hidden.allie_gator.cards)
+            assert cards == list(projected(event, perspective).hidden.allie_gator.cards)
     assert steals > 0
 
 
@@ -304,37 +305,40 @@ def test_the_secret_is_in_nothing_that_leaves_before_the_seal(name: str) -> None
     """Not for a judge, not for a seat; it lies beside event 1 all the time, and the seal tells it to everybody."""
     log = whole_match(name)
     assert SECRET in log[0].private
-    for logged, projected, ledger in walked(log):
+    for logged, event, ledger in walked(log):
         for perspective in eyes(ledger):
-            leaving = everything(projected, ledger, perspective)
+            leaving = everything(event, ledger, perspective)
             assert isinstance(logged.event, Sealed) == any(SECRET in data for data in leaving)
 
 
-def test_a_projector_goes_on_behind_any_event_as_it_would_from_the_start() -> None:
-    """Somebody who resumes gets what others got, and a ledger that is handed in stays as it is."""
+def test_a_history_goes_on_behind_any_event_as_it_would_from_the_start() -> None:
+    """Whoever may see what an event hides does not depend on where it was read from; the ledger stays as it is."""
     log = whole_match("allie_gator")
-    from_start = {perspective: projected_events(None, log, perspective) for perspective in (PUBLIC, JUDGE, 0, 1, 2)}
+    walk = list(walked(log))
+    from_start = [event for _, event, _ in walk]
     before: Ledger | None = None
-    walk = walked(log)
-    for count, logged in enumerate(log):
-        for perspective, expected in from_start.items():
-            assert expected[count] == projected_event(before, logged, perspective)
-            if count % 50 == 0:
-                assert expected[count:] == projected_events(before, log[count:], perspective)
-        if before is not None:
-            assert count == before.head.sequence
-        before = next(walk)[2]
+    for count in range(0, len(log), 50):
+        before = None if not count else Ledger.fold("m", entries_of(log[:count]))
+        history = History("m", before, keeps_events=True)
+        for logged in log[count:]:
+            history.take(logged)
+        assert from_start[count:] == history.events
+        assert before is None or count == before.head.sequence
 
 
-def test_a_projector_takes_only_what_follows() -> None:
+def entries_of(log: Iterable[Logged]) -> list[Entry]:
+    """A log as a store has it."""
+    return [Entry(logged.data, logged.private) for logged in log]
+
+
+def test_a_history_takes_only_what_follows() -> None:
     """A gap in a log is noticed before anything of it leaves."""
     log = whole_match("cant_stop")
-    with pytest.raises(LookupError):
-        _ = Projector().ledger
+    assert (None, 0) == (History("m").ledger, History("m").sequence)
     with pytest.raises(Misplaced):
-        Projector().take(log[1])
+        History("m").take(log[1])
     with pytest.raises(Misplaced):
-        projected_events(None, [*log[:5], *log[6:]], PUBLIC)
+        list(walked([*log[:5], *log[6:]]))
 
 
 # What is hidden stays so
@@ -365,7 +369,7 @@ class Twins:
         while len(self.one.log) < 300 and self._go_on():
             pass
         for match in (self.one, self.other):
-            match.append(decide.abort(match.ledger, match.by(), "by_operator"))
+            match.append(decide(match.ledger, Abort(match.by())))
 
     def _both(self, event: Event, twin: Event | None = None) -> None:
         for match, what in ((self.one, event), (self.other, twin or event)):
@@ -475,13 +479,13 @@ def test_the_seat_concerned_sees_its_own_cards() -> None:
     """Each twin shows its own: what an insider is told of a draw is what was drawn there."""
     twins = TWINS[0]
     for match in (twins.one, twins.other):
-        for logged, projected, ledger in walked(match.log):
+        for logged, event, ledger in walked(match.log):
             for seat in INSIDERS:
                 hand = list(view_message(ledger, seat).allie_gator.players[seat].hand)
                 assert ledger.match.state.hands[seat] == hand
                 if isinstance(logged.event, Happened) and isinstance(drawn := logged.event.outcome, Drawn):
                     cards = list(drawn.cards) if drawn.seat == seat else []
-                    assert cards == list(projected.seen_by(seat).hidden.allie_gator.cards)
+                    assert cards == list(projected(event, seat).hidden.allie_gator.cards)
 
 
 @pytest.mark.parametrize("leak", ["seen", "view"])
@@ -498,10 +502,15 @@ def test_a_leak_is_noticed(leak: str) -> None:
 # After the seal
 
 
+def seen(log: Iterable[Logged]) -> list[Visible]:
+    """Events of which nobody may see yet what they hide."""
+    return [Visible(logged) for logged in log]
+
+
 def test_everything_hidden_is_revealed_after_the_seal() -> None:
     """By sequence, whole, and without the secret; every outcome then reads back to what really happened."""
     log = whole_match("allie_gator")
-    outcomes = revealed(log).outcomes
+    outcomes = revealed(seen(log)).outcomes
     assert [
         logged.sequence
         for logged in log
@@ -513,19 +522,19 @@ def test_everything_hidden_is_revealed_after_the_seal() -> None:
         private = Private(hidden=outcome.hidden).SerializeToString()
         assert logged.event == read_bytes(logged.data, private, game).event
         assert logged.event != read_bytes(logged.data, b"", game).event
-    assert SECRET not in revealed(log).SerializeToString()
+    assert SECRET not in revealed(seen(log)).SerializeToString()
 
 
 def test_an_aborted_match_reveals_what_it_hid() -> None:
     """Also where the game itself never came to its end; the twins, alike so far, are told apart now."""
     twins = TWINS[0]
-    assert revealed(twins.one.log) != revealed(twins.other.log)
+    assert revealed(seen(twins.one.log)) != revealed(seen(twins.other.log))
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if name != "allie_gator"])
 def test_a_game_without_secrets_reveals_nothing(name: str) -> None:
     """The answer is empty, and not an error."""
-    assert [] == list(revealed(whole_match(name)).outcomes)
+    assert [] == list(revealed(seen(whole_match(name))).outcomes)
 
 
 def test_nothing_is_revealed_before_the_seal() -> None:
@@ -533,7 +542,7 @@ def test_nothing_is_revealed_before_the_seal() -> None:
     log = whole_match("allie_gator")
     for part in (log[:0], log[:1], log[:40], log[:-1], log[1:], log[-1:]):
         with pytest.raises(NotSealed):
-            revealed(part)
+            revealed(seen(part))
 
 
 # Perspectives, clocks, heads
@@ -607,20 +616,20 @@ def test_there_are_clocks_only_in_a_running_match_that_has_them() -> None:
     assert clocks_message(Played(terms=Terms()).start().ledger, 10**13) is None
     played = Played(terms=CLOCKED).start()
     assert clocks_message(played.ledger, played.now_ms) is not None
-    played.append(decide.abort(played.ledger, played.by(), "by_operator"))
+    played.append(decide(played.ledger, Abort(played.by())))
     assert clocks_message(played.ledger, played.now_ms) is None
 
 
 def test_a_head_is_signed_for_exactly_its_position() -> None:
     """The ledger's own, or an earlier one of the same log, which is what a retried command is answered with."""
     log = whole_match("cant_stop")
-    projector = Projector()
+    heads = Heads(KEYS)
     live = []
-    for logged in log:
-        projector.take(logged)
-        live.append(signed_head(KEY, KEY_ID, projector.ledger))
+    for _, _, ledger in walked(log):
+        live.append(heads.of(ledger))
+        last = ledger
     for position, logged in ((None, log[-1]), (Position(3, log[2].link), log[2])):
-        head = signed_head(KEY, KEY_ID, projector.ledger, position)
+        head = Heads(KEYS).of(last, position)
         assert ("m", logged.sequence, logged.link) == (head.match_id, head.sequence, head.link)
         assert KEY_ID == head.key_id
         assert is_signed(KEY.public_key(), "m", logged.sequence, logged.link, head.signature)

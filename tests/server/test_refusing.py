@@ -12,9 +12,9 @@ import pytest
 
 from rollbook.identity.refusals import NameReason, NameRefused, TokenReason, TokenRefused
 from rollbook.match.codec.moves import Unreadable
-from rollbook.match.decide import Declined, Why
+from rollbook.match.commands import Declined, Why
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.server.play.matches import LogLost, MatchUnknown, RequestReused
+from rollbook.server.failures import LogLost, MatchUnknown, RequestReused
 from rollbook.server.rpc.errors import CODES, MOST_DETAIL_BYTES, Refusal, detail_of, play_refusal, refusal_of, status_of
 from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
 from rollbook.v1.refusals_pb2 import RefusalReason

@@ -11,16 +11,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
-from rollbook.match import decide
 from rollbook.match.codec.envelope import read_bytes
-from rollbook.match.decide import Command
+from rollbook.match.commands import GetReady, OpenMatch, Origin, TakeSeat
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Resumed, Sealed, Terms, TimedOut
+from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.catalogue import find
-from rollbook.server.service import Service
-from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS, Sweeper
+from rollbook.server.app import Given, Parts
+from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS
 from rollbook.storage.memory import MemoryLog
 
 SECRET = bytes(32)
@@ -37,28 +37,28 @@ class Replicas:
         self.now_ms = 1_700_000_000_000
         self.log = MemoryLog(lambda: self.now_ms)
         self.services = [self._service(0), self._service(skew_ms)]
-        self.sweepers = [Sweeper(service) for service in self.services]
+        self.sweepers = [service.sweeper() for service in self.services]
         self.requests = 0
 
-    def _service(self, skew_ms: int) -> Service:
+    def _service(self, skew_ms: int) -> Parts:
         key = Ed25519PrivateKey.generate()
         kid = key_id(key.public_key())
         trusted = TrustedIssuer(OWN_ISSUER, {kid: key.public_key()}, frozenset(Role))
-        return Service(
-            log=self.log,
-            head_key=key,
-            head_key_id=kid,
-            published_head_keys={kid: key.public_key()},
-            replay_key=SigningKey(key, {kid: key.public_key()}),
-            service_key=bytes(32),
-            verifier=Verifier([trusted], lambda: 0),
-            clock_ms=lambda: self.now_ms + skew_ms,
+        return Parts(
+            Given(
+                log=self.log,
+                head_keys=HeadKeys(key, kid, {kid: key.public_key()}),
+                replay_key=SigningKey(key, {kid: key.public_key()}),
+                service_key=bytes(32),
+                verifier=Verifier([trusted], lambda: 0),
+                clock_ms=lambda: self.now_ms + skew_ms,
+            )
         )
 
-    def by(self, player: str) -> Command:
-        """A command of this player."""
+    def by(self, player: str) -> Origin:
+        """Where a command of this player comes from."""
         self.requests += 1
-        return Command(self.now_ms, player.encode().ljust(REFERENCE_BYTES), self.requests.to_bytes(16, "big"))
+        return Origin(self.now_ms, player.encode().ljust(REFERENCE_BYTES), self.requests.to_bytes(16, "big"))
 
     async def open(self, *, ready: int, terms: Terms = TERMS, match_id: str = MATCH) -> None:
         """Open a match of two, seat everybody, and let so many get ready."""
@@ -66,18 +66,13 @@ class Replicas:
         opened = Opened(match_id, "cant_stop", 1, rules.settle({}, 2), ("", ""), commitment(SECRET), terms)
         matches = self.services[0].matches
         self.services[0].lobby.expect(match_id, b"p0", self.now_ms)
-        await matches.open(opened, SECRET, self.by("p0"))
+        await matches.open(OpenMatch(self.by("p0"), opened, SECRET))
         for seat in range(2):
-            command = self.by(f"p{seat}")
-            await matches.command(match_id, command, lambda at, by=command: decide.take_seat(at, by), lambda _: True)  # type: ignore[misc]
+            await matches.carry_out(match_id, TakeSeat(self.by(f"p{seat}")))
         for seat in range(ready):
-            command = self.by(f"p{seat}")
-
-            def get_ready(ledger: Ledger, command: Command = command) -> decide.Decision:
-                assert ledger.closing is not None
-                return decide.ready(ledger, command, closing_link=ledger.closing.link, entropy=b"")
-
-            await matches.command(match_id, command, get_ready, lambda _: True)
+            closing = (await self.services[0].replicas.ledger(match_id)).closing
+            assert closing is not None
+            await matches.carry_out(match_id, GetReady(self.by(f"p{seat}"), closing.link))
 
     async def sweep(self) -> None:
         """Both at once."""
@@ -103,7 +98,7 @@ class Replicas:
 
     async def ledger(self) -> Ledger:
         """The match as it is."""
-        return await self.services[0].matches.ledger(MATCH)
+        return await self.services[0].replicas.ledger(MATCH)
 
     async def events(self, kind: type) -> list[object]:
         """The events of a kind in the log."""
@@ -246,14 +241,14 @@ def test_a_match_that_nobody_can_make_sense_of_costs_no_other_its_clock(monkeypa
         for match_id in (ODD, MATCH):
             await replicas.open(ready=2, match_id=match_id)
         for service in replicas.services:
-            ledger = service.matches.ledger
+            ledger = service.replicas.ledger
 
             async def odd(match_id: str, ledger: Callable[[str], Awaitable[Ledger]] = ledger) -> Ledger:
                 if match_id == ODD:
                     raise ZeroDivisionError
                 return await ledger(match_id)
 
-            monkeypatch.setattr(service.matches, "ledger", odd)
+            monkeypatch.setattr(service.replicas, "ledger", odd)
         await replicas.sweep()
         await replicas.live(30_000)
         assert 1 == len(await replicas.events(TimedOut))

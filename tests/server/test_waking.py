@@ -10,8 +10,8 @@ from typing import Any
 from rollbook.match.events import Terms
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.feeds.feed import CaughtUp, Events
 from rollbook.server.feeds.wakeups import SLICE, Bell, Waker
+from rollbook.server.out.frames import CaughtUp, Events
 from tests.server.test_feeds import Stage, frames_until, run
 
 SILENCE_SECONDS = 0.02

@@ -10,8 +10,8 @@ import grpc
 
 from rollbook.identity.tokens import Role
 from rollbook.match.chain import genesis, link
+from rollbook.server.app import Parts
 from rollbook.server.rpc.feed import FeedServicer
-from rollbook.server.service import Service
 from rollbook.v1 import feed_pb2, feed_pb2_grpc
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.feed_pb2 import LobbyFrame, MatchFrame
@@ -25,10 +25,10 @@ class Theatre(World):
     feeds: FeedServicer
     servicer: type[FeedServicer] = FeedServicer
 
-    def serve(self, service: Service, server: grpc.aio.Server) -> None:
+    def serve(self, service: Parts, server: grpc.aio.Server) -> None:
         """Feeds as well."""
         super().serve(service, server)
-        self.feeds = self.servicer(service)
+        self.feeds = service.feed_servicer(self.servicer)
         feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)
 
     async def close(self) -> None:

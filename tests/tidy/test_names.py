@@ -30,6 +30,7 @@ TWICE_UNTIL_RENAMED: Final[dict[str, str]] = {
     "OutcomeUnknown": "storage and sdk; half of its uses are in the server",
     "Refused": "rules and sdk",
     "Revealed": "server/feeds and sdk",
+    "Told": "server/play and replays.games",
 }
 """Classes of modules that are being rewritten; a name leaves this table as soon as it stands once."""
 
@@ -39,18 +40,9 @@ GERUNDS: Final[dict[str, str]] = {
 """Modules that may end in -ing, and why."""
 
 GERUNDS_UNTIL_RENAMED: Final = {
-    "replays/rollbook_replays/boards/telling.py",
-    "clients/rollbook_clients/terminal/leaving.py",
-    "clients/rollbook_clients/terminal/picking.py",
-    "clients/rollbook_clients/terminal/screens/asking.py",
-    "clients/rollbook_clients/terminal/screens/opening.py",
-    "clients/rollbook_clients/terminal/seating.py",
-    "clients/rollbook_clients/terminal/starting.py",
-    "clients/rollbook_clients/terminal/telling",
     "service/rollbook/server/listing.py",
     "service/rollbook/server/play/opening.py",
     "service/rollbook/server/rpc/draining.py",
-    "service/rollbook/server/rpc/wrapping.py",
 }
 """Modules that are being rewritten; one leaves this set as soon as it is called otherwise."""
 

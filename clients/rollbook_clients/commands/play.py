@@ -25,6 +25,6 @@ def play(
     language
         en or de. Default: the locale's, else en.
     """
-    from rollbook_clients.terminal import starting  # noqa: PLC0415 - slow to load, and no help needs it
+    from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
 
-    return starting.play(starting.Asked(at, language, name))
+    return start.play(start.TerminalOptions(at, language, name))

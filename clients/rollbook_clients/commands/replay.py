@@ -25,6 +25,6 @@ def replay(
     language
         en or de. Default: the locale's, else en.
     """
-    from rollbook_clients.terminal import starting  # noqa: PLC0415 - slow to load, and no help needs it
+    from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
 
-    return starting.replay(starting.Asked(at, language), source)
+    return start.replay(start.TerminalOptions(at, language), source)

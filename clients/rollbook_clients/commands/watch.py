@@ -31,7 +31,7 @@ def watch(
     language
         en or de. Default: the locale's, else en.
     """
-    from rollbook_clients.terminal import starting  # noqa: PLC0415 - slow to load, and no help needs it
+    from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
 
     heads = None if keep_heads is None else keep_heads.expanduser()
-    return starting.watch(starting.Asked(at, language, heads=heads), match)
+    return start.watch(start.TerminalOptions(at, language, heads=heads), match)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.app import App
 from textual.screen import Screen
 
-from rollbook_clients.terminal.language import Words
+from rollbook_replays.games.words import Words
 
 
 class Terminal(App[int]):
@@ -45,7 +45,7 @@ class Terminal(App[int]):
     OptionList > .option-list--option-highlighted { background: #1f6feb; color: #ffffff; text-style: bold; }
     #message { height: auto; padding: 0 1; color: #e3b341; }
     #message:empty { display: none; }
-    #picker > #dice { height: auto; padding: 0 1; }
+    #picker > #pieces { height: auto; padding: 0 1; }
     #waiting { padding: 0 1; }
     .dialog { align: center middle; background: #0d1117 70%; }
     .dialog > * { width: 80; max-width: 100%; height: auto; max-height: 94%; background: #161b22;

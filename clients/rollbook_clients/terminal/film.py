@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rollbook.match.codec.envelope import Logged, read_bytes
-from rollbook.match.codec.messages import fill
 from rollbook.match.codec.moves import Unreadable, is_hidden
-from rollbook.match.events import Happened, Opened
+from rollbook.match.events import Event, Happened, Opened, Ready
 from rollbook.match.fold import Match, Misplaced
+from rollbook.match.perspective import as_seen
 from rollbook.replay_file.container import Replay
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose, Watcher
+from rollbook.rules.options import Options
 from rollbook.rules.refusals import Refused
-from rollbook.v1.events_pb2 import Event, HiddenOutcome, Private
-from rollbook.v1.table_pb2 import View
+from rollbook_replays.games.presentation import Told
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.narration import Narrator
 
 BETWEEN_COPIES: Final = 32
 """Every so many events a state is kept, so that a step back folds no more than these."""
@@ -31,8 +33,6 @@ class Frame:
     """One event of the film."""
 
     event: Event
-    hidden: HiddenOutcome | None
-    """What lies beside it, as far as the file has it."""
     time_ms: int
     begins_turn: bool
     """A seat is awaited after it that was not awaited before."""
@@ -49,8 +49,9 @@ class Film:
             opened = self._logged[0].event
             assert isinstance(opened, Opened)  # noqa: S101 - `read_bytes` takes nothing else for event 1
             self.opened = opened
-            self._game: Any = find(opened.game, opened.ruleset)
-            self._kept = [Match(self._game, opened)]
+            self.game: Any = find(opened.game, opened.ruleset)
+            self.options: Options = self.game.settle(opened.options, len(opened.names))
+            self._kept = [Match(self.game, opened)]
             self.frames = self._fold()
         except (Unreadable, Misplaced, Refused, LookupError) as wrong:
             raise NotShown(str(wrong)) from None
@@ -70,7 +71,7 @@ class Film:
     @property
     def dice_fixed(self) -> bool:
         """No seat brought entropy of its own, as far as this file goes."""
-        return not any(frame.event.ready.entropy for frame in self.frames)
+        return not any(isinstance(frame.event, Ready) and frame.event.entropy for frame in self.frames)
 
     @property
     def turns(self) -> list[int]:
@@ -81,25 +82,18 @@ class Film:
         """The number of the turn that is played there, 0 before the first."""
         return sum(turn <= position for turn in self.turns)
 
-    def view(self, position: int, perspective: Perspective) -> View:
+    def view(self, position: int, perspective: Perspective) -> Any:
         """The table after so many events, as this pair of eyes saw it."""
-        message = View()
-        state = self._match(position).state
-        fill(getattr(message, self._game.name), self._game.view(state, perspective))
-        return message
+        return self.game.view(self._match(position).state, perspective)
 
-    def hidden_from(self, position: int, perspective: Perspective) -> HiddenOutcome | None:
-        """What the event at this position hid, if this pair of eyes may know."""
-        frame = self.frames[position - 1]
-        if frame.hidden is None:
-            return None
-        before = self._match(position - 1)
-        outcome = self._logged[position - 1].event.outcome  # type: ignore[union-attr]  # only a happening hides anything
-        return frame.hidden if self._game.seen(before.state, outcome, perspective) == outcome else None
+    def seen(self, position: int, perspective: Perspective) -> Event:
+        """The event at this position as this pair of eyes saw it."""
+        logged = self._logged[position - 1]
+        return as_seen(self._match(position - 1), logged.event, perspective) if logged.private else logged.event
 
     def _fold(self) -> list[Frame]:
         match = self._kept[0].copy()
-        frames = [_frame(self._logged[0], begins_turn=False)]
+        frames = [Frame(self.opened, self._logged[0].time_ms, begins_turn=False)]
         on_turn: int | None = None
         for logged in self._logged[1:]:
             if isinstance(logged.event, Happened) and is_hidden(logged.event.outcome):
@@ -113,7 +107,7 @@ class Film:
             begins = isinstance(awaited, ToChoose) and awaited.seat != on_turn
             if isinstance(awaited, ToChoose):
                 on_turn = awaited.seat
-            frames.append(_frame(logged, begins_turn=begins))
+            frames.append(Frame(logged.event, logged.time_ms, begins))
         return frames
 
     def _match(self, position: int) -> Match:
@@ -133,7 +127,22 @@ def _read(replay: Replay) -> list[Logged]:
     ]
 
 
-def _frame(logged: Logged, *, begins_turn: bool) -> Frame:
-    private = Private.FromString(logged.private) if logged.private else Private()
-    hidden = private.hidden if private.HasField("hidden") else None
-    return Frame(Event.FromString(logged.data), hidden, logged.time_ms, begins_turn)
+class Account:
+    """What is told of a film to one pair of eyes, made as far as somebody has looked."""
+
+    def __init__(self, film: Film, perspective: Perspective) -> None:
+        """Nothing yet."""
+        self._film = film
+        self._perspective = perspective
+        self._narrator = Narrator(film.game, film.opened)
+        self._told: list[list[Told]] = []
+        """By event."""
+
+    def until(self, position: int, seating: Seating) -> list[Told]:
+        """The lines of all events up to this one."""
+        for at in range(len(self._told) + 1, position + 1):
+            if at == 1:
+                self._told.append(self._narrator.opened(seating))
+            else:
+                self._told.append(self._narrator.tell(self._film.seen(at, self._perspective), seating))
+        return [line for told in self._told[:position] for line in told]

@@ -21,9 +21,10 @@ from rollbook.replay_file.container import NotAReplay, read
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import Refused
 from rollbook_replays.audit.sources import File
+from rollbook_replays.games import presentation
 from rollbook_replays.history import Broken, Look, NotToBeSeen, look
 from rollbook_replays.narration import draw_board, tell
-from rollbook_replays.text import HEADING, Pen, coloured, plain, printable
+from rollbook_replays.text import STRONG, Text, plain, printable
 
 
 def show(  # noqa: PLR0913 - every flag is a parameter
@@ -62,12 +63,10 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     if as_json and at is not None:
         return usage("--at draws a board, and --json is the whole match; name one")
     terminal = sys.stdout.isatty() and not as_json
-    pen = coloured if terminal and not os.environ.get("NO_COLOR") else plain
     try:
         stored = read(File(file).read())
         seen = look(stored.replay, Watcher.PUBLIC if public else seat)
-        lines = write(seen.header, seen.events) if as_json else _told(seen, at, pen)
-        text = "".join(lines)
+        text = "".join(write(seen.header, seen.events)) if as_json else _drawn(seen, at, in_colour=terminal)
     except OSError as wrong:
         return _refused(Exit.UNREADABLE, file, wrong.strerror or str(wrong))
     except (Broken, Misplaced, Refused) as wrong:
@@ -81,22 +80,35 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     return Exit.GOOD
 
 
-def _told(seen: Look, at: int | None, pen: Pen) -> Iterator[str]:
+def _drawn(seen: Look, at: int | None, *, in_colour: bool) -> str:
+    lines = _told(seen, at)
+    if not in_colour or os.environ.get("NO_COLOR"):
+        return plain(lines)
+    # Only who draws in colours needs what they are drawn with.
+    from rollbook_replays.renderers import coloured  # noqa: PLC0415
+
+    return coloured(lines, presentation(seen.header.game.name).palette)
+
+
+def _told(seen: Look, at: int | None) -> Iterator[Text]:
     if at is not None:
         match = seen.at(at)
-        yield pen(f"After event {at} of {seen.count}, as {_whose(seen.eyes)} it", HEADING) + "\n\n"
-        yield from draw_board(match, seen.eyes, pen)
+        yield Text.of((f"After event {at} of {seen.count}, as {_whose(seen.eyes)} it", STRONG))
+        yield Text()
+        yield from draw_board(match, seen.eyes)
         return
     if seen.eyes is not Watcher.JUDGE:
-        yield f"As {_whose(seen.eyes)} it:\n\n"
-    yield from tell(seen.header, seen.events, pen)
-    yield "\n"
+        yield Text.of(f"As {_whose(seen.eyes)} it:")
+        yield Text()
+    yield from tell(seen.header, seen.events)
+    yield Text()
     if not seen.is_over:
-        yield f"The match was running: the file ends with event {seen.count}.\n\n"
+        yield Text.of(f"The match was running: the file ends with event {seen.count}.")
+        yield Text()
     try:
-        yield from draw_board(seen.at(seen.count), seen.eyes, pen)
+        yield from draw_board(seen.at(seen.count), seen.eyes)
     except NotToBeSeen as hidden:
-        yield f"No board: {hidden}.\n"
+        yield Text.of(f"No board: {hidden}.")
 
 
 def _whose(eyes: Perspective) -> str:

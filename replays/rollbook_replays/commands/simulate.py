@@ -20,6 +20,7 @@ from rollbook.rules.game import Game
 from rollbook.rules.options import Options, read_options
 from rollbook.rules.refusals import Refused
 from rollbook_replays.narration import tell
+from rollbook_replays.text import plain
 
 SEEDS = 10**60
 
@@ -113,9 +114,10 @@ def _simulations(
 
 
 def _told(simulation: Simulation, *, as_json: bool) -> None:
-    lines = write(simulation.header, simulation.events()) if as_json else tell(simulation.header, simulation.events())
-    for line in lines:
-        sys.stdout.write(line)
+    if as_json:
+        sys.stdout.writelines(write(simulation.header, simulation.events()))
+    else:
+        sys.stdout.write(plain(tell(simulation.header, simulation.events())))
 
 
 def _write_all(out: Path, matches: int, simulations: Iterator[Simulation], write_match: WriteMatch) -> None:

@@ -8,18 +8,38 @@ and turn and position to legality, so that no refusal tells a stranger about a h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
-from rollbook.match.chain import Head, Position, genesis
+from rollbook.match.chain import Position, genesis
 from rollbook.match.codec.envelope import Logged, write_bytes
+from rollbook.match.commands import (
+    Abort,
+    AbortUnready,
+    Choose,
+    Command,
+    Declined,
+    GetReady,
+    LeaveSeat,
+    NotDue,
+    OpenMatch,
+    Origin,
+    Pardon,
+    Resign,
+    SealLost,
+    TakeSeat,
+    TimeOut,
+    Why,
+    position_ahead,
+    position_behind,
+    position_of_another_log,
+)
 from rollbook.match.events import (
+    LOG_LOST,
     Chosen,
     Event,
     Forfeited,
     Happened,
-    Opened,
     Ready,
     Resigned,
     Resumed,
@@ -31,89 +51,49 @@ from rollbook.match.events import (
 )
 from rollbook.match.fold import ENTROPY_BYTES, Misplaced
 from rollbook.match.ledger import Ledger
+from rollbook.match.perspective import Visible, visible
+from rollbook.rules.catalogue import find
 from rollbook.rules.chance import Draw, Throw
-from rollbook.rules.game import Awaited, Game, ToChoose
-from rollbook.rules.refusals import Fact
-
-
-class Why(StrEnum):
-    """Why a command is not carried out, where it is not for the rules of the game to say; clients learn it by name."""
-
-    MATCH_SEALED = "match_sealed"
-    NOT_STARTED = "not_started"
-    SEAT_UNKNOWN = "seat_unknown"
-    SEAT_TAKEN = "seat_taken"
-    SEATS_CLOSED = "seats_closed"
-    SEATS_NOT_CLOSED = "seats_not_closed"
-    NOT_SEATED = "not_seated"
-    ALREADY_SEATED = "already_seated"
-    ALREADY_READY = "already_ready"
-    SEAT_FORFEITED = "seat_forfeited"
-    CLOSING_LINK_WRONG = "closing_link_wrong"
-    ENTROPY_COMMITMENT_LENGTH = "entropy_commitment_length"
-    ENTROPY_MISSING = "entropy_missing"
-    ENTROPY_DOES_NOT_FIT = "entropy_does_not_fit"
-    ENTROPY_LENGTH = "entropy_length"
-    NOT_YOUR_TURN = "not_your_turn"
-    POSITION_BEHIND = "position_behind"
-    POSITION_AHEAD = "position_ahead"
-    POSITION_OTHER_LINK = "position_other_link"
-
-
-class Declined(Exception):
-    """A command that is not carried out; nothing has happened."""
-
-    def __init__(self, reason: Why, why: str, **facts: Fact) -> None:
-        """Keep the reason for programs and the sentence for people."""
-        super().__init__(reason, why)
-        self.reason = reason
-        self.why = why
-        self.facts = facts
-
-    def __str__(self) -> str:
-        """Say why."""
-        return self.why
-
-
-class NotDue(Exception):
-    """It is too early, or too late, for what the service does of its own accord."""
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """Who asks for something, and when; the service itself has neither player nor request."""
-
-    now_ms: int
-    player: bytes = b""
-    """The salted reference to whoever asks."""
-    request: bytes = b""
-    """The hash of subject and request id."""
+from rollbook.rules.game import Awaited, ToChoose
+from rollbook.rules.refusals import Invalid
 
 
 class Decision:
     """The events of one command, and the ledger as it is once they are appended."""
 
-    def __init__(self, before: Ledger, command: Command) -> None:
-        """Decide on a copy; the request marks the first event."""
+    def __init__(self, before: Ledger, origin: Origin, *events: Event) -> None:
+        """Decide on a copy, which takes these events; the request marks the first."""
+        self.before = before
         self.after = before.copy()
-        self.entries: list[Logged] = []
-        self.now_ms = max(command.now_ms, before.time_ms)
+        self.made: list[Visible] = []
+        self.not_before_ms: int | None = None
+        """Until when the store shall not take it, by its own clock."""
+        self.now_ms = max(origin.now_ms, before.time_ms)
         """The time of all events of the command."""
-        self._request = command.request
+        self._request = origin.request
+        for event in events:
+            self.add(event)
+
+    @property
+    def entries(self) -> list[Logged]:
+        """The events to append."""
+        return [made.logged for made in self.made]
 
     def add(self, event: Event) -> None:
         """Write the event behind the others and take it."""
         after = self.after
+        head = after.head
         logged = write_bytes(
             after.game,
             event,
-            sequence=after.head.sequence + 1,
+            sequence=head.sequence + 1,
             time_ms=self.now_ms,
-            previous=after.head.link,
-            request=b"" if self.entries else self._request,
+            previous=head.link,
+            request=b"" if self.made else self._request,
         )
+        made = visible(after.match, logged)
         after.take(logged)
-        self.entries.append(logged)
+        self.made.append(made)
 
     def add_what_follows(self) -> Decision:
         """Add everything that follows without anybody's choice."""
@@ -143,23 +123,35 @@ class Decision:
         return None
 
 
-def open_match(game: Game[Any, Any, Any], opened: Opened, secret: bytes, command: Command) -> Logged:
+def open_match(command: OpenMatch) -> Logged:
     """Event 1 of a new match, with its secret beside it."""
+    opened = command.opened
     return write_bytes(
-        game,
+        find(opened.game, opened.ruleset),
         opened,
         sequence=1,
-        time_ms=command.now_ms,
+        time_ms=command.origin.now_ms,
         previous=genesis(opened.match_id),
-        request=command.request,
-        secret=secret,
+        request=command.origin.request,
+        secret=command.secret,
     )
 
 
-def take_seat(ledger: Ledger, command: Command, *, seat: int | None = None, commitment: bytes = b"") -> Decision:
-    """Sit down, on a certain seat or on the first that is free."""
-    _unsealed(ledger)
-    seated = ledger.seat_of(command.player)
+def decide(ledger: Ledger, command: Command) -> Decision:
+    """What a command makes of a match; what it may not is raised as Declined, NotDue, or the game's own refusal."""
+    decision = _DECIDED_BY[type(command)](ledger, command)
+    misplaced: Declined | None = getattr(command, "misplaced", None)
+    if misplaced is not None:
+        raise misplaced
+    return decision
+
+
+def _take_seat(ledger: Ledger, command: TakeSeat) -> Decision:
+    seat, player, commitment = command.seat, command.origin.player, command.commitment
+    if seat is not None and seat < 0:
+        raise Declined(Why.SEAT_UNKNOWN, "seats are numbered from 0")
+    _check_unsealed(ledger)
+    seated = ledger.seat_of(player)
     if seated is not None:
         raise Declined(Why.ALREADY_SEATED, f"a player holds one seat, and this one has seat {seated}", seat=seated)
     if ledger.match.closed:
@@ -173,32 +165,26 @@ def take_seat(ledger: Ledger, command: Command, *, seat: int | None = None, comm
         raise Declined(Why.SEAT_UNKNOWN, f"the seats are 0 to {len(ledger.match.taken) - 1}", free=tuple(free))
     if seat not in free:
         raise Declined(Why.SEAT_TAKEN, f"seat {seat} is taken", seat=seat, free=tuple(free))
-    decision = Decision(ledger, command)
-    decision.add(SeatTaken(seat, command.player, commitment))
-    return decision
+    return Decision(ledger, command.origin, SeatTaken(seat, player, commitment))
 
 
-def leave_seat(ledger: Ledger, command: Command) -> Decision:
-    """Get up again, before the seats are closed."""
-    _unsealed(ledger)
+def _leave_seat(ledger: Ledger, command: LeaveSeat) -> Decision:
     seat = _seat(ledger, command)
+    _check_unsealed(ledger)
     if ledger.match.closed:
         raise Declined(Why.SEATS_CLOSED, "nobody leaves once all seats are taken; a seat resigns once the match runs")
-    decision = Decision(ledger, command)
-    decision.add(SeatLeft(seat))
-    return decision
+    return Decision(ledger, command.origin, SeatLeft(seat))
 
 
-def ready(ledger: Ledger, command: Command, *, closing_link: bytes, entropy: bytes) -> Decision:
-    """Reveal what the seat brought; behind the last seat's readiness the match starts."""
-    _unsealed(ledger)
-    seat = _seat(ledger, command)
+def _get_ready(ledger: Ledger, command: GetReady) -> Decision:
+    seat, entropy = _seat(ledger, command), command.entropy
+    _check_unsealed(ledger)
     closing = ledger.closing
     if closing is None or not ledger.match.closed:
         raise Declined(Why.SEATS_NOT_CLOSED, "nobody is ready before all seats are taken")
     if ledger.match.entropy[seat] is not None:
         raise Declined(Why.ALREADY_READY, f"seat {seat} is ready already", seat=seat)
-    if closing_link != closing.link:
+    if command.closing_link != closing.link:
         raise Declined(
             Why.CLOSING_LINK_WRONG,
             f"readiness names the link of event {closing.sequence}, which closed the seats",
@@ -208,118 +194,130 @@ def ready(ledger: Ledger, command: Command, *, closing_link: bytes, entropy: byt
         raise Declined(Why.ENTROPY_LENGTH, f"entropy has 16 to 64 bytes or none, not {len(entropy)}")
     if ledger.entropy_commitments[seat] and not entropy:
         raise Declined(Why.ENTROPY_MISSING, f"seat {seat} has committed to entropy and must reveal it", seat=seat)
-    decision = Decision(ledger, command)
     try:
-        decision.add(Ready(seat, entropy, closing_link))
+        decision = Decision(ledger, command.origin, Ready(seat, entropy, closing.link))
     except Misplaced as misplaced:
         raise Declined(Why.ENTROPY_DOES_NOT_FIT, str(misplaced), seat=seat) from None
     return decision.add_what_follows()
 
 
-def choose(ledger: Ledger, command: Command, *, position: Position, choice: Any) -> Decision:
-    """Choose for one's seat at a position; the rules may refuse the choice with their own reasons."""
-    seat = check_turn(ledger, command)
-    check_position(ledger, position)
-    return chosen(ledger, command, seat, choice)
-
-
-def chosen(ledger: Ledger, command: Command, seat: int, choice: Any) -> Decision:
-    """What becomes of a choice of the seat whose turn it is, at the head of the log."""
-    decision = Decision(ledger, command)
-    decision.add(Chosen(seat, choice, charged_ms=ledger.clock.charge(decision.now_ms)))
+def _choose(ledger: Ledger, command: Choose) -> Decision:
+    """At the position that is chosen for, and no other; the rules may refuse the choice with their own reasons."""
+    seat = _seat(ledger, command)
+    _check_turn(ledger, seat)
+    _check_position(ledger, command.position)
+    if isinstance(command.choice, Invalid):
+        raise command.choice
+    decision = Decision(ledger, command.origin)
+    decision.add(Chosen(seat, command.choice, charged_ms=ledger.clock.charge(decision.now_ms)))
     return decision.add_what_follows()
 
 
-def resign(ledger: Ledger, command: Command) -> Decision:
-    """Give up; the caretaker plays on, or the match is over."""
-    _running(ledger)
+def _resign(ledger: Ledger, command: Resign) -> Decision:
     seat = _seat(ledger, command)
+    _check_running(ledger)
     if seat in ledger.match.forfeited:
         raise Declined(Why.SEAT_FORFEITED, f"seat {seat} has given up already", seat=seat)
-    decision = Decision(ledger, command)
-    decision.add(Resigned(seat))
-    return decision.add_what_follows()
+    return Decision(ledger, command.origin, Resigned(seat)).add_what_follows()
 
 
-def time_out(ledger: Ledger, command: Command) -> Decision:
-    """End the wait for a seat whose time is out; its caretaker plays the rest of the turn in the same append."""
-    _running(ledger)
+def _abort(ledger: Ledger, command: Abort) -> Decision:
+    _check_unsealed(ledger)
+    return Decision(ledger, command.origin, Sealed(None, "by_operator", ledger.secret))
+
+
+def _time_out(ledger: Ledger, command: TimeOut) -> Decision:
+    _check_running(ledger)
     runs_out_ms = ledger.clock.runs_out_ms()
     seat = ledger.awaited_seat
-    if seat is None or runs_out_ms is None or command.now_ms < runs_out_ms:
+    if seat is None or runs_out_ms is None or command.origin.now_ms < runs_out_ms:
         raise NotDue("no seat's time is out")
-    decision = Decision(ledger, command)
+    decision = Decision(ledger, command.origin)
+    decision.not_before_ms = runs_out_ms
     decision.add(TimedOut(seat, runs_out_ms, ledger.clock.charge(decision.now_ms)))
     return decision.add_what_follows()
 
 
-def resume(ledger: Ledger, command: Command, not_charged_ms: int) -> Decision:
-    """Pardon the time in which the service was away."""
-    _running(ledger)
-    decision = Decision(ledger, command)
-    decision.add(Resumed(not_charged_ms))
-    return decision
+def _pardon(ledger: Ledger, command: Pardon) -> Decision:
+    """So much of the wait as lies in the gap."""
+    _check_running(ledger)
+    clock = ledger.clock
+    waited_ms = command.origin.now_ms - clock.since_ms if clock.waiting else 0
+    return Decision(ledger, command.origin, Resumed(min(command.away_ms, max(0, waited_ms))))
 
 
-def abort(ledger: Ledger, command: Command, reason: str, lost: Head | None = None) -> Decision:
-    """Seal a match without a result; if its log has lost a head that the service signed, with that head."""
-    _unsealed(ledger)
-    decision = Decision(ledger, command)
-    decision.add(Sealed(None, reason, ledger.secret, lost))
-    return decision
-
-
-def abort_unready(ledger: Ledger, command: Command) -> Decision:
-    """Seal a match whose seats were closed `ready_seconds` ago, naming the lowest seat that is not ready."""
-    _unsealed(ledger)
+def _abort_unready(ledger: Ledger, command: AbortUnready) -> Decision:
+    _check_unsealed(ledger)
     if ledger.match.started or not ledger.match.closed:
         raise NotDue("nobody is waited for")
     seconds = ledger.opened.terms.ready_seconds
     due_ms = ledger.closed_ms + seconds * 1_000
-    if not seconds or command.now_ms < due_ms:
+    if not seconds or command.origin.now_ms < due_ms:
         raise NotDue("there is time left to get ready")
-    return abort(ledger, command, f"not_ready:{ledger.match.entropy.index(None)}")
+    reason = f"not_ready:{ledger.match.entropy.index(None)}"
+    return Decision(ledger, command.origin, Sealed(None, reason, ledger.secret))
 
 
-def check_turn(ledger: Ledger, command: Command) -> int:
-    """The player's seat, if it is the one that is to choose now."""
-    _running(ledger)
-    seat = _seat(ledger, command)
+def _seal_lost(ledger: Ledger, command: SealLost) -> Decision:
+    _check_unsealed(ledger)
+    return Decision(ledger, command.origin, Sealed(None, LOG_LOST, ledger.secret, command.lost))
+
+
+_DECIDED_BY: Final[dict[type, Callable[[Ledger, Any], Decision]]] = {
+    TakeSeat: _take_seat,
+    LeaveSeat: _leave_seat,
+    GetReady: _get_ready,
+    Choose: _choose,
+    Resign: _resign,
+    Abort: _abort,
+    TimeOut: _time_out,
+    Pardon: _pardon,
+    AbortUnready: _abort_unready,
+    SealLost: _seal_lost,
+}
+
+
+# Checks, in the order in which they are made: seat, state of the match, turn, position
+
+
+def _seat(ledger: Ledger, command: LeaveSeat | GetReady | Choose | Resign) -> int:
+    """The seat of whoever asks, which has to be the one that the command names, if it names one."""
+    seat, named, seats = ledger.seat_of(command.origin.player), command.seat, len(ledger.players)
+    if named is not None and named not in range(seats):
+        raise Declined(Why.SEAT_UNKNOWN, f"the seats are 0 to {seats - 1}")
+    if seat is None:
+        raise Declined(Why.NOT_SEATED, "the caller has no seat in this match")
+    if named not in {None, seat}:
+        raise Declined(Why.NOT_YOUR_SEAT, f"the caller has seat {seat}", seat=seat)
+    return seat
+
+
+def _check_turn(ledger: Ledger, seat: int) -> None:
+    _check_running(ledger)
     if ledger.match.played_by_caretaker(seat):
         raise Declined(Why.NOT_YOUR_TURN, f"the caretaker plays for seat {seat}", seat=seat)
     if ledger.awaited_seat != seat:
         raise Declined(Why.NOT_YOUR_TURN, f"seat {ledger.awaited_seat} is awaited", seat=ledger.awaited_seat)
-    return seat
 
 
-def check_position(ledger: Ledger, position: Position) -> None:
-    """Decline a position that is not the head of the log."""
+def _check_position(ledger: Ledger, position: Position | Declined) -> None:
+    if isinstance(position, Declined):
+        raise position
     head = ledger.head
     if position.sequence > head.sequence:
-        raise Declined(
-            Why.POSITION_AHEAD,
-            f"the log ends at event {head.sequence}, before event {position.sequence}",
-            head=head.sequence,
-        )
+        raise position_ahead(position, head.sequence)
     if position.sequence < head.sequence:
-        raise Declined(Why.POSITION_BEHIND, f"the log has gone on to event {head.sequence}", head=head.sequence)
+        raise position_behind(head.sequence)
     if position.link != head.link:
-        raise Declined(Why.POSITION_OTHER_LINK, f"event {head.sequence} has another link", head=head.sequence)
+        raise position_of_another_log(position, head.sequence)
 
 
-def _unsealed(ledger: Ledger) -> None:
-    if ledger.match.sealed is not None:
-        raise Declined(Why.MATCH_SEALED, "the match is over")
-
-
-def _running(ledger: Ledger) -> None:
-    _unsealed(ledger)
+def _check_running(ledger: Ledger) -> None:
+    _check_unsealed(ledger)
     if not ledger.match.started:
         raise Declined(Why.NOT_STARTED, "the match has not started")
 
 
-def _seat(ledger: Ledger, command: Command) -> int:
-    seat = ledger.seat_of(command.player)
-    if seat is None:
-        raise Declined(Why.NOT_SEATED, "the player has no seat in this match")
-    return seat
+def _check_unsealed(ledger: Ledger) -> None:
+    if ledger.match.sealed is not None:
+        raise Declined(Why.MATCH_SEALED, "the match is over")

@@ -40,6 +40,45 @@ class Made:
     last: int
 
 
+class Requests:
+    """Which events each request made. Copies share what is settled, so that a copy costs the same in a long match."""
+
+    __slots__ = ("_fresh", "_settled")
+
+    def __init__(self) -> None:
+        """Remember none."""
+        self._settled: dict[bytes, Made] = {}
+        self._fresh: dict[bytes, Made] = {}
+
+    def get(self, request: bytes) -> Made | None:
+        """What this request made."""
+        return self._fresh.get(request) or self._settled.get(request)
+
+    def put(self, request: bytes, made: Made) -> None:
+        """Remember what a request made, in this copy alone."""
+        self._fresh[request] = made
+
+    def copy(self) -> Requests:
+        """Requests of their own on top of the same settled ones."""
+        other = Requests()
+        other._settled = self._settled
+        other._fresh = self._fresh.copy()
+        return other
+
+    def settle(self) -> None:
+        """Share with all copies what this one has remembered: its events are durable, so no other log can come true."""
+        self._settled.update(self._fresh)
+        self._fresh = {}
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both remember the same."""
+        if not isinstance(other, Requests):
+            return NotImplemented
+        return {**self._settled, **self._fresh} == {**other._settled, **other._fresh}
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+
 class Record:
     """The fold of a log with everything around its events; `take` refuses what does not follow from what is there."""
 
@@ -201,7 +240,7 @@ class Ledger(Record):
         self.secret = read_secret(first.private)
         if commitment(self.secret) != self.opened.commitment:
             raise Misplaced("the secret does not fit its commitment", Breach.COMMITMENT)
-        self.requests: dict[bytes, Made] = {}
+        self._requests = Requests()
         self.newest = first.data
         """The bytes of the event at the head."""
         self._key = b""
@@ -225,8 +264,17 @@ class Ledger(Record):
         other.clock = self.clock.copy()
         other.players = self.players.copy()
         other.entropy_commitments = self.entropy_commitments.copy()
-        other.requests = self.requests.copy()
+        other._requests = self._requests.copy()
         return other
+
+    def made_by(self, request: bytes) -> Made | None:
+        """The events that this request made; none if this log knows none of it."""
+        made = self._requests.get(request) if request else None
+        return made if made is not None and made.first <= self.match.sequence else None
+
+    def settle(self) -> None:
+        """Say that every event of this ledger is durable, before it is shared."""
+        self._requests.settle()
 
     @property
     def dice(self) -> Dice:
@@ -251,12 +299,13 @@ class Ledger(Record):
 
     def _remember(self, logged: Logged) -> None:
         event = logged.event
-        if isinstance(event, TimedOut | Resumed) or (isinstance(event, Sealed) and event.aborted is not None):
+        if logged.request:
+            self._requests.put(logged.request, Made(logged.sequence, logged.sequence))
+            self._last_request = logged.request
+        elif isinstance(event, TimedOut | Resumed) or (isinstance(event, Sealed) and event.aborted is not None):
             # What the service does of its own accord belongs to nobody's command.
             self._last_request = b""
-        elif logged.request:
-            self.requests[logged.request] = Made(logged.sequence, logged.sequence)
-            self._last_request = logged.request
         elif self._last_request:
-            made = self.requests[self._last_request]
-            self.requests[self._last_request] = Made(made.first, logged.sequence)
+            first = self._requests.get(self._last_request)
+            if first is not None:
+                self._requests.put(self._last_request, Made(first.first, logged.sequence))

@@ -1,16 +1,42 @@
-"""Who calls: the token in a call's metadata, and what its role allows.
+"""Who calls, who they are in a match, and what they may see of it.
 
-ListGames, SignIn and GetKeys need no token and never look for one.
+A call's token says who its caller is; ListGames, SignIn and GetKeys need none and never look for one. A `Sight` is a
+match as one caller sees it; whoever may not see it at all is told that there is none.
 """
 
 from __future__ import annotations
 
+import base64
+import hmac
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Final
 
+from cachetools import LRUCache
+
+from rollbook.identity import references
 from rollbook.identity.tokens import Role, Subject, Verifier
+from rollbook.match.commands import Origin
+from rollbook.match.ledger import Ledger
+from rollbook.rules.game import Perspective, Watcher
+from rollbook.server.failures import MatchUnknown
+from rollbook.server.limits import Rates
+from rollbook.server.lobby import Beside, Lobby
+from rollbook.server.out.projection import perspective_of
+from rollbook.server.out.summary import summary_message
+from rollbook.server.play.replicas import Replicas
 from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.v1.match_pb2 import MatchSummary
 
 _SCHEME: Final = "bearer"
+_MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
+_REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
+
+MOST_REFERENCES: Final = 20_000
+"""References to players that are not made anew for every call."""
+
+_INVITATION_BYTES: Final = 15
 
 
 def caller_of(context: Context, verifier: Verifier) -> Subject:
@@ -34,3 +60,169 @@ def require(caller: Subject, role: Role) -> None:
 def judges(caller: Subject, match_id: str) -> bool:
     """Whether the caller is a judge of this match."""
     return caller.role is Role.JUDGE and match_id in caller.matches
+
+
+def check_request_id(request_id: str) -> None:
+    """Refuse what is no request id."""
+    if not _REQUEST_ID.fullmatch(request_id):
+        raise Refusal("REQUEST_ID_MALFORMED", "a request id has 8 to 64 visible ASCII characters")
+
+
+class Callers:
+    """Finds out who calls, and counts how often they do."""
+
+    def __init__(self, verifier: Verifier, rates: Rates, clock_ms: Callable[[], int]) -> None:
+        """Believe this verifier, and hold everybody to these rates."""
+        self._verifier = verifier
+        self._rates = rates
+        self._clock_ms = clock_ms
+
+    def of(self, context: Context) -> Subject:
+        """Who calls, once for each call: it counts against the subject's rate."""
+        caller = caller_of(context, self._verifier)
+        self.count(caller)
+        return caller
+
+    def count(self, caller: Subject) -> None:
+        """Refuse a caller who asks too often, by calls or by requests within one."""
+        self._rates.take(caller.key, self._clock_ms())
+
+    def has_expired(self, caller: Subject) -> bool:
+        """Whether the token that the caller came with holds no longer."""
+        return self._verifier.has_expired(caller)
+
+
+class Players:
+    """Who callers are in the logs of matches, and who is invited: everything that follows from the service key."""
+
+    def __init__(self, service_key: bytes) -> None:
+        """Derive everything from these 32 bytes."""
+        self._key = service_key
+        self._references: LRUCache[tuple[str, str], bytes] = LRUCache(MOST_REFERENCES)
+
+    def reference(self, caller: Subject, match_id: str) -> bytes:
+        """What stands for the caller in the log of this match, and in no other."""
+        about = caller.key, match_id
+        reference = self._references.get(about)
+        if reference is None:
+            salt = hmac.digest(self._key, b"rollbook/1/salt" + match_id.encode(), "sha256")
+            reference = self._references[about] = references.player_reference(salt, caller.key)
+        return reference
+
+    def origin(self, caller: Subject, match_id: str, request_id: str, now_ms: int) -> Origin:
+        """Whom a command of the caller comes from, as the log of this match will know it."""
+        return Origin(now_ms, self.reference(caller, match_id), references.request_hash(caller.key, request_id))
+
+    def opens(self, caller: Subject, request_id: str) -> str:
+        """The id of the match that this request opens."""
+        return references.match_id(self._key, caller.key, request_id)
+
+    def invitation_code(self, match_id: str) -> str:
+        """What opens a seat of a private match. It is kept nowhere."""
+        digest = hmac.digest(self._key, b"rollbook/1/invitation" + match_id.encode(), "sha256")
+        return base64.b32encode(digest[:_INVITATION_BYTES]).decode("ascii").lower()
+
+    def is_invited(self, match_id: str, code: str) -> bool:
+        """Whether this is the invitation code of the match."""
+        return hmac.compare_digest(code.encode(), self.invitation_code(match_id).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A match as one caller sees it."""
+
+    ledger: Ledger
+    """For a delayed viewer as it was; read it, and do not change it."""
+    caller: Subject
+    perspective: Perspective
+    beside: Beside
+    player: bytes
+    """The reference that stands for the caller in this match."""
+
+    @property
+    def match_id(self) -> str:
+        """Which match it is."""
+        return self.ledger.opened.match_id
+
+    @property
+    def summary(self) -> MatchSummary:
+        """The match in a few lines."""
+        return summary_message(self.ledger, self.beside.names, self.beside.opened_ms)
+
+    def perspective_on(self, ledger: Ledger, *, public_only: bool = False) -> Perspective:
+        """With whose eyes the caller sees another state of the match."""
+        is_judge = judges(self.caller, self.match_id)
+        return perspective_of(ledger, self.player, is_judge=is_judge, public_only=public_only)
+
+
+class Sights:
+    """Finds out what a caller may see of a match."""
+
+    def __init__(self, replicas: Replicas, lobby: Lobby, players: Players, clock_ms: Callable[[], int]) -> None:
+        """Look at these matches."""
+        self._replicas = replicas
+        self._lobby = lobby
+        self._players = players
+        self._clock_ms = clock_ms
+
+    async def now(self, caller: Subject, match_id: str, invitation_code: str = "", request_id: str = "") -> Sight:
+        """The match as it is now, without delay: what a command is checked against. Strangers find no private one.
+
+        Whoever repeats a request that was carried out in the match is no stranger, and gets the answer again.
+        """
+        if not _MATCH_ID.fullmatch(match_id):
+            raise MatchUnknown(match_id)
+        sight = await self._of(caller, await self._replicas.ledger(match_id))
+        known = sight.ledger.made_by(references.request_hash(caller.key, request_id))
+        if known is None and not self._may_see(sight, invitation_code):
+            raise MatchUnknown(match_id)
+        return sight
+
+    async def known(self, caller: Subject, match_id: str, request_id: str = "") -> Sight:
+        """The match as this process has it, for a command that is decided again, on what is stored, if it is refused.
+
+        Whoever is no stranger to it, but perhaps to what others have appended since, is told no refusal but `now`'s.
+        """
+        ledger = self._replicas.known(match_id)
+        if ledger is not None:
+            sight = await self._of(caller, ledger)
+            if self._may_see(sight, ""):
+                return sight
+        return await self.now(caller, match_id, request_id=request_id)
+
+    async def looked_at(self, caller: Subject, match_id: str, invitation_code: str = "") -> Sight:
+        """The match as the caller may look at it: for a delayed viewer as it was, and not at all before that."""
+        return await self.delayed(await self.now(caller, match_id, invitation_code))
+
+    async def delayed(self, sight: Sight) -> Sight:
+        """What a viewer of the public perspective may look at, until the match ends."""
+        ledger = sight.ledger
+        delay_ms = ledger.opened.terms.spectator_delay_seconds * 1_000
+        if not delay_ms or sight.perspective is not Watcher.PUBLIC or ledger.match.sealed is not None:
+            return sight
+        until_ms = self._clock_ms() - delay_ms
+        if ledger.time_ms <= until_ms:
+            return sight
+        with self._replicas.use(sight.match_id) as replica:
+            return replace(sight, ledger=await replica.as_of(until_ms))
+
+    async def summary(self, caller: Subject, match_id: str) -> MatchSummary | None:
+        """A listed match as the caller may see it now; nothing if it is gone, or lies in a delayed viewer's future."""
+        try:
+            sight = await self.now(caller, match_id, self._players.invitation_code(match_id))
+            return (await self.delayed(sight)).summary
+        except MatchUnknown:
+            return None
+
+    async def _of(self, caller: Subject, ledger: Ledger) -> Sight:
+        match_id = ledger.opened.match_id
+        player = self._players.reference(caller, match_id)
+        perspective = perspective_of(ledger, player, is_judge=judges(caller, match_id))
+        return Sight(ledger, caller, perspective, await self._lobby.beside(ledger), player)
+
+    def _may_see(self, sight: Sight, invitation_code: str) -> bool:
+        if not sight.ledger.opened.terms.is_private or sight.perspective is not Watcher.PUBLIC:
+            return True
+        if sight.caller.role is Role.OPERATOR or sight.player == sight.beside.opener:
+            return True
+        return self._players.is_invited(sight.match_id, invitation_code)

@@ -1,61 +1,224 @@
-"""What `rollbook serve` serves: the servicers of matches, feeds, identity and replays, on one service."""
+"""What `rollbook serve` serves, put together: the servicers of matches, feeds, identity and replays, over one log.
+
+Nothing else knows all parts: `Parts` stays in here, and what is made of it is given what it needs and no more.
+"""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
+from rollbook.files import Step, no_step
 from rollbook.identity.issuers import IssuerRefused, read_issuers
-from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable
+from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
+from rollbook.match.heads import HeadKeys
+from rollbook.server.access import Callers, Players, Sights
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
+from rollbook.server.feeds.feed import Feeds
+from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
 from rollbook.server.house import HouseProcess
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
-from rollbook.server.metrics import MeasuredLog
+from rollbook.server.limits import Held, Limits, Rates
+from rollbook.server.listing import Lists
+from rollbook.server.lobby import Lobby
+from rollbook.server.metrics import MeasuredLog, Metrics
+from rollbook.server.out.frames import FrameMessages
+from rollbook.server.out.heads import Heads
+from rollbook.server.play.commands import Commands
+from rollbook.server.play.lost_logs import LostTails
+from rollbook.server.play.matches import Matches
+from rollbook.server.play.opening import Opening
+from rollbook.server.play.replicas import Replicas
 from rollbook.server.rpc.errors import Refusing
 from rollbook.server.rpc.feed import FeedServicer
-from rollbook.server.rpc.identity import IdentityService, guest_verifier
-from rollbook.server.rpc.match import MatchService
+from rollbook.server.rpc.identity import Guests, IdentityServicer, guest_verifier
+from rollbook.server.rpc.location import Locator
+from rollbook.server.rpc.match import MatchServicer, Seats
+from rollbook.server.rpc.play import Plays
 from rollbook.server.rpc.replay import ReplayServicer
-from rollbook.server.service import Service
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
+from rollbook.storage.port import Log
 from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
 from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
 from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
 from rollbook.v1.replay_pb2_grpc import add_ReplayServiceServicer_to_server
 
+LOBBY_SECONDS: Final = 1.0
+"""How often the lobby is looked at while somebody watches it."""
+
+SECRET_BYTES: Final = 32
+
+
+def draw_secret() -> bytes:
+    """A fresh secret from the operating system's generator."""
+    return os.urandom(SECRET_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a service is made of before it is put together."""
+
+    log: Log
+    head_keys: HeadKeys
+    replay_key: SigningKey
+    """Signs replay files and nothing else."""
+    service_key: bytes
+    """32 bytes, from which match ids, salts, invitation codes and page tokens follow."""
+    verifier: Verifier
+    clock_ms: Callable[[], int]
+    guests: Guests | None = None
+    """Without it the service takes no guests."""
+    draw_secret: Callable[[], bytes] = draw_secret
+    limits: Limits = field(default_factory=Limits)
+    metrics: Metrics = field(default_factory=Metrics)
+    finished: Finished | None = None
+    """What the archive has; none: there is no archive."""
+
+
+class Parts:
+    """The parts of one service, each knowing only what it was given."""
+
+    def __init__(self, given: Given) -> None:
+        """Put them together."""
+        self.given = given
+        log, clock_ms, metrics, limits = given.log, given.clock_ms, given.metrics, given.limits
+        self.metrics = metrics
+        self.rates = Rates(limits.requests_per_second, limits.requests_at_once)
+        self.players = Players(given.service_key)
+        self.lobby = Lobby(log) if given.finished is None else Lobby(log, given.finished.find)
+        lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary)
+        self.replicas = Replicas(log, lost)
+        self.matches = Matches(log, self.replicas, lost, self.lobby.summary)
+        self.callers = Callers(given.verifier, self.rates, clock_ms)
+        self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
+        self.commands = Commands(self.matches, self.replicas, self.lobby, self.sights, self.players, clock_ms)
+        self.opening = Opening(
+            self.matches, log, self.lobby, self.players, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
+        )
+        self._heads = Heads(given.head_keys)
+        self._locator = Locator(self.sights, self.matches)
+
+    def match_servicer(self) -> MatchServicer:
+        """What serves matches."""
+        given, limits = self.given, self.given.limits
+        return MatchServicer(
+            log=given.log,
+            callers=self.callers,
+            sights=self.sights,
+            seats=Seats(self.lobby, self.players, limits.seats_per_subject),
+            opening=self.opening,
+            commands=self.commands,
+            plays=Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused),
+            plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),
+            lists=Lists(self.lobby, given.finished, self.sights, self.players, given.service_key),
+            players=self.players,
+            heads=self._heads,
+            locator=self._locator,
+        )
+
+    def feed_servicer(self, servicer: type[FeedServicer] = FeedServicer) -> FeedServicer:
+        """What serves feeds."""
+        given, limits = self.given, self.given.limits
+        feeds = Feeds(given.log, self.replicas, given.clock_ms, self.metrics.framed)
+        self.metrics.count_watchers(lambda: feeds.watchers)
+        return servicer(
+            callers=self.callers,
+            sights=self.sights,
+            feeds=feeds,
+            board=self.board(LOBBY_SECONDS),
+            messages=FrameMessages(self._heads, given.clock_ms),
+            watches=Held(limits.watches_per_subject, limits.watches, "too many feeds are watched"),
+            locator=self._locator,
+            clock_ms=given.clock_ms,
+        )
+
+    def board(self, seconds: float) -> Board:
+        """What looks at the lobby so often for whoever watches it."""
+        return Board(self.lobby, self.sights, self.players, seconds)
+
+    def identity_servicer(self) -> IdentityServicer:
+        """What serves guests and keys."""
+        given = self.given
+        return IdentityServicer(given.guests, given.head_keys, given.replay_key, given.limits, given.clock_ms)
+
+    def replay_servicer(self, log: ArchivedLog) -> ReplayServicer:
+        """What hands out and audits files."""
+        given = self.given
+        return ReplayServicer(
+            log=log,
+            callers=self.callers,
+            sights=self.sights,
+            replicas=self.replicas,
+            head_keys=given.head_keys,
+            replay_key=given.replay_key,
+            limits=given.limits,
+            count_audit=self.metrics.audited,
+        )
+
+    def sweeper(self) -> Sweeper:
+        """What does what nobody sends."""
+        return Sweeper(
+            log=self.given.log,
+            lobby=self.lobby,
+            matches=self.matches,
+            replicas=self.replicas,
+            metrics=self.metrics,
+            clock_ms=self.given.clock_ms,
+        )
+
+    def archivist(
+        self, log: ArchivedLog, finished: Finished, where: str, *, after_seconds: int, step: Step = no_step
+    ) -> Archivist:
+        """What archives matches that are over."""
+        given = self.given
+        return Archivist(
+            log,
+            self.lobby,
+            finished,
+            where,
+            head_keys=given.head_keys,
+            replay_key=given.replay_key,
+            metrics=self.metrics,
+            clock_ms=given.clock_ms,
+            after_seconds=after_seconds,
+            step=step,
+        )
+
 
 async def assemble(foundation: Foundation) -> Assembly:
     """Everything that the contract has, on this log and these keys."""
-    keys = foundation.keys
+    keys, settings = foundation.keys, foundation.settings
     own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
     log = ArchivedLog(foundation.log, None)
-    finished = Finished(log, ArchiveIndex(foundation.settings.data / "archive-index.sqlite"))
-    service = Service(
-        log=MeasuredLog(log, foundation.metrics),
-        metrics=foundation.metrics,
-        head_key=keys.head.private,
-        head_key_id=keys.head.key_id,
-        published_head_keys=keys.head.published,
-        replay_key=keys.replay,
-        service_key=keys.service,
-        verifier=Verifier([own, *_trusted(foundation.settings.trust_issuer)], time.time),
-        clock_ms=_now_ms,
-        guest_issuer=Issuer(keys.token.private) if foundation.settings.guests else None,
-        finished=finished,
-        guest_verifier=guest_verifier(keys.token.published, time.time),
+    finished = Finished(log, ArchiveIndex(settings.data / "archive-index.sqlite"))
+    returning = guest_verifier(keys.token.published, time.time)
+    parts = Parts(
+        Given(
+            log=MeasuredLog(log, foundation.metrics),
+            metrics=foundation.metrics,
+            head_keys=HeadKeys(keys.head.private, keys.head.key_id, keys.head.published),
+            replay_key=keys.replay,
+            service_key=keys.service,
+            verifier=Verifier([own, *_trusted(settings.trust_issuer)], time.time),
+            clock_ms=_now_ms,
+            guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
+            finished=finished,
+        )
     )
-    matches, feeds, identity = MatchService(service), FeedServicer(service), IdentityService(service)
-    replays = ReplayServicer(service, log)
-    sweeper = Sweeper(service)
+    matches, feeds, identity = parts.match_servicer(), parts.feed_servicer(), parts.identity_servicer()
+    replays = parts.replay_servicer(log)
+    sweeper = parts.sweeper()
     sweeper.start()
-    settings = foundation.settings
-    archivist = Archivist(service, log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
+    archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
     await archivist.start()
     demo = settings.demo_seconds
     house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
@@ -87,7 +250,7 @@ async def assemble(foundation: Foundation) -> Assembly:
                 close=replays.close,
             ),
         ],
-        [Refusing(service.metrics.refused)],
+        [Refusing(parts.metrics.refused)],
         [] if house is None else [house],
     )
 

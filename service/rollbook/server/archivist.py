@@ -8,17 +8,20 @@ whatever is left, and doing it twice, or in two processes at once, changes nothi
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 import structlog
 
 from rollbook.files import Step, no_step
+from rollbook.identity.service_keys import SigningKey
 from rollbook.match.chain import Entry
+from rollbook.match.heads import HeadKeys
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
-from rollbook.server.lobby import Listed
+from rollbook.server.lobby import Listed, Lobby
+from rollbook.server.metrics import Metrics
 from rollbook.server.out.replay_export import sealed_replay
-from rollbook.server.service import Service
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole, whole_log
 from rollbook.storage.archive.marker import OtherArchive, open_archive, settle
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
@@ -32,7 +35,7 @@ COMPARE_LOOKS: Final = 12
 LACKING_SECONDS: Final = 30
 """How long it is remembered that some service does not have the archive."""
 
-_log = structlog.get_logger()
+_logger = structlog.get_logger()
 
 
 class NotTheSame(Exception):
@@ -44,16 +47,24 @@ class Archivist:
 
     def __init__(  # noqa: PLR0913 - how it is done
         self,
-        service: Service,
         log: ArchivedLog,
+        lobby: Lobby,
         finished: Finished,
         where: str,
         *,
+        head_keys: HeadKeys,
+        replay_key: SigningKey,
+        metrics: Metrics,
+        clock_ms: Callable[[], int],
         after_seconds: int,
         step: Step = no_step,
     ) -> None:
-        """Archive the service's matches at this place, so long after their seal."""
-        self._service = service
+        """Archive the matches of this log at this place, so long after their seal."""
+        self._lobby = lobby
+        self._head_keys = head_keys
+        self._replay_key = replay_key
+        self._metrics = metrics
+        self._clock_ms = clock_ms
         self._archived = log
         self._finished = finished
         self._where = where
@@ -85,7 +96,7 @@ class Archivist:
             try:
                 await self.look()
             except StoreUnavailable as failure:
-                _log.warning("cannot archive", reason=str(failure))
+                _logger.warning("cannot archive", reason=str(failure))
             await asyncio.sleep(LOOK_SECONDS)
 
     async def look(self) -> None:
@@ -95,7 +106,7 @@ class Archivist:
         if self._looks % COMPARE_LOOKS == 0:
             await self._finished.compare()
         self._looks += 1
-        finished = {listed.summary.match_id: listed for listed in await self._service.lobby.finished()}
+        finished = {listed.summary.match_id: listed for listed in await self._lobby.finished()}
         for match_id in self._leaving - finished.keys():
             # Another service has archived it.
             await self._finished.find(match_id)
@@ -104,7 +115,7 @@ class Archivist:
             self._turn_off(OtherArchive("another service of this store does not have the archive"))
             return
         self._turn_on()
-        due_ms = self._service.clock_ms() - self._after_ms
+        due_ms = self._clock_ms() - self._after_ms
         for listed in finished.values():
             if listed.summary.changed_ms <= due_ms:
                 await self._attempt(listed)
@@ -114,14 +125,15 @@ class Archivist:
         try:
             await self.take(listed)
         except (NotTheSame, NotAReplay, Hole, ArchiveUnavailable) as failure:
-            self._service.metrics.archive_failed()
+            self._metrics.archive_failed()
             if self._failed.get(match_id) is not type(failure):
                 self._failed[match_id] = type(failure)
-                _log.error("a match cannot be archived; it stays in the log", match=match_id, why=str(failure))
+                said = "a match cannot be archived; it stays in the log"
+                _logger.error(said, match=match_id, why=str(failure))  # noqa: TRY400 - what it means is known
             return
         self._failed.pop(match_id, None)
-        self._service.metrics.archived()
-        _log.info("archived", match=match_id)
+        self._metrics.archived()
+        _logger.info("archived", match=match_id)
 
     async def take(self, listed: Listed) -> None:
         """Archive a match, or do what is left of that."""
@@ -133,8 +145,8 @@ class Archivist:
             raise NotTheSame("the lobby says that the match is over, and the log does not")
         if not await self._has(archive, match_id, entries):
             names = [seat.name for seat in listed.summary.seats]
-            key = self._service.replay_key.private
-            replay = sealed_replay(match_id, entries, names, self._service.head_key)
+            key = self._replay_key.private
+            replay = sealed_replay(match_id, entries, names, self._head_keys)
             await archive.put(match_id, await asyncio.to_thread(write, replay, key))
             self._step("filed")
             if not await self._has(archive, match_id, entries):
@@ -158,7 +170,7 @@ class Archivist:
             return False
         if entries_of(stored) != entries:
             raise NotTheSame("the archive has another log of this match, and nothing is overwritten")
-        key = self._service.replay_key.published.get(stored.key_id)
+        key = self._replay_key.published.get(stored.key_id)
         return key is not None and stored.file.holds(key)
 
     # Whether there is an archive
@@ -177,13 +189,13 @@ class Archivist:
         return True
 
     def _turn_off(self, why: Exception) -> None:
-        self._service.metrics.archiving(on=False)
+        self._metrics.archiving(on=False)
         if self._off is not type(why):
             self._off = type(why)
-            _log.error("finished matches are not archived: they stay in the store", why=str(why))
+            _logger.error("finished matches are not archived: they stay in the store", why=str(why))
 
     def _turn_on(self) -> None:
-        self._service.metrics.archiving(on=True)
+        self._metrics.archiving(on=True)
         if self._off is not None:
             self._off = None
-            _log.info("finished matches are archived again")
+            _logger.info("finished matches are archived again")

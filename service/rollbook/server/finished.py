@@ -23,7 +23,7 @@ from rollbook.v1.events_pb2 import Event
 UNKNOWN: Final = ""
 """The version of a file that was not looked up; the next comparison does."""
 
-_log = structlog.get_logger()
+_logger = structlog.get_logger()
 
 
 class Finished:
@@ -61,7 +61,8 @@ class Finished:
             return await asyncio.to_thread(note)
         except (NotAReplay, Misplaced, Unreadable, Refused) as broken:
             self._broken[match_id] = version
-            _log.error("a file of the archive cannot be read", match=match_id, why=str(broken))
+            said = "a file of the archive cannot be read"
+            _logger.error(said, match=match_id, why=str(broken))  # noqa: TRY400 - what it means is known
             return None
 
     async def compare(self) -> int:

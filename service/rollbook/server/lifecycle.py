@@ -26,6 +26,7 @@ from rollbook.server.rpc.call_log import CallLog
 from rollbook.server.rpc.draining import Draining
 from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
+from rollbook.server.rpc.interceptor import Interceptor, Layer
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.store_watch import Store, start_store
 from rollbook.storage.redis.log import RedisLog
@@ -116,7 +117,7 @@ class Assembly:
     """Everything that a service offers."""
 
     servicers: Sequence[Servicer]
-    interceptors: Sequence[grpc.aio.ServerInterceptor] = ()
+    layers: Sequence[Layer] = ()
     """Around every call, the first of them outermost; outside of them all the call is logged."""
     companions: Sequence[Companion] = ()
 
@@ -221,7 +222,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     health = Health(names)
     draining = Draining(metrics.refused)
     server = grpc.aio.server(
-        interceptors=[CallLog(metrics.called), draining, *assembly.interceptors],
+        interceptors=[Interceptor(CallLog(metrics.called), draining, *assembly.layers)],
         options=_OPTIONS,
         maximum_concurrent_rpcs=MOST_CALLS,
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from typing import Final
+
+from cachetools import LRUCache
 
 from rollbook.server.rpc.errors import Refusal
 
@@ -48,16 +51,14 @@ class Rates:
         """Begin with full buckets."""
         self._per_second = per_second
         self._at_once = at_once
-        self._buckets: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._buckets: LRUCache[str, tuple[float, int]] = LRUCache(MOST_BUCKETS)
 
     def wait_ms(self, who: str, now_ms: int) -> int:
         """Take a token out and say 0, or say how long it takes until there is one."""
-        left, since_ms = self._buckets.pop(who, (float(self._at_once), now_ms))
+        left, since_ms = self._buckets.get(who, (float(self._at_once), now_ms))
         left = min(float(self._at_once), left + max(0, now_ms - since_ms) * self._per_second / 1_000)
         wait = 0 if left >= 1 else ceil((1 - left) * 1_000 / self._per_second)
         self._buckets[who] = (left if wait else left - 1, now_ms)
-        if len(self._buckets) > MOST_BUCKETS:
-            self._buckets.popitem(last=False)
         return wait
 
     def take(self, who: str, now_ms: int) -> None:
@@ -84,6 +85,15 @@ class Held:
             limit = self._each if mine >= self._each else self._in_all
             raise Refusal("TOO_MANY_WATCHES", self._why, {"limit": limit})
         self._held[who] = mine + 1
+
+    @contextmanager
+    def by(self, who: str) -> Iterator[None]:
+        """Hold one more meanwhile, or refuse."""
+        self.take(who)
+        try:
+            yield
+        finally:
+            self.give_back(who)
 
     def give_back(self, who: str) -> None:
         """Hold one less."""

@@ -7,10 +7,11 @@ on. Names are kept by the reference that stands in the log, so whoever gets up t
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
+
+from cachetools import LRUCache
 
 from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.match.ledger import Ledger
@@ -93,7 +94,7 @@ class Lobby:
         """Serve the lobby of this log; `archived` finds what the archive knows of a match."""
         self._log = log
         self._archived = archived
-        self._besides: OrderedDict[str, Beside] = OrderedDict()
+        self._besides: LRUCache[str, Beside] = LRUCache(MOST_BESIDES)
         self._listed: dict[str, tuple[bytes, Listed]] = {}
 
     def expect(self, match_id: str, opener: bytes, opened_ms: int) -> Beside:
@@ -127,7 +128,6 @@ class Lobby:
             return over.beside
         found = self._besides.get(match_id)
         if found is not None and all(player in found.names for player in ledger.players if player):
-            self._besides.move_to_end(match_id)
             return found
         stored = await self._log.summary(match_id)
         read = Beside(await self._opened_ms(match_id)) if stored is None else Listed.read(stored).beside
@@ -167,6 +167,4 @@ class Lobby:
 
     def _keep(self, match_id: str, beside: Beside) -> Beside:
         self._besides[match_id] = beside
-        if len(self._besides) > MOST_BESIDES:
-            self._besides.popitem(last=False)
         return beside

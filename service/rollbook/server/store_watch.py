@@ -77,7 +77,7 @@ class _Own:
         self._server = server
         self._started = asyncio.get_running_loop().time()
         self._pause_seconds = FIRST_PAUSE_SECONDS
-        self._log: Any = structlog.get_logger()
+        self._logger: Any = structlog.get_logger()
         self.url = server.url
 
     async def watch(self, log: Log, tell: Tell) -> NoReturn:
@@ -85,7 +85,7 @@ class _Own:
         look = _Look(log, tell)
         while True:
             if self._server.exit_code is not None:
-                self._log.error("the store has ended", exit_code=self._server.exit_code)
+                self._logger.error("the store has ended", exit_code=self._server.exit_code)
                 await look.found(answers=False)
                 await self._start_again()
             await look.again()
@@ -94,7 +94,7 @@ class _Own:
     async def stop(self) -> None:
         exit_code = await self._server.stop(stop_seconds=10.0)
         if exit_code:
-            self._log.error("the store did not end cleanly", exit_code=exit_code)
+            self._logger.error("the store did not end cleanly", exit_code=exit_code)
 
     async def _start_again(self) -> None:
         loop = asyncio.get_running_loop()
@@ -108,10 +108,12 @@ class _Own:
             try:
                 self._server = await EmbeddedServer.start(self._settings.data, self._settings.durability)
             except (ServerFailed, OSError) as failure:
-                self._log.error("the store does not start", why=str(failure), again_in_seconds=self._pause_seconds)
+                self._logger.error(  # noqa: TRY400 - what it means is known
+                    "the store does not start", why=str(failure), again_in_seconds=self._pause_seconds
+                )
             else:
                 self._started = loop.time()
-                self._log.info("the store is back", process=self._server.process_id)
+                self._logger.info("the store is back", process=self._server.process_id)
                 return
 
 

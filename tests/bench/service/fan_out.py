@@ -11,16 +11,14 @@ from contextlib import AsyncExitStack
 from itertools import count
 from statistics import median
 
-from rollbook.match import decide
-from rollbook.match.decide import Command, Decision
-from rollbook.match.ledger import Ledger
-from rollbook.server.play.matches import Answer, Matches
+from rollbook.match.commands import Choose, Origin
+from rollbook.server.play.matches import Answer
 from rollbook.v1.feed_pb2 import MatchFrame, WatchMatchRequest
 from tests.bench.measure import Measure, Run
 from tests.bench.service.bare import Bare
 from tests.bench.service.crowd import Crowd
 from tests.bench.service.stage import next_move, stage
-from tests.server.keeping import lost_tails
+from tests.server.keeping import Process
 
 WATCH = "/rollbook.v1.FeedService/WatchMatch"
 TELL = "/Bare/Tell"
@@ -41,7 +39,7 @@ class FanOut:
         """Seat the players and let the crowds in."""
         world = await stack.enter_async_context(stage().serving())
         self._match_id, _ = await world.started()
-        self._elsewhere = Matches(world.log, lambda _: None, lost_tails(world.log))
+        self._elsewhere = Process(world.log)
         self._numbers = count(1)
         self._now_ms = world.clock()
         request = WatchMatchRequest(match_id=self._match_id).SerializeToString()
@@ -123,12 +121,11 @@ class FanOut:
         return made
 
     async def _choose(self) -> Answer:
-        command = Command(self._now_ms, b"", b"%016d" % next(self._numbers))
-
-        def decided(ledger: Ledger) -> Decision:
-            return decide.chosen(ledger, command, *next_move(ledger))
-
-        return await self._elsewhere.command(self._match_id, command, decided, lambda _: True)
+        ledger = self._elsewhere.replicas.known(self._match_id)
+        assert ledger is not None
+        seat, choice = next_move(ledger)
+        origin = Origin(self._now_ms, ledger.players[seat], b"%016d" % next(self._numbers))
+        return await self._elsewhere.matches.carry_out(self._match_id, Choose(origin, ledger.head, choice))
 
 
 def _events(frame: bytes) -> int:

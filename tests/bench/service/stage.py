@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import grpc
-
 from rollbook.match.codec.messages import write_choice
 from rollbook.match.ledger import Ledger
 from rollbook.rules.cant_stop import Stop
+from rollbook.server.app import Parts
 from rollbook.server.limits import Limits
 from rollbook.server.rpc.call_log import CallLog
 from rollbook.server.rpc.draining import Draining
-from rollbook.server.service import Service
+from rollbook.server.rpc.interceptor import Layer
 from rollbook.v1.table_pb2 import Choice, Position
 from tests.server.talking import Person
 from tests.server.watching import Theatre
@@ -29,10 +28,10 @@ UNLIMITED = Limits(
 class Stage(Theatre):
     """A world whose calls are logged, measured and drained as those of a service are."""
 
-    def interceptors(self, service: Service) -> list[grpc.aio.ServerInterceptor]:
+    def layers(self, service: Parts) -> list[Layer]:
         """All that there are."""
         refused = service.metrics.refused
-        return [CallLog(service.metrics.called), Draining(refused), *super().interceptors(service)]
+        return [CallLog(service.metrics.called), Draining(refused), *super().layers(service)]
 
 
 def stage(log: Any = None) -> Stage:
@@ -58,7 +57,7 @@ def next_choice(ledger: Ledger) -> tuple[int, Choice, Position]:
 async def played_on(world: Theatre, match_id: str, people: list[Person], times: int) -> None:
     """So many choices, one after the other."""
     for _ in range(times):
-        ledger = world.service.matches.known(match_id)
+        ledger = world.service.replicas.known(match_id)
         assert ledger is not None
         seat, choice, position = next_choice(ledger)
         await people[seat].choose(match_id, choice, position)

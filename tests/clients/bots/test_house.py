@@ -14,7 +14,6 @@ import pytest
 from rollbook import processes
 from rollbook.match.chain import entropy_commitment
 from rollbook.rules.catalogue import CURRENT
-from rollbook.server.sweeper import Sweeper
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
@@ -106,7 +105,7 @@ def test_a_stranger_who_was_faster_at_a_seat_plays_with_the_bots() -> None:
         match_id, stranger = await with_a_stranger(theatre)
         async with playing(theatre):
             await seen(stranger, match_id, lambda look: look.summary.state == MATCH_STATE_GETTING_READY)
-            closing = (await theatre.service.matches.ledger(match_id)).closing
+            closing = (await theatre.service.replicas.ledger(match_id)).closing
             assert closing is not None
             await stranger.call("Ready", match_id=match_id, closing_link=closing.link)
             await seen(stranger, match_id, lambda look: look.HasField("legal"))
@@ -126,7 +125,7 @@ def test_a_stranger_who_does_nothing_does_not_stop_the_demo() -> None:
             bots_wait = [False, True, True]
             await seen(stranger, match_id, lambda look: bots_wait == [seat.ready for seat in look.summary.seats])
             theatre.clock.ms += READY_SECONDS * 1_000
-            await Sweeper(theatre.service).sweep()
+            await theatre.service.sweeper().sweep()
             assert MATCH_STATE_ABORTED == (await stranger.look(match_id)).summary.state
             await played(stranger, beside=match_id)
 

@@ -29,7 +29,7 @@ def test_the_choices_listed_are_those_of_the_rules(game: str) -> None:
             for _ in range(20):
                 match, moment = await turn(matches)
                 assert moment.legal
-                state = (await theatre.service.matches.ledger(match.id)).match.state
+                state = (await theatre.service.replicas.ledger(match.id)).match.state
                 if len(moment.legal) < 2_000:
                     listed = [read_choice(rules, getattr(choice, game)) for choice in moment.legal]
                     assert list(rules.legal(state)) == listed

@@ -11,9 +11,9 @@ import pytest
 
 from rollbook.match.chain import link
 from rollbook.match.heads import is_signed
+from rollbook.server import app
 from rollbook.server.feeds import feed as feeds
 from rollbook.server.limits import Limits
-from rollbook.server.rpc import feed as feed_service
 from rollbook_clients.sdk import (
     Away,
     Back,
@@ -213,7 +213,7 @@ def test_a_log_that_was_lost_is_told_with_the_head_that_proves_it() -> None:
 
 def test_the_lobby_is_always_the_whole_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """Matches come, change and go; a lost connection is told, and afterwards the picture is whole again."""
-    monkeypatch.setattr(feed_service, "LOBBY_SECONDS", 0.02)
+    monkeypatch.setattr(app, "LOBBY_SECONDS", 0.02)
 
     async def scenario(theatre: Theatre) -> None:
         async with Proxy(theatre.port) as proxy, tables(theatre, "Anna", "Ben") as (anna, _):

@@ -8,20 +8,19 @@ from itertools import pairwise
 
 import pytest
 
-from rollbook.match.codec.messages import fill
 from rollbook.match.fold import Match
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Watcher
-from rollbook.v1.table_pb2 import View
-from rollbook_clients.terminal.film import Film, NotShown
+from rollbook_clients.terminal.film import Account, Film, NotShown
+from rollbook_clients.terminal.language import words_in
+from rollbook_replays.games import presentation
+from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.staging import simulated
 
 
-def view_of(match: Match) -> View:
+def view_of(match: Match) -> object:
     """What a judge sees of a match that was folded in one go."""
-    message = View()
-    fill(getattr(message, match.game.name), match.game.view(match.state, Watcher.JUDGE))
-    return message
+    return match.game.view(match.state, Watcher.JUDGE)
 
 
 @pytest.mark.parametrize("game", CURRENT)
@@ -44,7 +43,7 @@ def test_turns_begin_where_another_seat_is_awaited() -> None:
     film = Film(simulated("raffzahn", 4))
     seats = []
     for turn in film.turns:
-        view = film.view(turn, Watcher.PUBLIC).raffzahn
+        view = film.view(turn, Watcher.PUBLIC)
         seats.append(view.seat)
         assert 0 < view.throws
     assert all(before != after for before, after in pairwise(seats))
@@ -56,7 +55,7 @@ def test_a_file_that_holds_everything_shows_every_perspective_and_a_seat_only_it
     film = Film(simulated("allie_gator", 3))
     assert (Watcher.JUDGE, Watcher.PUBLIC, 0, 1, 2) == tuple(film.perspectives)
     position = film.turns[4]
-    hands = {eyes: film.view(position, eyes).allie_gator.players for eyes in film.perspectives}
+    hands = {eyes: film.view(position, eyes).players for eyes in film.perspectives}
     assert [True, True, True] == [bool(player.hand) for player in hands[Watcher.JUDGE]]
     assert [False, False, False] == [bool(player.hand) for player in hands[Watcher.PUBLIC]]
     assert [False, True, False] == [bool(player.hand) for player in hands[1]]
@@ -91,3 +90,15 @@ def test_a_file_with_cards_that_stay_hidden_is_refused_by_name() -> None:
 def test_dice_that_nobody_brought_entropy_to_are_known_as_fixed() -> None:
     """Wherever such a match is shown it has to say so."""
     assert Film(simulated("cant_stop")).dice_fixed
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_an_account_is_the_same_however_one_came_to_it(game: str) -> None:
+    """What was told once is kept; going back takes lines away, and going on brings the same ones again."""
+    film = Film(simulated(game))
+    seating = Seating(film.replay.names, None, film.options, words_in("en").also(presentation(game).texts))
+    account = Account(film, Watcher.PUBLIC)
+    whole = account.until(len(film), seating)
+    for position in (1, 30, 12, len(film)):
+        fresh = Account(film, Watcher.PUBLIC).until(position, seating)
+        assert account.until(position, seating) == fresh == whole[: len(fresh)]

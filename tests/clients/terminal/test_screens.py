@@ -10,27 +10,26 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from rollbook.match.codec.messages import fill, write_choice
 from rollbook.rules.catalogue import CURRENT
 from rollbook.rules.game import ToChoose, Watcher
 from rollbook.v1.allie_gator_pb2 import AllieGatorOptions
 from rollbook.v1.cant_stop_pb2 import CantStopOptions
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook.v1.raffzahn_pb2 import RAFFZAHN_EDITION_REVISED, RaffzahnOptions
-from rollbook.v1.table_pb2 import Choice, LegalChoices
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film
-from rollbook_clients.terminal.language import Words
-from rollbook_clients.terminal.screens.opening import Opening
+from rollbook_clients.terminal.language import words_in
+from rollbook_clients.terminal.screens.new_match import NewMatch
 from rollbook_clients.terminal.screens.replay import ReplayScreen
-from rollbook_clients.terminal.seating import Seating
 from rollbook_clients.terminal.widgets.board import Board
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
-from tests.clients.terminal.pictures import screen_lines, seating_of
+from rollbook_replays.games import presentation
+from tests.clients.terminal.pictures import screen_lines
 from tests.clients.terminal.staging import simulated
+from tests.replays.games.stage import menu_of
 
-WORDS = Words("en")
+WORDS = words_in("en")
 
 
 def on_screen(
@@ -58,18 +57,13 @@ class Playing(Screen[None]):
             match = film._match(position + 1)
             if match.started and isinstance(match.awaited, ToChoose) and moment(match):
                 break
-        rules, awaited = match.game, match.awaited
+        awaited = match.awaited
         assert isinstance(awaited, ToChoose)
-        self.legal = LegalChoices()
-        if game == "wuerfelzoo":
-            fill(self.legal.wuerfelzoo_turn, rules.legal(match.state))
-        else:
-            for choice in rules.legal(match.state):
-                write_choice(rules, choice, getattr(self.legal, game).choices.add())
-        self.view = film.view(position + 1, awaited.seat)
-        self.seating: Seating = seating_of(film, awaited.seat, "en")
+        self.legal = list(match.game.legal(match.state)) if game != "wuerfelzoo" else []
+        self.offered = menu_of(match, awaited.seat)
+        self.shown = presentation(game)
         self.control = Control(WORDS)
-        self.chosen: list[Choice] = []
+        self.chosen: list[Any] = []
 
     def compose(self) -> list[Control]:
         """The control alone."""
@@ -78,7 +72,7 @@ class Playing(Screen[None]):
     def on_mount(self) -> None:
         """Offer what is legal."""
         self.control.say("")
-        self.control.offer(self.view, self.legal, self.seating)
+        self.control.offer(self.offered, self.shown)
 
     def on_menu_chosen(self, event: Menu.Chosen) -> None:
         """Remember it."""
@@ -199,7 +193,7 @@ def test_a_number_chooses_from_a_menu() -> None:
     async def does(pilot: Pilot[Any]) -> None:
         await pilot.press("2")
         await pilot.pause()
-        assert [Choice(cant_stop=screen.legal.cant_stop.choices[1])] == screen.chosen
+        assert [screen.legal[1]] == screen.chosen
 
     on_screen(screen, does)
 
@@ -211,7 +205,7 @@ def test_arrows_and_enter_choose_from_a_menu() -> None:
     async def does(pilot: Pilot[Any]) -> None:
         await pilot.press("down", "enter")
         await pilot.pause()
-        assert [Choice(cant_stop=screen.legal.cant_stop.choices[1])] == screen.chosen
+        assert [screen.legal[1]] == screen.chosen
 
     on_screen(screen, does)
 
@@ -233,7 +227,7 @@ def test_a_choice_of_two_steps_can_be_taken_back_half_way() -> None:
         assert [] == screen.chosen
         await pilot.press("end", "enter", "1")
         await pilot.pause()
-        assert ["snap"] == [choice.allie_gator.WhichOneof("kind") for choice in screen.chosen]
+        assert ["Snap"] == [type(choice).__name__ for choice in screen.chosen]
 
     on_screen(screen, does)
 
@@ -255,7 +249,7 @@ def test_dice_are_picked_by_letters_and_by_mouse() -> None:
         await pilot.press("2")
         await pilot.pause()
         (choice,) = screen.chosen
-        assert 1 == len(choice.wuerfelzoo.reroll.dice)
+        assert 1 == len(choice.dice)
 
     on_screen(screen, does)
 
@@ -273,7 +267,7 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
     on_screen(screen, does)
 
 
-# Opening a match
+# NewMatch a match
 
 
 @pytest.mark.parametrize(
@@ -298,7 +292,7 @@ def test_a_match_is_agreed_on_line_by_line(keys: str, expected: OpenMatchRequest
     agreed: list[OpenMatchRequest | None] = []
 
     async def does(pilot: Pilot[Any]) -> None:
-        pilot.app.push_screen(Opening(WORDS), agreed.append)
+        pilot.app.push_screen(NewMatch(WORDS), agreed.append)
         await pilot.pause()
         await pilot.press(*keys.split())
         await pilot.pause()
@@ -312,7 +306,7 @@ def test_options_that_do_not_go_together_cannot_be_opened() -> None:
     agreed: list[OpenMatchRequest | None] = []
 
     async def does(pilot: Pilot[Any]) -> None:
-        pilot.app.push_screen(Opening(WORDS), agreed.append)
+        pilot.app.push_screen(NewMatch(WORDS), agreed.append)
         await pilot.pause()
         await pilot.press("home", "down", "down", "right", "end", "enter")
         await pilot.pause()
@@ -329,7 +323,7 @@ def test_help_explains_a_new_match_and_its_game() -> None:
     """Whoever does not know the game yet can read of it before agreeing on it, and comes back to the same lines."""
 
     async def does(pilot: Pilot[Any]) -> None:
-        pilot.app.push_screen(Opening(WORDS))
+        pilot.app.push_screen(NewMatch(WORDS))
         await pilot.press("question_mark")
         await pilot.pause()
         assert "Four dice make two pairs" in screen_lines(pilot.app)

@@ -9,8 +9,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from rollbook.rules.catalogue import CURRENT
-from rollbook_clients.terminal.language import Words
+from rollbook_clients.terminal.known_game import known_game
+from rollbook_replays.games.words import Words
 
 
 class Help(ModalScreen[None]):
@@ -18,10 +18,11 @@ class Help(ModalScreen[None]):
 
     BINDINGS: ClassVar = [("escape,question_mark,enter,q", "dismiss", "")]
 
-    def __init__(self, words: Words, topics: tuple[str, ...]) -> None:
-        """Help on these topics."""
+    def __init__(self, words: Words, topic: str, game: str = "") -> None:
+        """Help on this topic, and on this game if there is one."""
         super().__init__(classes="dialog")
-        self._text = "\n\n".join(_flowing(words(f"help.{topic}"), topic) for topic in (*topics, "close"))
+        parts = (words(f"help.{topic}"), _rules_of(game, words), words("help.close"))
+        self._text = "\n\n".join(part for part in parts if part)
 
     def compose(self) -> ComposeResult:
         """One text."""
@@ -33,9 +34,10 @@ class Help(ModalScreen[None]):
         self.dismiss()
 
 
-def _flowing(text: str, topic: str) -> str:
-    """Rules are one paragraph below their title; keys stand in columns and stay as they are."""
-    if topic not in CURRENT:
-        return text
-    title, _, rules = text.partition("\n")
-    return f"{title}\n{' '.join(rules.split())}"
+def _rules_of(game: str, words: Words) -> str:
+    """The game in one paragraph below its title."""
+    known = known_game(game) if game else None
+    said = None if known is None else words.also(known.shown.texts)
+    if known is None or said is None or "help" not in said:
+        return ""
+    return f"{known.rules.title.upper()}\n{' '.join(said('help').split())}"

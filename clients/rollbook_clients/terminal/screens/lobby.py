@@ -19,14 +19,17 @@ from rollbook.v1.match_pb2 import (
     OpenMatchRequest,
 )
 from rollbook_clients.sdk import Lobby, RollbookError, Table
-from rollbook_clients.terminal.language import Words
+from rollbook_clients.terminal.known_game import known_game
 from rollbook_clients.terminal.profile import Profile
-from rollbook_clients.terminal.screens.asking import AskLine
 from rollbook_clients.terminal.screens.help import Help
-from rollbook_clients.terminal.screens.match import hint, options_in_words
-from rollbook_clients.terminal.screens.opening import Opening
+from rollbook_clients.terminal.screens.match import hint
+from rollbook_clients.terminal.screens.new_match import NewMatch
+from rollbook_clients.terminal.screens.question import AskLine
 from rollbook_clients.terminal.screens.table import TableScreen
-from rollbook_clients.terminal.seating import SIGNS, Seating
+from rollbook_replays.games.options import differing
+from rollbook_replays.games.seats import Seating, sign
+from rollbook_replays.games.words import Words
+from rollbook_replays.renderers import as_rich
 
 OVER = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
@@ -132,20 +135,24 @@ class LobbyScreen(Screen[None]):
 
     def _line(self, summary: MatchSummary) -> Option:
         words = self.words
-        seating = Seating(tuple(seat.name for seat in summary.seats), None, None, words)
+        known = known_game(summary.game, summary.ruleset)
+        title, options = summary.game, ""
+        seating = Seating(tuple(seat.name for seat in summary.seats), None, {}, words)
+        if known is not None:
+            seating = known.seating(summary, None, words)
+            title, options = known.rules.title, ", ".join(differing(known.rules, seating.options, seating.words))
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(("► " if summary.match_id in self._mine else "  "), "bold #7ee787")
-        line.append(f"{words(f'game.{summary.game}'):<12} ", "bold")
+        line.append(f"{title:<12} ", "bold")
         line.append(f"{words(f'state.{summary.state}'):<14} ", "#8b949e")
         for number, seat in enumerate(summary.seats):
             if seat.taken:
-                line.append_text(seating.mark(number))
+                line.append_text(as_rich([seating.mark(number)], {}))
                 line.append(f" {seating.name(number)}  ")
             else:
-                line.append(f"{SIGNS[number]} {words('lobby.free')}  ", "dim")
-        said = options_in_words(summary.game, getattr(summary, summary.game), words)
+                line.append(f"{sign(number)} {words('lobby.free')}  ", "dim")
         clock = words("lobby.clock", seconds=summary.turn_seconds) if summary.turn_seconds else ""
-        line.append(" · ".join(part for part in (clock, said) if part), "dim")
+        line.append(" · ".join(part for part in (clock, options) if part), "dim")
         return Option(line)
 
     def _show_title(self) -> None:
@@ -198,7 +205,7 @@ class LobbyScreen(Screen[None]):
     def action_open(self) -> None:
         """Agree on a new match."""
         if not self._watch_only:
-            self.app.push_screen(Opening(self.words), self._opened)
+            self.app.push_screen(NewMatch(self.words), self._opened)
 
     def _opened(self, agreed: OpenMatchRequest | None) -> None:
         if agreed is not None:
@@ -242,7 +249,7 @@ class LobbyScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Keys."""
-        self.app.push_screen(Help(self.words, ("lobby.watch" if self._watch_only else "lobby",)))
+        self.app.push_screen(Help(self.words, "lobby.watch" if self._watch_only else "lobby"))
 
     def action_leave(self) -> None:
         """Out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -10,11 +10,10 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from rollbook.v1 import raffzahn_pb2
-from rollbook_clients.terminal.language import Words
 from rollbook_clients.terminal.screens.help import Help
 from rollbook_clients.terminal.widgets.board import Board
-from rollbook_clients.terminal.widgets.story import Story
+from rollbook_clients.terminal.widgets.story_log import StoryLog
+from rollbook_replays.games.words import Words
 
 
 class MatchScreen(Screen[None]):
@@ -31,7 +30,7 @@ class MatchScreen(Screen[None]):
         self.title_bar = Static(id="title", classes="bar", markup=False)
         self.status_bar = Static(id="status", classes="bar", markup=False)
         self.board = Board()
-        self.story = Story()
+        self.story = StoryLog()
         self.hints = Static(id="hints", classes="bar", markup=False)
 
     def control(self) -> Widget:
@@ -49,7 +48,7 @@ class MatchScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Keys and rules."""
-        self.app.push_screen(Help(self.words, (self._topic, self.game) if self.game else (self._topic,)))
+        self.app.push_screen(Help(self.words, self._topic, self.game))
 
     def action_leave(self) -> None:
         """Back to where one came from, or out."""
@@ -69,22 +68,3 @@ def hint(words: Words, *actions: tuple[str, str]) -> Text:
         line.append_text(part)
         line.append("  ")
     return line
-
-
-def options_in_words(game: str, options: Any, words: Words) -> str:
-    """What of a match differs from the usual."""
-    said = []
-    if game == "cant_stop":
-        if options.columns_to_win not in {0, 3}:
-            said.append(words("option.columns_to_win", value=options.columns_to_win))
-        said += [words(f"option.{name}") for name in ("hasty", "free_fields") if getattr(options, name)]
-    elif game == "raffzahn":
-        if options.edition == raffzahn_pb2.RAFFZAHN_EDITION_ORIGINAL:
-            said.append(words("option.edition.original"))
-        said += [words("option.announce")] if options.announce else []
-    elif game == "wuerfelzoo":
-        said += [words("option.rounds_to", value=options.rounds_to)] if options.rounds_to else []
-        said += [words("option.box")] if options.box else []
-    elif game == "allie_gator" and options.teeth_to_end not in {0, 3}:
-        said.append(words("option.teeth_to_end", value=options.teeth_to_end))
-    return ", ".join(said)

@@ -11,12 +11,14 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from rollbook.rules.game import Perspective, Watcher
-from rollbook_clients.terminal.film import Film
-from rollbook_clients.terminal.language import Words
-from rollbook_clients.terminal.screens.asking import AskLine
-from rollbook_clients.terminal.screens.match import MatchScreen, hint, options_in_words
-from rollbook_clients.terminal.seating import Seating
-from rollbook_clients.terminal.telling.narrator import Narrator
+from rollbook_clients.terminal.film import Account, Film
+from rollbook_clients.terminal.screens.match import MatchScreen, hint
+from rollbook_clients.terminal.screens.question import AskLine
+from rollbook_replays.games import presentation
+from rollbook_replays.games.options import differing
+from rollbook_replays.games.presentation import Told
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
 
 SPEEDS: Final = (0.5, 1, 2, 4, 8, 16, 32)
 """Events a second."""
@@ -47,6 +49,8 @@ class ReplayScreen(MatchScreen):
         self.game = film.opened.game
         self.position = film.turns[0] if film.turns else len(film)
         self.perspective: Perspective = film.perspectives[0]
+        self._shown = presentation(self.game)
+        self._accounts: dict[Perspective, Account] = {}
         self._speed = 1
         self._timer: Timer | None = None
         self._controls = Static(id="control", markup=False)
@@ -148,31 +152,29 @@ class ReplayScreen(MatchScreen):
     def seating(self) -> Seating:
         """Who sat there, for this pair of eyes."""
         own = None if isinstance(self.perspective, Watcher) else self.perspective
-        options = getattr(self._film.frames[0].event.opened, self.game)
-        return Seating(self._film.replay.names, own, options, self.words)
+        film = self._film
+        return Seating(film.replay.names, own, film.options, self.words.also(self._shown.texts))
 
     def _show(self) -> None:
         seating = self.seating
-        self.board.show(self._film.view(self.position, self.perspective), seating)
-        self.story.tell(self._told(seating))
+        self.board.show(self._shown, self._film.view(self.position, self.perspective), seating)
+        self.story.tell(self._told(seating), self._shown.palette)
         self.title_bar.update(self._title(seating))
         self.status_bar.update(self._status(seating))
         self._controls.update(self._buttons())
         keys = ("?", "help"), ("esc", "leave")
         self.hints.update(hint(self.words, ("←→", "forward"), ("↑↓", "next_turn"), ("v", "look"), *keys))
 
-    def _told(self, seating: Seating) -> list[Text]:
-        narrator = Narrator()
-        lines: list[Text] = []
-        for position, frame in enumerate(self._film.frames[: self.position], 1):
-            lines += narrator.tell(frame.event, self._film.hidden_from(position, self.perspective), seating)
-        return lines
+    def _told(self, seating: Seating) -> list[Told]:
+        if self.perspective not in self._accounts:
+            self._accounts[self.perspective] = Account(self._film, self.perspective)
+        return self._accounts[self.perspective].until(self.position, seating)
 
     def _title(self, seating: Seating) -> Text:
         words = self.words
-        line = Text(f"{words(f'game.{self.game}')} · {self._film.replay.match_id}", no_wrap=True, overflow="ellipsis")
-        if said := options_in_words(self.game, seating.options, words):
-            line.append(f" · {said}")
+        line = Text(f"{self._film.game.title} · {self._film.replay.match_id}", no_wrap=True, overflow="ellipsis")
+        if said := differing(self._film.game, seating.options, seating.words):
+            line.append(f" · {', '.join(said)}")
         if self._film.dice_fixed:
             line.append(f" · {words('dice.fixed')}", "bold #ffdf5d")
         return line

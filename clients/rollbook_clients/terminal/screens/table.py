@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any, ClassVar, Final
 
@@ -18,7 +19,7 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_RUNNING,
     MatchSummary,
 )
-from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Choice, Perspective, View
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Perspective, View
 from rollbook_clients.sdk import (
     Away,
     Back,
@@ -39,13 +40,16 @@ from rollbook_clients.sdk import (
     State,
 )
 from rollbook_clients.terminal.clocks import TickingClocks
-from rollbook_clients.terminal.language import Words
-from rollbook_clients.terminal.screens.asking import AskWhether
-from rollbook_clients.terminal.screens.match import MatchScreen, hint, options_in_words
-from rollbook_clients.terminal.seating import Seating
-from rollbook_clients.terminal.telling.narrator import Narrator
+from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
+from rollbook_clients.terminal.screens.match import MatchScreen, hint
+from rollbook_clients.terminal.screens.question import AskWhether
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
+from rollbook_replays.games.options import differing
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
+from rollbook_replays.narration import aborted
+from rollbook_replays.renderers import as_rich
 
 TICK_SECONDS: Final = 1.0
 OF_SEATS: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
@@ -64,12 +68,15 @@ class TableScreen(MatchScreen):
         self._match = match
         self._public_only = public_only
         self._control = Control(words)
-        self._narrator = Narrator()
+        self._told = Story()
         self._clocks = TickingClocks()
         self._summary = MatchSummary()
         self._own: int | None = None
         self._newest: Events | None = None
-        self._view: View | None = None
+        self._known: KnownGame | None = None
+        """Once it is known which game is played."""
+        self._view: Any = None
+        """The newest view, as the rules give it."""
         self._is_current = False
         self._is_away = False
         self._offered: Position | None = None
@@ -104,11 +111,12 @@ class TableScreen(MatchScreen):
         state = await self._match.state()
         self._summary = state.summary
         self.game = state.summary.game
+        self._known = known_game(self.game, state.summary.ruleset)
         self._clocks.agree(state.summary)
         self._clocks.take(state.clocks)
         if self._view is None:
             self._see_as(state.perspective)
-            self._view = state.view
+            self._view = self._read(state.view)
             self._show(state)
 
     def _see_as(self, perspective: Perspective) -> None:
@@ -150,11 +158,11 @@ class TableScreen(MatchScreen):
         if OF_SEATS & {event.kind for event in frame.events}:
             await self._look()
         self._newest = frame
-        self._view = frame.view
+        self._view = self._read(frame.view)
         self._control.say("")
         seating = self.seating
         for event in frame.events:
-            self.story.add(self._narrator.tell(event.message, event.hidden, seating))
+            self.story.add(self._told.tell(event, seating), self._palette)
         self._clocks.pass_to(self._on_turn())
 
     # Choosing
@@ -170,11 +178,11 @@ class TableScreen(MatchScreen):
         self._control.wait(self.words("table.sending"))
         self.run_worker(self._choose(event.choice))
 
-    async def _choose(self, choice: Choice) -> None:
-        if self._newest is None:
+    async def _choose(self, choice: Any) -> None:
+        if self._newest is None or self._known is None:
             return
         try:
-            await self._match.choose(choice, at=self._newest.position)
+            await self._match.choose(self._known.choice(choice), at=self._newest.position)
         except MovedOn:
             self._control.say(self.words("table.moved_on"))
         except OutcomeUnknown:
@@ -216,29 +224,39 @@ class TableScreen(MatchScreen):
     @property
     def seating(self) -> Seating:
         """Who sits there."""
-        names = tuple(seat.name for seat in self._summary.seats)
-        options: Any = getattr(self._summary, self.game) if self.game else None
-        return Seating(names, self._own, options, self.words)
+        if self._known is not None:
+            return self._known.seating(self._summary, self._own, self.words)
+        return Seating(tuple(seat.name for seat in self._summary.seats), self._own, {}, self.words)
+
+    @property
+    def _palette(self) -> Mapping[str, str]:
+        return {} if self._known is None else self._known.shown.palette
+
+    def _read(self, view: View) -> Any:
+        return None if self._known is None else self._known.view(view)
 
     def _on_turn(self) -> int | None:
-        kind = self._view.WhichOneof("view") if self._view is not None else None
-        if self._view is None or kind is None or self._summary.state != MATCH_STATE_RUNNING:
+        """Whose turn it is, as far as the view says so."""
+        if self._summary.state != MATCH_STATE_RUNNING:
             return None
-        view = getattr(self._view, kind)
-        return view.seat if view.HasField("seat") else None
+        seat: int | None = getattr(self._view, "seat", None)
+        return seat
 
     def _show(self, state: State | None = None) -> None:
-        if self._view is not None:
-            self.board.show(self._view, self.seating)
+        if self._known is not None and self._view is not None:
+            self.board.show(self._known.shown, self._view, self.seating)
+        elif self.game:
+            self.board.say(self.words("game.unknown"))
         self._show_bars()
         newest = self._newest
         if newest is None or newest.legal is None or self._own is None:
             if state is None or state.legal is None:
                 self._control.wait(self._waiting_for())
-        elif self._offered != newest.position and self._is_current:
+        elif self._offered != newest.position and self._is_current and self._known is not None:
             # While the connection is lost, what is on offer stays there: the choice is sent when it is back.
             self._offered = newest.position
-            self._control.offer(newest.view, newest.legal.message, self.seating)
+            offered = self._known.menu(self._view, newest.legal.message, self.seating)
+            self._control.offer(offered, self._known.shown)
 
     def _waiting_for(self) -> str:
         words, summary = self.words, self._summary
@@ -261,8 +279,8 @@ class TableScreen(MatchScreen):
         words, summary = self.words, self._summary
         if summary.state == MATCH_STATE_ABORTED:
             reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
-            name = self.seating.name(summary.aborted.seat) if summary.aborted.HasField("seat") else ""
-            return words(f"told.aborted.{reason}", name=name)
+            late = f":{summary.aborted.seat}" if summary.aborted.HasField("seat") else ""
+            return aborted(reason + late, self.seating)
         places = sorted((place, seat) for seat, place in enumerate(summary.places.places))
         lines = [f"{place}. {self.seating.name(seat)}" for place, seat in places]
         return "\n".join([words("told.over"), *lines])
@@ -280,9 +298,11 @@ class TableScreen(MatchScreen):
         line = Text(no_wrap=True, overflow="ellipsis")
         if not self.game:
             return line.append(words("table.looking"))
-        line.append(f"{words(f'game.{self.game}')} · {summary.match_id[:8]}…")
-        if said := options_in_words(self.game, self.seating.options, words):
-            line.append(f" · {said}")
+        title = self.game if self._known is None else self._known.rules.title
+        line.append(f"{title} · {summary.match_id[:8]}…")
+        seating = self.seating
+        if self._known is not None and (said := differing(self._known.rules, seating.options, seating.words)):
+            line.append(f" · {', '.join(said)}")
         if summary.spectator_delay_seconds and self._own is None and summary.state not in OVER:
             line.append(f" · {words('table.delayed', seconds=summary.spectator_delay_seconds)}", "bold #ffdf5d")
         if summary.dice_fixed:
@@ -297,7 +317,7 @@ class TableScreen(MatchScreen):
         state = self._summary.state
         seat = self._on_turn()
         if seat is not None:
-            line.append_text(self.seating.mark(seat))
+            line.append_text(as_rich([self.seating.mark(seat)], {}))
             said = words("turn.own") if seat == self._own else words("turn.of", name=self.seating.name(seat))
             line.append(f" {said}", "bold")
         elif state:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from textual.containers import VerticalScroll
 from textual.events import Resize
 from textual.widgets import Static
 
-from rollbook.v1.table_pb2 import View
-from rollbook_clients.terminal import boards
-from rollbook_clients.terminal.blocks import Room, as_text
-from rollbook_clients.terminal.seating import Seating
+from rollbook_replays.games.blocks import Room
+from rollbook_replays.games.presentation import Presentation
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.renderers import as_rich
 
 
 class Board(VerticalScroll, can_focus=False):
@@ -19,16 +21,21 @@ class Board(VerticalScroll, can_focus=False):
         """Be empty."""
         super().__init__(id="board")
         self._canvas = Static()
-        self._shown: tuple[View, Seating] | None = None
+        self._shown: tuple[Presentation, Any, Seating] | None = None
 
     def compose(self) -> list[Static]:
         """One canvas."""
         return [self._canvas]
 
-    def show(self, view: View, seating: Seating) -> None:
+    def show(self, shown: Presentation, view: Any, seating: Seating) -> None:
         """Draw this view from now on."""
-        self._shown = (view, seating)
+        self._shown = (shown, view, seating)
         self._draw()
+
+    def say(self, sentence: str) -> None:
+        """Say why there is no board."""
+        self._shown = None
+        self._canvas.update(sentence)
 
     def on_resize(self, _event: Resize) -> None:
         """Draw it anew."""
@@ -37,5 +44,6 @@ class Board(VerticalScroll, can_focus=False):
     def _draw(self) -> None:
         if self._shown is None or not self.size.width:
             return
-        view, seating = self._shown
-        self._canvas.update(as_text(boards.draw(view, seating, Room(self.size.width, self.size.height))))
+        shown, view, seating = self._shown
+        lines = shown.board(view, seating, Room(self.size.width, self.size.height))
+        self._canvas.update(as_rich(lines, shown.palette))

@@ -1,4 +1,4 @@
-"""What a player acts with: a menu, dice to pick, or a word on whom one waits for."""
+"""What a player acts with: a menu, pieces to pick, or a word on whom one waits for."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from textual.containers import Vertical
 from textual.events import Key
 from textual.widgets import ContentSwitcher, Static
 
-from rollbook.v1.table_pb2 import LegalChoices, View
-from rollbook_clients.terminal.language import Words
-from rollbook_clients.terminal.menus import entries
-from rollbook_clients.terminal.seating import Seating
 from rollbook_clients.terminal.widgets.menu import Menu
 from rollbook_clients.terminal.widgets.picker import Picker
+from rollbook_replays.games.presentation import Menu as Offered
+from rollbook_replays.games.presentation import Picking, Presentation
+from rollbook_replays.games.words import Words
 
 
 class Control(Vertical):
@@ -35,15 +34,15 @@ class Control(Vertical):
             yield self.menu
             yield self.picker
 
-    def offer(self, view: View, legal: LegalChoices, seating: Seating) -> None:
+    def offer(self, offered: Offered, shown: Presentation) -> None:
         """Offer what is legal, and take the keys."""
-        if legal.WhichOneof("choices") == "wuerfelzoo_turn" and seating.own is not None:
+        if isinstance(offered, Picking):
             self._switcher.current = "picker"
-            self.picker.offer(view.wuerfelzoo, seating.own, legal.wuerfelzoo_turn)
+            self.picker.offer(offered, shown.palette)
             self.picker.focus()
         else:
             self._switcher.current = "menu"
-            self.menu.offer(entries(view, legal, seating))
+            self.menu.offer(offered)
             self.menu.focus()
 
     def hear(self, event: Key) -> None:

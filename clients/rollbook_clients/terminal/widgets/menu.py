@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from rich.text import Text
 from textual.binding import Binding
@@ -11,9 +11,8 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from rollbook.v1.table_pb2 import Choice
-from rollbook_clients.terminal.language import Words
-from rollbook_clients.terminal.menus.entry import Entry
+from rollbook_replays.games.presentation import Entry
+from rollbook_replays.games.words import Words
 
 KEYS: Final = "123456789"
 
@@ -26,8 +25,8 @@ class Menu(OptionList):
     class Chosen(Message):
         """Somebody has chosen."""
 
-        def __init__(self, choice: Choice) -> None:
-            """Carry the choice."""
+        def __init__(self, choice: Any) -> None:
+            """Carry the choice, as the rules have it."""
             super().__init__()
             self.choice = choice
 
@@ -47,7 +46,7 @@ class Menu(OptionList):
         if not self._levels:
             return
         entries = self._levels[-1]
-        self.add_options(_line(number, entry) for number, entry in enumerate(entries))
+        self.add_options(menu_line(number, entry) for number, entry in enumerate(entries))
         if len(self._levels) > 1:
             self.add_option(Option(Text(f"⌫ {self._words('menu.back')}", "dim")))
         self.highlighted = 0
@@ -77,19 +76,20 @@ class Menu(OptionList):
         if number == len(self._levels[-1]):
             self.action_back()
             return
-        leads_to = self._levels[-1][number].leads_to
-        if isinstance(leads_to, Choice):
+        entry = self._levels[-1][number]
+        if entry.choice is not None:
             self.offer(())
-            self.post_message(self.Chosen(leads_to))
-        else:
-            self._levels.append(leads_to)
+            self.post_message(self.Chosen(entry.choice))
+        elif entry.entries:
+            self._levels.append(entry.entries)
             self._fill()
 
 
-def _line(number: int, entry: Entry) -> Option:
+def menu_line(number: int, entry: Entry) -> Option:
+    """The entry behind its key."""
     key = KEYS[number] if number < len(KEYS) else " "
-    more = "" if isinstance(entry.leads_to, Choice) else " …"
-    line = Text.assemble((f"{key} ", "bold"), entry.label, more, no_wrap=True, overflow="ellipsis")
+    line = Text.assemble((f"{key} ", "bold"), entry.label, " …" if entry.entries else "", no_wrap=True)
+    line.overflow = "ellipsis"
     if entry.note:
         line.append(f"  {entry.note}", "dim")
-    return Option(line)
+    return Option(line, disabled=entry.choice is None and not entry.entries)

@@ -1,8 +1,9 @@
-"""Picks dice for a turn of Würfelzoo, and says at every moment what they would do."""
+"""Picks the pieces that a choice is put together from, and says at every moment what they would do."""
 
 from __future__ import annotations
 
-from string import ascii_lowercase
+from collections.abc import Mapping
+from string import ascii_letters
 from typing import Final
 
 from rich.style import Style
@@ -12,29 +13,21 @@ from textual.containers import Vertical
 from textual.events import Click, Key
 from textual.message import Message
 from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
 
-from rollbook.rules.wuerfelzoo import AXES
-from rollbook.v1.table_pb2 import Choice
-from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooTurnChoices, WuerfelzooView
-from rollbook_clients.terminal.blocks import as_text, flow
-from rollbook_clients.terminal.boards.wuerfelzoo import COLOURS, LARGE_TO_SMALL, face_name
-from rollbook_clients.terminal.language import Words
-from rollbook_clients.terminal.picking import Picked, picked
-from rollbook_clients.terminal.widgets.menu import Menu
+from rollbook_clients.terminal.widgets.menu import KEYS, Menu, menu_line
+from rollbook_replays.games.presentation import Entry, Picking
+from rollbook_replays.games.words import Words
+from rollbook_replays.renderers import as_rich
 
-LAY, REROLL, ALL = range(3)
-KEYS: Final = "123"
-
-DIE: Final = "die"
-"""Marks the cells of a die with its number. An action there would make it a link, in colours of its own."""
+PIECE: Final = "piece"
+"""Marks the cells of a piece with its number. An action there would make it a link, in colours of its own."""
 
 
-class OwnDice(Static):
-    """The dice of a picker, which can be clicked."""
+class Pieces(Static):
+    """The pieces of a picker, which can be clicked."""
 
     class Clicked(Message):
-        """A die was clicked."""
+        """A piece was clicked."""
 
         def __init__(self, number: int) -> None:
             """Carry which."""
@@ -42,51 +35,52 @@ class OwnDice(Static):
             self.number = number
 
     def on_click(self, event: Click) -> None:
-        """Tell whose dice these are."""
-        if DIE in event.style.meta:
-            self.post_message(self.Clicked(event.style.meta[DIE]))
+        """Say which piece lies there."""
+        if PIECE in event.style.meta:
+            self.post_message(self.Clicked(event.style.meta[PIECE]))
 
 
 class Picker(Vertical, can_focus=True):
-    """The own dice, each with a letter, and below them what can be done with those that are picked."""
+    """The pieces, each with a letter, and below them what can be done with those that are picked."""
 
     def __init__(self, words: Words) -> None:
         """Offer nothing yet."""
         super().__init__(id="picker")
         self._words = words
-        self._dice: list[tuple[int, str]] = []
-        """Every own die and what it shows, in the order of their letters."""
+        self._picking: Picking | None = None
+        self._palette: Mapping[str, str] = {}
         self._picked: set[int] = set()
-        self._offered = WuerfelzooTurnChoices()
-        self._shown = OwnDice(id="dice")
+        """The names of the picked pieces."""
+        self._shown = Pieces(id="pieces")
         self._actions = OptionList(id="actions")
         self._actions.can_focus = False
 
     def compose(self) -> ComposeResult:
-        """Dice above, actions below."""
+        """Pieces above, actions below."""
         yield self._shown
         yield self._actions
 
-    def offer(self, view: WuerfelzooView, seat: int, offered: WuerfelzooTurnChoices) -> None:
-        """Offer the dice of this seat, none picked."""
-        in_front = [(die.die, face_name(die.face)) for die in view.dice[seat].dice]
-        self._dice = sorted(in_front, key=lambda die: (LARGE_TO_SMALL.index(die[1]), AXES[die[0]], die[0]))
-        self._offered = offered
+    def offer(self, picking: Picking, palette: Mapping[str, str]) -> None:
+        """Offer these pieces, none picked."""
+        self._picking = picking
+        self._palette = palette
         self._picked = set()
         self._draw()
 
     def on_key(self, event: Key) -> None:
-        """Letters pick dice, numbers and Enter act."""
+        """Letters pick pieces, numbers and Enter act."""
+        if self._picking is None:
+            return
         key = event.character or ""
-        if key in ascii_lowercase[: len(self._dice)] and key:
+        if key and key in ascii_letters[: len(self._picking.pieces)]:
             event.stop()
-            self._pick(ascii_lowercase.index(key))
+            self._pick(ascii_letters.index(key))
         elif event.key == "enter" or (key and key in KEYS):
             event.stop()
-            self._act(LAY if event.key == "enter" else KEYS.index(key))
+            self._act(0 if event.key == "enter" else KEYS.index(key))
 
     def on_resize(self) -> None:
-        """Lay the dice out anew."""
+        """Lay the pieces out anew."""
         self._draw()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -94,60 +88,64 @@ class Picker(Vertical, can_focus=True):
         event.stop()
         self._act(event.option_index)
 
-    def on_own_dice_clicked(self, event: OwnDice.Clicked) -> None:
+    def on_pieces_clicked(self, event: Pieces.Clicked) -> None:
         """The mouse picks as well."""
         event.stop()
-        if event.number < len(self._dice):
-            self._pick(event.number)
+        self._pick(event.number)
 
     def _pick(self, number: int) -> None:
-        """Pick a die, or leave it again."""
-        self._picked ^= {self._dice[number][0]}
-        self._draw()
-
-    def _act(self, what: int) -> None:
-        now = self._now()
-        if what == ALL:
-            every = {die for die, _ in self._dice}
-            self._picked = set() if self._picked == every else every
-        choice = {LAY: now.play, REROLL: now.reroll}.get(what)
-        if choice is not None:
-            self._send(choice)
-        else:
+        """Pick a piece, or leave it again."""
+        if self._picking is not None and number < len(self._picking.pieces):
+            self._picked ^= {self._picking.pieces[number].name}
             self._draw()
 
-    def _send(self, choice: Choice) -> None:
-        self._dice = []
-        self.post_message(Menu.Chosen(choice))
-
-    def _now(self) -> Picked:
-        return picked(self._picked, self._offered, self._words)
+    def _act(self, number: int) -> None:
+        """Choose, or pick everything or nothing, which is the last line."""
+        if self._picking is None:
+            return
+        entries = self._picking.entries(self._picked)
+        if number == len(entries):
+            every = {piece.name for piece in self._picking.pieces}
+            self._picked = set() if self._picked == every else every
+        elif number < len(entries) and entries[number].choice is not None:
+            self._picking = None
+            self.post_message(Menu.Chosen(entries[number].choice))
+        self._draw()
 
     def _draw(self) -> None:
-        if not self._dice or not self.size.width:
+        if self._picking is None or not self.size.width:
             return
-        chips = [self._chip(number) for number in range(len(self._dice))]
-        self._shown.update(as_text(flow([[chip] for chip in chips], self.size.width - 2)))
-        words, now = self._words, self._now()
-        reroll = words("picking.reroll.none")
-        if now.reroll is not None:
-            reroll = words("picking.reroll", dice=words.count("die", len(self._picked)))
-        lay = Text.assemble(("1 ", "bold"), words("picking.lay"), ("  " + now.play_note, "dim"))
+        chips = [self._chip(number) for number in range(len(self._picking.pieces))]
+        self._shown.update(_flowing(chips, self.size.width - 2))
+        entries = self._picking.entries(self._picked)
+        lines = [menu_line(number, entry) for number, entry in enumerate(entries)]
+        every = menu_line(len(entries), Entry(self._words("picking.all")))
+        every.disabled = False
         self._actions.clear_options()
-        self._actions.add_options(
-            [
-                Option(lay, disabled=now.play is None),
-                Option(Text.assemble(("2 ", "bold"), reroll), disabled=now.reroll is None),
-                Option(Text.assemble(("3 ", "bold"), words("picking.all"))),
-            ]
-        )
+        self._actions.add_options([*lines, every])
 
     def _chip(self, number: int) -> Text:
-        die, face = self._dice[number]
-        is_picked = die in self._picked
-        style = f"bold {COLOURS[face]}{' reverse' if is_picked else ''}"
-        chip = Text.assemble((f"{ascii_lowercase[number]}", "bold"), ("[" if is_picked else " ", style))
-        chip.append(self._words(f"short.{face}"), style)
-        chip.append("]" if is_picked else " ", style)
-        chip.stylize(Style(meta={DIE: number}))
+        assert self._picking is not None  # noqa: S101 - only drawn while something is offered
+        piece = self._picking.pieces[number]
+        is_picked = piece.name in self._picked
+        text = as_rich([piece.text], self._palette)
+        chip = Text.assemble("[" if is_picked else " ", text, "]" if is_picked else " ")
+        chip.stylize(text.spans[0].style if text.spans else "")
+        if is_picked:
+            chip.stylize("reverse")
+        letter = ascii_letters[number] if number < len(ascii_letters) else " "
+        chip = Text.assemble((letter, "bold"), chip)
+        chip.stylize(Style(meta={PIECE: number}))
         return chip
+
+
+def _flowing(chips: list[Text], wide: int) -> Text:
+    """The chips in as many lines as they take."""
+    lines = [Text()]
+    for chip in chips:
+        if lines[-1] and lines[-1].cell_len + 1 + chip.cell_len > wide:
+            lines.append(Text())
+        if lines[-1]:
+            lines[-1].append(" ")
+        lines[-1].append_text(chip)
+    return Text("\n", no_wrap=True, overflow="crop").join(lines)

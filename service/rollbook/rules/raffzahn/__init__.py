@@ -14,6 +14,8 @@ from rollbook.rules.raffzahn import moves, play, state, view
 from rollbook.rules.raffzahn.moves import (
     BLUE,
     DICE,
+    ROTTEN,
+    STAR,
     TEETH,
     TEETH_FOR_A_MISS,
     THROWS,
@@ -43,7 +45,9 @@ __all__ = [
     "OWN_HIT",
     "REROLLS",
     "ROLL",
+    "ROTTEN",
     "RULESETS",
+    "STAR",
     "TEETH",
     "TEETH_FOR_A_MISS",
     "THROWN",

@@ -12,10 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
-from rollbook.server.access import judges
-from rollbook.server.listing import as_it_is
-from rollbook.server.lobby import Listed
-from rollbook.server.service import Service
+from rollbook.server.access import Players, Sights, judges
+from rollbook.server.lobby import Listed, Lobby
 from rollbook.v1.match_pb2 import MatchSummary
 
 _ANYBODY: Final = Subject(OWN_ISSUER, "", Role.PLAYER, (), "", 0)
@@ -25,9 +23,11 @@ _ANYBODY: Final = Subject(OWN_ISSUER, "", Role.PLAYER, (), "", 0)
 class Board:
     """All public matches that are open or running, as of the last look."""
 
-    def __init__(self, service: Service, seconds: float) -> None:
-        """Look at the lobby of this service so often, as long as somebody watches."""
-        self._service = service
+    def __init__(self, lobby: Lobby, sights: Sights, players: Players, seconds: float) -> None:
+        """Look at this lobby so often, as long as somebody watches."""
+        self._lobby = lobby
+        self._sights = sights
+        self._players = players
         self._seconds = seconds
         self._watchers = 0
         self._looking: asyncio.Task[None] | None = None
@@ -77,14 +77,14 @@ class Board:
             if game not in {"", listed.summary.game}:
                 continue
             sees_more = listed.summary.spectator_delay_seconds and self._is_inside(caller, listed)
-            summary = await as_it_is(self._service, caller, listed) if sees_more else shown
+            summary = await self._sights.summary(caller, listed.summary.match_id) if sees_more else shown
             if summary is not None:
                 seen[match_id] = summary
         return seen
 
     def _is_inside(self, caller: Subject, listed: Listed) -> bool:
         match_id = listed.summary.match_id
-        return self._service.player(caller, match_id) in listed.players or judges(caller, match_id)
+        return self._players.reference(caller, match_id) in listed.players or judges(caller, match_id)
 
     async def _look(self) -> None:
         """Of many who want to know at once, one looks for all who were there before."""
@@ -108,12 +108,12 @@ class Board:
 
     async def _public(self) -> dict[str, tuple[Listed, MatchSummary | None]]:
         found: dict[str, tuple[Listed, MatchSummary | None]] = {}
-        for listed in await self._service.lobby.listed():
+        for listed in await self._lobby.listed():
             match_id = listed.summary.match_id
             if listed.summary.is_private:
                 continue
             known = self._shown.get(match_id)
             if known is None or known[0] is not listed or listed.summary.spectator_delay_seconds:
-                known = listed, await as_it_is(self._service, _ANYBODY, listed)
+                known = listed, await self._sights.summary(_ANYBODY, match_id)
             found[match_id] = known
         return found

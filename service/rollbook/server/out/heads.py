@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cachetools import LRUCache
 
 from rollbook.match.chain import Position
+from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
-from rollbook.server.out.projection import signed_head
 from rollbook.v1.table_pb2 import SignedHead
 
 MOST_KEPT: Final = 4_096
@@ -19,18 +18,22 @@ MOST_KEPT: Final = 4_096
 class Heads:
     """Signs with one key, and keeps what it signed last."""
 
-    def __init__(self, key: Ed25519PrivateKey, key_id: str) -> None:
-        """Sign with this key, which has this name."""
-        self._key = key
-        self._key_id = key_id
-        self._signed: OrderedDict[tuple[str, Position], SignedHead] = OrderedDict()
+    def __init__(self, keys: HeadKeys) -> None:
+        """Sign with the private one of these keys."""
+        self._keys = keys
+        self._signed: LRUCache[tuple[str, Position], SignedHead] = LRUCache(MOST_KEPT)
 
     def of(self, ledger: Ledger, position: Position | None = None) -> SignedHead:
         """The head of the ledger, or an earlier position of the same log; do not change the message."""
-        about = ledger.opened.match_id, position or ledger.head
-        signed = self._signed.get(about)
+        match_id, at = ledger.opened.match_id, position or ledger.head
+        signed = self._signed.get((match_id, at))
         if signed is None:
-            signed = self._signed[about] = signed_head(self._key, self._key_id, ledger, position)
-            if len(self._signed) > MOST_KEPT:
-                self._signed.popitem(last=False)
+            head = self._keys.sign(match_id, at.sequence, at.link)
+            signed = self._signed[match_id, at] = SignedHead(
+                match_id=match_id,
+                sequence=head.sequence,
+                link=head.link,
+                key_id=head.key_id,
+                signature=head.signature,
+            )
         return signed

@@ -8,22 +8,18 @@ lies beside event 1, which is never looked at here, and is in the bytes of the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-from rollbook.match.chain import Position
 from rollbook.match.codec.envelope import Logged
 from rollbook.match.codec.messages import fill, read_choice, write_choice
 from rollbook.match.events import Happened, Sealed
-from rollbook.match.heads import sign_head
 from rollbook.match.ledger import Ledger
-from rollbook.match.perspective import as_seen
+from rollbook.match.perspective import Visible
 from rollbook.rules.game import Game, Perspective, Watcher
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.rules.wuerfelzoo import TurnChoices
+from rollbook.v1 import match_pb2 as match_proto
 from rollbook.v1 import table_pb2 as proto
 from rollbook.v1.events_pb2 import HiddenOutcome, Private
 from rollbook.v1.feed_pb2 import MatchFrame
@@ -61,67 +57,10 @@ _WATCHERS: Final = {
 # Events
 
 
-@dataclass(frozen=True, slots=True)
-class Projected:
-    """One event on its way out: as everybody gets it, and as those do who may see what it hides."""
-
-    plain: proto.ProjectedEvent
-    whole: proto.ProjectedEvent
-    insiders: frozenset[Perspective]
-
-    def seen_by(self, perspective: Perspective) -> proto.ProjectedEvent:
-        """The event as this pair of eyes gets it; whether the match is sealed by now makes no difference."""
-        return self.whole if perspective in self.insiders else self.plain
-
-
-class Projector:
-    """Walks along a log once for all pairs of eyes; views, choices and heads are those of its ledger."""
-
-    def __init__(self, before: Ledger | None = None) -> None:
-        """Stand behind the head of this ledger, which stays as it is, or before event 1."""
-        self._ledger = None if before is None else before.copy()
-
-    @property
-    def ledger(self) -> Ledger:
-        """The match after the event that was taken last; read it, and do not change it."""
-        if self._ledger is None:
-            raise LookupError("there is no match before its event 1")
-        return self._ledger
-
-    def take(self, logged: Logged) -> Projected:
-        """Project the next event and go behind it; refused like `Ledger.take` if it is not the next."""
-        projected = _project(self._ledger, logged)
-        if self._ledger is None:
-            self._ledger = Ledger(logged)
-        else:
-            self._ledger.take(logged)
-        return projected
-
-
-def projected_event(before: Ledger | None, logged: Logged, perspective: Perspective) -> proto.ProjectedEvent:
-    """One event as this pair of eyes gets it; `before` is the match right before it, none for event 1."""
-    return _project(before, logged).seen_by(perspective)
-
-
-def projected_events(
-    before: Ledger | None, log: Iterable[Logged], perspective: Perspective
-) -> list[proto.ProjectedEvent]:
-    """Events that follow each other as this pair of eyes gets them; `before` is the match right before the first."""
-    projector = Projector(before)
-    return [projector.take(logged).seen_by(perspective) for logged in log]
-
-
-def _project(before: Ledger | None, logged: Logged) -> Projected:
-    plain = proto.ProjectedEvent(event=logged.data)
-    hidden = _hidden(logged)
-    if before is None or hidden is None:
-        return Projected(plain, plain, frozenset())
-    insiders = frozenset(
-        perspective
-        for perspective in (*Watcher, *range(len(before.players)))
-        if as_seen(before.match, logged.event, perspective) == logged.event
-    )
-    return Projected(plain, proto.ProjectedEvent(event=logged.data, hidden=hidden), insiders)
+def projected(event: Visible, perspective: Perspective) -> proto.ProjectedEvent:
+    """One event as this pair of eyes gets it; whether the match is sealed by now makes no difference."""
+    hidden = _hidden(event.logged) if perspective in event.insiders else None
+    return proto.ProjectedEvent(event=event.logged.data, hidden=hidden)
 
 
 def _hidden(logged: Logged) -> HiddenOutcome | None:
@@ -132,19 +71,46 @@ def _hidden(logged: Logged) -> HiddenOutcome | None:
     return private.hidden if private.HasField("hidden") else None
 
 
+def made_message(
+    events: Sequence[Visible], perspective: Perspective, head: proto.SignedHead | None = None
+) -> match_proto.EventsMade:
+    """What a command made; to whoever wants no head, no more than the range and what chance did."""
+    wanted = [event for event in events if head is not None or isinstance(event.logged.event, Happened)]
+    return match_proto.EventsMade(
+        first=events[0].logged.sequence,
+        last=events[-1].logged.sequence,
+        events=[projected(event, perspective) for event in wanted],
+        head=head,
+    )
+
+
+def look_message(
+    ledger: Ledger, perspective: Perspective, summary: match_proto.MatchSummary, head: proto.SignedHead, now_ms: int
+) -> match_proto.GetMatchResponse:
+    """The match as one caller sees it at this moment; all of it is of one position."""
+    return match_proto.GetMatchResponse(
+        summary=summary,
+        perspective=perspective_message(perspective),
+        view=view_message(ledger, perspective),
+        legal=legal_message(ledger, perspective),
+        clocks=clocks_message(ledger, now_ms),
+        head=head,
+    )
+
+
 class NotSealed(Exception):
     """A log that is not whole, from event 1 to the seal, reveals nothing."""
 
 
-def revealed(log: Sequence[Logged]) -> MatchFrame.Revealed:
+def revealed(log: Sequence[Visible]) -> MatchFrame.Revealed:
     """All that a sealed match hid, ascending by sequence, from its whole log."""
-    if not log or not isinstance(log[-1].event, Sealed) or len(log) != log[-1].sequence:
+    if not log or not isinstance(log[-1].logged.event, Sealed) or len(log) != log[-1].logged.sequence:
         raise NotSealed("what a match hides is revealed by its whole log, from event 1 to the seal")
     return MatchFrame.Revealed(
         outcomes=[
-            MatchFrame.Revealed.Outcome(sequence=logged.sequence, hidden=hidden)
-            for logged in log
-            if (hidden := _hidden(logged)) is not None
+            MatchFrame.Revealed.Outcome(sequence=event.logged.sequence, hidden=hidden)
+            for event in log
+            if (hidden := _hidden(event.logged)) is not None
         ]
     )
 
@@ -191,7 +157,7 @@ def choice_of(game: AnyGame, sent: proto.Choice) -> Any:
     return read_choice(game, getattr(sent, game.name))
 
 
-# Clocks and heads
+# Clocks
 
 
 def clocks_message(ledger: Ledger, now_ms: int) -> proto.Clocks | None:
@@ -207,19 +173,4 @@ def clocks_message(ledger: Ledger, now_ms: int) -> proto.Clocks | None:
         seat=clock.seat if running else None,
         turn_left_ms=clock.left_ms if running else 0,
         reserve_left_ms=clock.reserve_ms,
-    )
-
-
-def signed_head(
-    key: Ed25519PrivateKey, key_id: str, ledger: Ledger, position: Position | None = None
-) -> proto.SignedHead:
-    """The service's word for the head of the ledger, or for an earlier position of the same log."""
-    match_id = ledger.opened.match_id
-    head = ledger.head if position is None else position
-    return proto.SignedHead(
-        match_id=match_id,
-        sequence=head.sequence,
-        link=head.link,
-        key_id=key_id,
-        signature=sign_head(key, match_id, head.sequence, head.link),
     )

@@ -8,34 +8,32 @@ after that clients remember: a head that they kept, and that we signed, is as go
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from cachetools import LRUCache
 
-from rollbook.match import decide
 from rollbook.match.chain import Entry, Head, Position
-from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.codec.moves import Unreadable
-from rollbook.match.decide import Command
-from rollbook.match.events import LOG_LOST
+from rollbook.match.commands import Origin, SealLost
+from rollbook.match.decide import decide
 from rollbook.match.fold import Misplaced
 from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import Refused
+from rollbook.server.play.history import History, pages
 from rollbook.storage.port import Appended, Hole, LobbyEntry, Log, OutcomeUnknown, StoreUnavailable
 
 MOST_TOLD: Final = 100_000
 """Matches whose highest head is remembered."""
 
 MOST_NOTICED: Final = 10_000
-PAGE: Final = 1_000
 TRIES: Final = 3
 """How often a seal is tried when somebody else was faster, or the store said nothing."""
 
-_log = structlog.get_logger()
+_logger = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +72,8 @@ class LostTails:
         self._keys = keys
         self._summary = summary
         self._count = noticed
-        self._told: OrderedDict[str, Told] = OrderedDict()
-        self._noticed: OrderedDict[str, None] = OrderedDict()
+        self._told: LRUCache[str, Told] = LRUCache(MOST_TOLD)
+        self._noticed: LRUCache[str, bool] = LRUCache(MOST_NOTICED)
 
     def told(self, match_id: str) -> Told | None:
         """The furthest that has been told; ask before reading the log that it is compared with."""
@@ -85,9 +83,7 @@ class LostTails:
         """Remember what somebody is about to be told."""
         before = self._told.get(match_id)
         if before is None or before.position.sequence < position.sequence:
-            self._keep(match_id, Told(position, sealed))
-        else:
-            self._told.move_to_end(match_id)
+            self._told[match_id] = Told(position, sealed)
 
     async def falls_short(self, match_id: str, told: Told | None, stored: int) -> bool:
         """Whether less is stored than was told, and not because the log of a match that is over was let go of."""
@@ -105,19 +101,17 @@ class LostTails:
         The evidence is the head that was told; or one that somebody kept, where this process has told nothing.
         """
         if match_id not in self._noticed:
-            self._noticed[match_id] = None
-            if len(self._noticed) > MOST_NOTICED:
-                self._noticed.popitem(last=False)
+            self._noticed[match_id] = True
             self._count()
-            _log.error("a log has lost what was told", match=match_id, known=known, stored=stored)
+            _logger.error("a log has lost what was told", match=match_id, known=known, stored=stored)
         try:
             sealed = await self._sealed(match_id, kept or self._told_head(match_id))
         except (StoreUnavailable, OutcomeUnknown) as failure:
             # It is noticed again as soon as anybody asks for the match.
-            _log.warning("a match that lost its tail cannot be sealed yet", match=match_id, reason=str(failure))
+            _logger.warning("a match that lost its tail cannot be sealed yet", match=match_id, reason=str(failure))
             return
         if sealed is not None:
-            self._keep(match_id, Told(sealed.head, sealed=True))
+            self._told[match_id] = Told(sealed.head, sealed=True)
 
     def _told_head(self, match_id: str) -> Head | None:
         told = self._told.get(match_id)
@@ -130,7 +124,7 @@ class LostTails:
                 return ledger
             if lost is None:
                 return None
-            decision = decide.abort(ledger, Command(await self._log.now_ms()), LOG_LOST, lost)
+            decision = decide(ledger, SealLost(Origin(await self._log.now_ms()), lost))
             entries = [Entry(logged.data, logged.private) for logged in decision.entries]
             try:
                 lobby = self._summary(decision.after)
@@ -138,30 +132,19 @@ class LostTails:
             except OutcomeUnknown:
                 continue
             if isinstance(result, Appended):
-                _log.error("sealed a match that lost its tail", match=match_id, sequence=result.head)
+                _logger.error("sealed a match that lost its tail", match=match_id, sequence=result.head)
                 return decision.after
         return None
 
     async def _stored(self, match_id: str, lost: Head | None) -> Ledger | None:
         """The fold of what is stored; none if that is nothing, does not hold together, or holds that head after all."""
-        ledger: Ledger | None = None
-        while True:
-            try:
-                entries = await self._log.read(match_id, 0 if ledger is None else ledger.head.sequence, PAGE)
+        history = History(match_id)
+        try:
+            async for entries in pages(self._log, match_id):
                 for entry in entries:
-                    if ledger is None:
-                        ledger = Ledger.fold(match_id, [entry])
-                    else:
-                        ledger.take(read_bytes(entry.event, entry.private, ledger.game))
-                    if lost is not None and ledger.head == Position(lost.sequence, lost.link):
+                    history.take(history.read(entry))
+                    if lost is not None and history.head == Position(lost.sequence, lost.link):
                         return None
-            except (Hole, Misplaced, Refused, Unreadable):
-                return None
-            if len(entries) < PAGE:
-                return ledger
-
-    def _keep(self, match_id: str, told: Told) -> None:
-        self._told[match_id] = told
-        self._told.move_to_end(match_id)
-        if len(self._told) > MOST_TOLD:
-            self._told.popitem(last=False)
+        except (Hole, Misplaced, Refused, Unreadable):
+            return None
+        return history.ledger

@@ -1,4 +1,4 @@
-"""Commands on stored matches: read, decide, append, and tell only what is durable.
+"""Commands on stored matches: decided on the replica, appended, and answered only when they are durable.
 
 One command at a time for a match in this process; against other processes the log decides who was first. A retried
 command finds the events it made, whatever has happened since; a choice is never decided again for another state.
@@ -6,160 +6,105 @@ command finds the events it made, whatever has happened since; a choice is never
 
 from __future__ import annotations
 
-import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from rollbook.match.chain import Entry, Head, Position, link
-from rollbook.match.codec.envelope import Logged, read_bytes
-from rollbook.match.decide import Command, Decision, Declined, NotDue, Why, open_match
-from rollbook.match.events import Chosen, Event, Opened
-from rollbook.match.fold import Misplaced
+from rollbook.match.chain import Head, Position
+from rollbook.match.codec.envelope import Logged
+from rollbook.match.commands import Command, Declined, NotDue, OpenMatch, Why, answers
+from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.ledger import Ledger, Made
-from rollbook.rules.catalogue import find
+from rollbook.match.perspective import Visible
 from rollbook.rules.refusals import Refused
-from rollbook.server.play.lost_logs import LostTails, Told
-from rollbook.storage.port import (
-    Appended,
-    AppendResult,
-    Conflict,
-    Hole,
-    LobbyEntry,
-    Log,
-    OutcomeUnknown,
-    StoreUnavailable,
-)
+from rollbook.server.failures import LogLost, RequestReused
+from rollbook.server.play.lost_logs import LostTails
+from rollbook.server.play.replica import Replica
+from rollbook.server.play.replicas import Replicas
+from rollbook.storage.port import Appended, Conflict, LobbyEntry, Log, OutcomeUnknown, StoreUnavailable
 
-MOST_LEDGERS: Final = 2_000
-"""Matches kept folded; others are read again when somebody asks."""
-
-PAGE: Final = 1_000
 ASKED_AGAIN: Final = 3
 """How often an append is repeated whose outcome is unknown."""
 
-
-class MatchUnknown(Exception):
-    """There is no such match."""
-
-
-class RequestReused(Exception):
-    """The request id has been used for something else."""
-
-
-class LogLost(Exception):
-    """The stored log is shorter than, or other than, what this service has told; nothing is built on it."""
-
-    def __init__(self, match_id: str, known: int, stored: int, kept: Head | None = None) -> None:
-        """Keep both heads, and the signed one that a client kept, if it was a client that knew."""
-        super().__init__(match_id, known, stored)
-        self.match_id = match_id
-        self.known = known
-        self.stored = stored
-        self.kept = kept
+_UNAVAILABLE: Final = "the store does not answer; the same request again is safe"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a command came to: the events it made, whether now or when it was first asked, and where the match is."""
 
-    made: tuple[Logged, ...]
+    made: tuple[Visible, ...]
     ledger: Ledger
     """The match as it is now; read it, and do not change it."""
 
     @property
+    def first(self) -> Logged:
+        """The first of the events."""
+        return self.made[0].logged
+
+    @property
+    def last(self) -> Logged:
+        """The last of the events."""
+        return self.made[-1].logged
+
+    @property
     def leads_to(self) -> Position:
         """Behind the last of the events."""
-        head, last = self.ledger.head, self.made[-1]
+        head, last = self.ledger.head, self.last
         return head if head.sequence == last.sequence else Position(last.sequence, last.link)
 
 
-Decide = Callable[[Ledger], Decision]
 Summary = Callable[[Ledger], LobbyEntry | None]
 
 
 class Matches:
-    """All matches of a log, with the ones in use kept folded."""
+    """What can be done to the matches of a log."""
 
-    def __init__(self, log: Log, summary: Summary, lost: LostTails) -> None:
+    def __init__(self, log: Log, replicas: Replicas, lost: LostTails, summary: Summary) -> None:
         """Serve the matches of this log; `summary` is what its lobby says of them."""
         self._log = log
-        self._summary = summary
+        self._replicas = replicas
         self._lost = lost
-        self._ledgers: OrderedDict[str, Ledger] = OrderedDict()
-        self._busy: dict[str, tuple[asyncio.Lock, int]] = {}
+        self._summary = summary
 
-    async def open(self, opened: Opened, secret: bytes, command: Command) -> Answer:
+    async def open(self, command: OpenMatch) -> Answer:
         """Open a match; the same request again is answered with the match it opened."""
-        async with self._one_at_a_time(opened.match_id):
-            if self._lost.told(opened.match_id) is not None:
+        match_id = command.opened.match_id
+        async with self._one_at_a_time(match_id) as replica:
+            if self._lost.told(match_id) is not None:
                 # Where its log is gone, nothing may take the place of the match.
-                return await self._opened_before(opened, command)
-            first = open_match(find(opened.game, opened.ruleset), opened, secret, command)
+                return await self._opened_before(replica, command)
+            first = open_match(command)
             ledger = Ledger(first)
             for _ in range(ASKED_AGAIN):
                 try:
-                    result = await self._append(opened.match_id, None, [first], ledger)
+                    result = await replica.open(first, ledger, self._summary(ledger))
                 except OutcomeUnknown:
                     continue
                 if isinstance(result, Appended):
-                    self._keep(opened.match_id, ledger)
-                    return Answer((first,), ledger)
-                return await self._opened_before(opened, command)
-            raise StoreUnavailable("the store does not answer; the same request again is safe")
+                    return Answer((Visible(first),), ledger)
+                return await self._opened_before(replica, command)
+            raise StoreUnavailable(_UNAVAILABLE)
 
-    async def _opened_before(self, opened: Opened, command: Command) -> Answer:
-        ledger = await self._caught_up(opened.match_id, self._ledgers.get(opened.match_id))
-        made = ledger.requests.get(command.request)
-        before = ledger.opened
-        same = (before.game, before.ruleset, before.options, before.terms, len(before.names)) == (
-            opened.game,
-            opened.ruleset,
-            opened.options,
-            opened.terms,
-            len(opened.names),
-        )
-        if made is None or made.first != 1 or not same:
-            raise RequestReused
-        return await self._answer(opened.match_id, ledger, made)
-
-    async def command(
-        self,
-        match_id: str,
-        command: Command,
-        decide: Decide,
-        asked: Callable[[Logged], bool],
-        *,
-        not_before_ms: int | None = None,
-    ) -> Answer:
-        """Carry out a command, once, however often it is sent; decline it if somebody else was faster.
-
-        `asked` says whether an event is the one that this command asks for; it tells a retry from a request id that is
-        used for something else.
-        """
-        async with self._one_at_a_time(match_id):
-            ledger = self.known(match_id) or await self._caught_up(match_id, None)
-            while (answer := await self._made_before(match_id, ledger, command, asked)) is None:
+    async def carry_out(self, match_id: str, command: Command) -> Answer:
+        """Carry out a command, once, however often it is sent; decline it if somebody else was faster."""
+        async with self._one_at_a_time(match_id) as replica:
+            ledger = replica.known or await replica.caught_up()
+            while (answer := await self._made_before(replica, ledger, command)) is None:
                 try:
-                    decision = decide(ledger)
+                    decision = decide(ledger, command)
                 except (Declined, NotDue, Refused):
                     # Perhaps only this process is behind: what it says no to may be right for the state there is now.
-                    newer = await self._caught_up(match_id, ledger)
+                    newer = await replica.caught_up()
                     if newer.head == ledger.head:
                         raise
                     ledger = newer
                     continue
-                if await self._carried_out(match_id, ledger, decision, not_before_ms):
-                    self._keep(match_id, decision.after)
-                    return Answer(tuple(decision.entries), decision.after)
-                ledger = await self._caught_up(match_id, ledger)
-                await self._check_last(match_id, ledger)
-                if command.request not in ledger.requests:
-                    head = ledger.head.sequence
-                    why = f"somebody was faster: the log has gone on to event {head}"
-                    raise Declined(Why.POSITION_BEHIND, why, head=head)
+                if await self._appended(replica, decision):
+                    return Answer(tuple(decision.made), decision.after)
+                await self._check_overtaken(replica, command)
+                ledger = replica.ledger
             return answer
 
     async def compare(self, match_id: str, kept: Head) -> None:
@@ -169,189 +114,66 @@ class Matches:
         """
         if not self._lost.have_signed(match_id, kept):
             return
-        async with self._one_at_a_time(match_id):
-            ledger = await self._caught_up(match_id, self._ledgers.get(match_id))
-            entries = await self._log.read(match_id, kept.sequence - 1, 1)
+        async with self._one_at_a_time(match_id) as replica:
+            ledger = await replica.caught_up()
+            found = await replica.link_at(kept.sequence)
             # The entries of a match that is over may be in the archive.
-            is_there = link(entries[0].event) == kept.link if entries else kept.sequence <= ledger.head.sequence
+            is_there = kept.sequence <= ledger.head.sequence if found is None else found == kept.link
             if not is_there:
                 raise LogLost(match_id, kept.sequence, ledger.head.sequence, kept)
 
-    def known(self, match_id: str) -> Ledger | None:
-        """The match as this process has it, if it does; others may have appended since. Read it, do not change it."""
-        return self._ledgers.get(match_id)
+    async def _opened_before(self, replica: Replica, command: OpenMatch) -> Answer:
+        ledger = await replica.caught_up()
+        made = ledger.made_by(command.origin.request)
+        if made is None or made.first != 1:
+            raise RequestReused
+        return await self._answer(replica, ledger, made, command)
 
-    async def ledger(self, match_id: str) -> Ledger:
-        """The match as it is now; read it, and do not change it."""
-        async with self._one_at_a_time(match_id):
-            return await self._caught_up(match_id, self._ledgers.get(match_id))
+    async def _made_before(self, replica: Replica, ledger: Ledger, command: Command) -> Answer | None:
+        made = ledger.made_by(command.origin.request)
+        return None if made is None else await self._answer(replica, ledger, made, command)
 
-    async def _made_before(
-        self, match_id: str, ledger: Ledger, command: Command, asked: Callable[[Logged], bool]
-    ) -> Answer | None:
-        made = ledger.requests.get(command.request) if command.request else None
-        if made is None:
-            return None
-        answer = await self._answer(match_id, ledger, made)
-        if not asked(answer.made[0]):
+    async def _answer(self, replica: Replica, ledger: Ledger, made: Made, command: Command | OpenMatch) -> Answer:
+        answer = Answer(tuple(await replica.made(made.first, made.last)), ledger)
+        if not answers(answer.first, command):
             raise RequestReused
         return answer
 
-    async def _answer(self, match_id: str, ledger: Ledger, made: Made) -> Answer:
-        count = made.last - made.first + 1
-        entries = await self._log.read(match_id, made.first - 1, count)
-        if len(entries) < count:
-            raise LogLost(match_id, made.last, made.first - 1 + len(entries))
-        game = None if made.first == 1 else ledger.game
-        return Answer(
-            tuple(read_bytes(entry.event, entry.private, game, match_id) for entry in entries),
-            ledger,
-        )
-
-    async def _carried_out(self, match_id: str, before: Ledger, decision: Decision, not_before_ms: int | None) -> bool:
+    async def _appended(self, replica: Replica, decision: Decision) -> bool:
         """Whether the decision is in the log; false if somebody else was faster."""
         for _ in range(ASKED_AGAIN):
             try:
-                result = await self._append(
-                    match_id, before, decision.entries, decision.after, not_before_ms=not_before_ms
-                )
+                result = await replica.append(decision, self._summary(decision.after))
             except OutcomeUnknown:
                 continue
             if isinstance(result, Appended):
                 return True
             if isinstance(result, Conflict):
-                return await self._is_there(match_id, decision)
+                return await self._is_there(replica, decision)
             raise NotDue("by the store's clock the time is not out")
-        raise StoreUnavailable("the store does not answer; the same request again is safe")
+        raise StoreUnavailable(_UNAVAILABLE)
 
-    async def _is_there(self, match_id: str, decision: Decision) -> bool:
+    async def _is_there(self, replica: Replica, decision: Decision) -> bool:
         """Whether it was this very decision that was faster, as after an append whose answer was lost."""
-        first = decision.entries[0]
-        stored = await self._log.read(match_id, first.sequence - 1, len(decision.entries))
-        return [entry.event for entry in stored] == [logged.data for logged in decision.entries]
+        last = decision.entries[-1]
+        await replica.caught_up()
+        return await replica.link_at(last.sequence) == last.link
 
-    async def _append(
-        self,
-        match_id: str,
-        before: Ledger | None,
-        events: list[Logged],
-        after: Ledger,
-        *,
-        not_before_ms: int | None = None,
-    ) -> AppendResult:
-        return await self._log.append(
-            match_id,
-            0 if before is None else before.head.sequence,
-            [Entry(logged.data, logged.private) for logged in events],
-            behind=None if before is None else before.newest,
-            lobby=self._summary(after),
-            not_before_ms=not_before_ms,
-        )
-
-    async def _caught_up(self, match_id: str, kept: Ledger | None) -> Ledger:
-        """The ledger with everything that other processes have appended since, on top of all that was told.
-
-        The last event that is known is read again, because a log that was put back may be as long as before.
-        """
-        told = self._lost.told(match_id)
-        if kept is not None and (told is None or told.position.sequence < kept.head.sequence):
-            told = Told(kept.head, kept.match.sealed is not None)
-        ledger = kept
-        stored = 0 if ledger is None else ledger.head.sequence - 1
-        while True:
-            try:
-                entries = await self._log.read(match_id, stored, PAGE)
-            except Hole as hole:
-                known = hole.stored if told is None else told.position.sequence
-                raise LogLost(match_id, known, hole.stored) from hole
-            self._check_told(match_id, told, stored, entries)
-            if ledger is None and entries:
-                ledger = self._begun(match_id, entries)
-            elif ledger is not None:
-                ledger = self._continued(match_id, ledger, entries[ledger.head.sequence - stored :])
-            stored += len(entries)
-            if len(entries) < PAGE:
-                break
-        if told is not None and await self._lost.falls_short(match_id, told, stored):
-            raise LogLost(match_id, told.position.sequence, await self._log.head(match_id))
-        if ledger is None:
-            raise await self._missing(match_id)
-        self._keep(match_id, ledger)
-        return ledger
-
-    async def _missing(self, match_id: str) -> MatchUnknown | LogLost:
-        """Why there is nothing to read: a match that the lobby lists has had a log."""
-        is_listed = await self._log.summary(match_id) is not None
-        if is_listed and not await self._log.read(match_id, 0, 1):
-            return LogLost(match_id, max(await self._log.head(match_id), 1), 0)
-        return MatchUnknown(match_id)
-
-    def _check_told(self, match_id: str, told: Told | None, after: int, entries: list[Entry]) -> None:
-        """Whether the last event that was told is among these entries as it was told, if it is among them at all."""
-        if told is None or not after < told.position.sequence <= after + len(entries):
-            return
-        known = told.position.sequence
-        if link(entries[known - after - 1].event) != told.position.link:
-            raise LogLost(match_id, known, known - 1)
-
-    async def _check_last(self, match_id: str, ledger: Ledger) -> None:
-        """Notice a store that counts on from an entry which it does not have any more, so that nothing can follow."""
-        known, stored = await self._log.head(match_id), ledger.head.sequence
-        if known > stored and not await self._log.read(match_id, stored, 1):
-            raise LogLost(match_id, known, stored)
-
-    def _begun(self, match_id: str, entries: list[Entry]) -> Ledger:
-        try:
-            return Ledger.fold(match_id, entries)
-        except (Misplaced, Refused):
-            raise LogLost(match_id, len(entries), 0) from None
-
-    def _continued(self, match_id: str, before: Ledger, entries: list[Entry]) -> Ledger:
-        """The ledger with these entries behind it; whoever reads the one before goes on seeing that."""
-        if not entries:
-            return before
-        ledger = before.copy()
-        try:
-            for entry in entries:
-                ledger.take(read_bytes(entry.event, entry.private, ledger.game))
-        except (Misplaced, Refused):
-            raise LogLost(match_id, before.head.sequence, ledger.head.sequence) from None
-        return ledger
-
-    def _keep(self, match_id: str, ledger: Ledger) -> None:
-        self._lost.tell(match_id, ledger.head, sealed=ledger.match.sealed is not None)
-        self._ledgers[match_id] = ledger
-        self._ledgers.move_to_end(match_id)
-        if len(self._ledgers) > MOST_LEDGERS:
-            self._ledgers.popitem(last=False)
+    async def _check_overtaken(self, replica: Replica, command: Command) -> None:
+        """Decline a command if it was not the very same one that was faster."""
+        if (lost := await replica.falls_short()) is not None:
+            raise lost
+        if replica.ledger.made_by(command.origin.request) is None:
+            head = replica.sequence
+            why = f"somebody was faster: the log has gone on to event {head}"
+            raise Declined(Why.POSITION_BEHIND, why, head=head)
 
     @asynccontextmanager
-    async def _one_at_a_time(self, match_id: str) -> AsyncIterator[None]:
-        lock, users = self._busy.get(match_id, (asyncio.Lock(), 0))
-        self._busy[match_id] = (lock, users + 1)
-        try:
-            async with lock:
+    async def _one_at_a_time(self, match_id: str) -> AsyncIterator[Replica]:
+        with self._replicas.use(match_id) as replica:
+            async with replica.commands:
                 try:
-                    yield
+                    yield replica
                 except LogLost as lost:
-                    self._ledgers.pop(match_id, None)
-                    await self._lost.seal(match_id, lost.known, lost.stored, lost.kept)
+                    await replica.fail(lost)
                     raise
-        finally:
-            lock, users = self._busy[match_id]
-            if users == 1:
-                del self._busy[match_id]
-            else:
-                self._busy[match_id] = (lock, users - 1)
-
-
-def asked_for(event: Event, position: Position | None = None) -> Callable[[Logged], bool]:
-    """Whether a stored event is this one, chosen for this position, whatever it was charged."""
-
-    def asked(logged: Logged) -> bool:
-        stored = logged.event
-        if isinstance(stored, Chosen):
-            stored = replace(stored, charged_ms=0)
-        return stored == event and (position is None or position == Position(logged.sequence - 1, logged.previous))
-
-    return asked

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-from rollbook.identity import references
 from rollbook.identity.tokens import Role, Subject
-from rollbook.match.decide import Command
+from rollbook.match.commands import OpenMatch
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Terms
 from rollbook.rules.catalogue import CURRENT, find
 from rollbook.rules.game import Game
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.server.access import require
-from rollbook.server.out.answers import made_message
+from rollbook.server.access import Players, check_request_id, require
+from rollbook.server.limits import Limits
+from rollbook.server.lobby import Lobby
 from rollbook.server.out.summary import read_options
+from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.rpc.errors import Refusal
-from rollbook.server.service import Service, check_request_id
+from rollbook.storage.port import Log
 from rollbook.v1 import match_pb2 as proto
 
 TWO_WEEKS: Final = 1_209_600
@@ -29,29 +31,57 @@ READY_SECONDS_ALLOWED: Final = range(10, TWO_WEEKS + 1)
 DELAY_SECONDS: Final = range(3_601)
 
 
-async def open_match(service: Service, caller: Subject, request: proto.OpenMatchRequest) -> proto.OpenMatchResponse:
-    """Open a match, once, however often it is asked for."""
-    require(caller, Role.PLAYER)
-    check_request_id(request.request_id)
-    game = _game(request)
-    terms = _terms(request)
-    options = game.settle(read_options(game, getattr(request, game.name)), request.seats)
-    match_id = references.match_id(service.service_key, caller.key, request.request_id)
-    if not await service.log.head(match_id):
-        await _check_limits(service, caller)
+class Opening:
+    """Opens matches for callers."""
 
-    command: Command = service.command(caller, service.player(caller, match_id), request.request_id)
-    secret = service.draw_secret()
-    names = ("",) * request.seats
-    opened = Opened(match_id, game.name, game.version, options, names, commitment(secret), terms)
-    beside = service.lobby.expect(match_id, command.player, command.now_ms)
-    answer = await service.matches.open(opened, secret, command)
-    beside.opened_ms = answer.made[0].time_ms
-    return proto.OpenMatchResponse(
-        made=await made_message(service, caller, command.player, answer),
-        match_id=match_id,
-        invitation_code=service.invitation_code(match_id) if terms.is_private else "",
-    )
+    def __init__(  # noqa: PLR0913 - what a new match needs
+        self,
+        matches: Matches,
+        log: Log,
+        lobby: Lobby,
+        players: Players,
+        limits: Limits,
+        *,
+        clock_ms: Callable[[], int],
+        draw_secret: Callable[[], bytes],
+    ) -> None:
+        """Open matches in this log."""
+        self._matches = matches
+        self._log = log
+        self._lobby = lobby
+        self._players = players
+        self._limits = limits
+        self._clock_ms = clock_ms
+        self._draw_secret = draw_secret
+
+    async def open(self, caller: Subject, request: proto.OpenMatchRequest) -> Answer:
+        """Open a match, once, however often it is asked for."""
+        require(caller, Role.PLAYER)
+        check_request_id(request.request_id)
+        game = _game(request)
+        terms = _terms(request)
+        options = game.settle(read_options(game, getattr(request, game.name)), request.seats)
+        match_id = self._players.opens(caller, request.request_id)
+        if not await self._log.head(match_id):
+            await self._check_limits(caller)
+        origin = self._players.origin(caller, match_id, request.request_id, self._clock_ms())
+        secret = self._draw_secret()
+        names = ("",) * request.seats
+        opened = Opened(match_id, game.name, game.version, options, names, commitment(secret), terms)
+        beside = self._lobby.expect(match_id, origin.player, origin.now_ms)
+        answer = await self._matches.open(OpenMatch(origin, opened, secret))
+        beside.opened_ms = answer.first.time_ms
+        return answer
+
+    async def _check_limits(self, caller: Subject) -> None:
+        listed = await self._lobby.listed()
+        limits = self._limits
+        if len(listed) >= limits.matches:
+            raise Refusal("TOO_MANY_MATCHES", "too many matches are open or running", {"limit": limits.matches})
+        mine = sum(match.opener == self._players.reference(caller, match.summary.match_id) for match in listed)
+        if mine >= limits.matches_per_subject:
+            limit = {"limit": limits.matches_per_subject}
+            raise Refusal("TOO_MANY_MATCHES", "this subject has opened too many matches that are not over", limit)
 
 
 def _game(request: proto.OpenMatchRequest) -> Game[Any, Any, Any]:
@@ -83,14 +113,3 @@ def _terms(request: proto.OpenMatchRequest) -> Terms:
 def _out_of_range(what: str, name: str, allowed: range, *, or_none: bool = False) -> Refusal:
     words = f"{'0 or ' if or_none else ''}{allowed[0]} to {allowed[-1]}"
     return Refusal(f"{what}_OUT_OF_RANGE", f"{name} can be {words}", {"field": name, "allowed": words})
-
-
-async def _check_limits(service: Service, caller: Subject) -> None:
-    listed = await service.lobby.listed()
-    limits = service.limits
-    if len(listed) >= limits.matches:
-        raise Refusal("TOO_MANY_MATCHES", "too many matches are open or running", {"limit": limits.matches})
-    mine = sum(match.opener == service.player(caller, match.summary.match_id) for match in listed)
-    if mine >= limits.matches_per_subject:
-        limit = {"limit": limits.matches_per_subject}
-        raise Refusal("TOO_MANY_MATCHES", "this subject has opened too many matches that are not over", limit)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any, Final, TypeAlias
 
 import grpc
 import structlog
 
-from rollbook.server.rpc.wrapping import Rewrapped
+from rollbook.server.rpc.interceptor import Behaviour, Layer
 
 LONGEST_ID: Final = 64
 LONGEST_METHOD: Final = 200
@@ -36,32 +36,23 @@ def _not_measured(_method: str, _status: str, _seconds: float) -> None:
     """Nobody measures."""
 
 
-class CallLog(grpc.aio.ServerInterceptor):
+class CallLog(Layer):
     """Tells of every call when it has ended, however it ended."""
 
     def __init__(self, measured: Measured = _not_measured) -> None:
         """Write to the log as it is configured now; `measured` hears the method, the status and the seconds as well."""
         self._log: Any = structlog.get_logger()
         self._measured = measured
-        self._rewrapped = Rewrapped(self._around)
 
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> Any:
-        """Put the stop-watch around whatever handles this call."""
-        handler: Any = await continuation(handler_call_details)
-        method = handler_call_details.method
-        if handler is None:
-            self._log.info("call", method=_shown(method, LONGEST_METHOD), status="UNIMPLEMENTED")
-            # Its name comes from the client, and must not fill anybody's memory.
-            self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
-            return None
-        return self._rewrapped.of(method, handler)
+    def unknown(self, method: str) -> None:
+        """Tell of a call that nothing handles."""
+        self._log.info("call", method=_shown(method, LONGEST_METHOD), status="UNIMPLEMENTED")
+        # Its name comes from the client, and must not fill anybody's memory.
+        self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
 
-    def _around(self, method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
-        """The same behaviour in the same shape, because gRPC looks at whether it is a generator."""
+    def around(self, method: str, behaviour: Behaviour, *, streams_requests: bool) -> Behaviour:
+        """The stop-watch around whatever handles a call."""
+        del streams_requests
 
         async def once(request: Any, context: Any) -> Any:
             call = _Call(self._log, self._measured, method, context)

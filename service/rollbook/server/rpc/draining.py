@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-import grpc
-
 from rollbook.server.rpc.errors import Count, Refusal, refuse
-from rollbook.server.rpc.wrapping import Rewrapped
+from rollbook.server.rpc.interceptor import Behaviour, Layer
 
 _ANSWERED_TO_THE_END: Final = "/grpc."
 """Where the methods begin of what gRPC itself defines: health and reflection."""
 
 
-class Draining(grpc.aio.ServerInterceptor):
+class Draining(Layer):
     """Knows all calls that are under way, and all streams of requests."""
 
     def __init__(self, refused: Count) -> None:
@@ -34,8 +32,6 @@ class Draining(grpc.aio.ServerInterceptor):
         self._finished = asyncio.Event()
         self._finished.set()
         self.begun = False
-        self._ending = Rewrapped(self._ending_streams)
-        self._counting = Rewrapped(self._counted)
 
     def drain(self) -> None:
         """Take no more calls, and end every stream of requests, now or when its request under way is answered."""
@@ -47,22 +43,13 @@ class Draining(grpc.aio.ServerInterceptor):
         """Wait until no call is under way any more."""
         await self._finished.wait()
 
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> Any:
-        """Count the call, or refuse it; and put the handler of a stream of requests behind one that can end."""
-        handler: Any = await continuation(handler_call_details)
-        if handler is None:
-            return None
-        if handler.request_streaming:
-            handler = self._ending.of(handler_call_details.method, handler)
-        if handler_call_details.method.startswith(_ANSWERED_TO_THE_END):
-            return handler
-        return self._counting.of(handler_call_details.method, handler)
+    def around(self, method: str, behaviour: Behaviour, *, streams_requests: bool) -> Behaviour:
+        """The behaviour of a call that is counted, or refused; a stream of requests comes from one that can end."""
+        if streams_requests:
+            behaviour = self._ending_streams(behaviour)
+        return behaviour if method.startswith(_ANSWERED_TO_THE_END) else self._counted(behaviour)
 
-    def _counted(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+    def _counted(self, behaviour: Behaviour) -> Behaviour:
         async def once(request: Any, context: Any) -> Any:
             await self._check(context)
             with self._call():
@@ -91,7 +78,7 @@ class Draining(grpc.aio.ServerInterceptor):
             if not self._under_way:
                 self._finished.set()
 
-    def _ending_streams(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+    def _ending_streams(self, behaviour: Behaviour) -> Behaviour:
         async def once(requests: AsyncIterator[Any], context: Any) -> Any:
             stream = _Requests(requests, self, _stopping)
             self._streams.add(stream)

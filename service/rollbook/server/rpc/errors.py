@@ -21,11 +21,11 @@ from google.rpc.status_pb2 import Status
 from rollbook.identity.refusals import NameRefused, TokenRefused
 from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
-from rollbook.match.decide import Declined
+from rollbook.match.commands import Declined
 from rollbook.match.fold import Misplaced
 from rollbook.rules.refusals import Fact, Refused
-from rollbook.server.play.matches import LogLost, MatchUnknown, RequestReused
-from rollbook.server.rpc.wrapping import Rewrapped
+from rollbook.server.failures import LogLost, MatchUnknown, RequestReused, RulesetUnknown
+from rollbook.server.rpc.interceptor import Behaviour, Layer
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Hole, OutcomeUnknown, StoreUnavailable
 from rollbook.v1 import table_pb2
@@ -109,6 +109,8 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
         case StoreUnavailable() | OutcomeUnknown():
             why = "the store does not answer, and this may have happened or not: the same request again is safe"
             return Refusal("STORE_UNAVAILABLE", why)
+        case RulesetUnknown():
+            return Refusal("RULESET_UNKNOWN", str(error))
         case Unreadable():
             return Refusal("EVENT_BODY_UNKNOWN", "the log has an event that this server cannot read")
     return None
@@ -236,26 +238,18 @@ async def refuse(context: Context, error: Exception, count: Count = _not_counted
         await context.abort(refusal.code, refusal.why[:LONGEST_SENTENCE], metadata)
 
 
-class Refusing(grpc.aio.ServerInterceptor):
+class Refusing(Layer):
     """Turns whatever a handler of ours raises into a refusal."""
 
     def __init__(self, count: Count = _not_counted) -> None:
         """Let `count` hear the reason of every call that is refused."""
         self._count = count
-        self._rewrapped = Rewrapped(self._around)
 
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> Any:
-        """Put the handler behind a guard."""
-        handler = await continuation(handler_call_details)
-        if handler is None or not handler_call_details.method.startswith("/rollbook.v1."):
-            return handler
-        return self._rewrapped.of(handler_call_details.method, handler)
-
-    def _around(self, _method: str, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+    def around(self, method: str, behaviour: Behaviour, *, streams_requests: bool) -> Behaviour:
+        """A guard around the behaviour of a method of ours."""
+        del streams_requests
+        if not method.startswith("/rollbook.v1."):
+            return behaviour
         several = inspect.isasyncgenfunction(behaviour)
         return (_streaming if several else _answering)(behaviour, self._count)
 

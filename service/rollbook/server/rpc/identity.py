@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from rollbook.identity.names import player_name
 from rollbook.identity.refusals import TokenReason, TokenRefused
+from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
-from rollbook.server.limits import Rates
+from rollbook.match.heads import HeadKeys
+from rollbook.server.limits import Limits, Rates
 from rollbook.server.rpc.errors import Context, Refusal
-from rollbook.server.service import Service
 from rollbook.v1 import identity_pb2 as proto
 from rollbook.v1.identity_pb2_grpc import IdentityServiceServicer
 
@@ -31,13 +33,34 @@ def guest_verifier(keys: Mapping[str, Ed25519PublicKey], clock: Callable[[], flo
     return Verifier([own], clock, leeway_seconds=OLD_TOKEN_SECONDS)
 
 
-class IdentityService(IdentityServiceServicer):
-    """Guests and keys. What a handler raises is for `refusing.Refusing` to tell."""
+@dataclass(frozen=True, slots=True)
+class Guests:
+    """How strangers become guests."""
 
-    def __init__(self, service: Service) -> None:
-        """Serve guests, unless they are switched off."""
-        self._service = service
-        limits = service.limits
+    issuer: Issuer
+    """Signs their tokens."""
+    returning: Verifier
+    """Takes their old tokens, which may have expired."""
+    draw_secret: Callable[[], bytes]
+
+
+class IdentityServicer(IdentityServiceServicer):
+    """Guests and keys. What a handler raises is for `errors.Refusing` to tell."""
+
+    def __init__(
+        self,
+        guests: Guests | None,
+        head_keys: HeadKeys,
+        replay_key: SigningKey,
+        limits: Limits,
+        clock_ms: Callable[[], int],
+    ) -> None:
+        """Serve guests, unless they are switched off, and publish these keys."""
+        self._guests = guests
+        self._head_keys = head_keys
+        self._replay_key = replay_key
+        self._clock_ms = clock_ms
+        self._token_seconds = limits.guest_token_seconds
         self._of_address = Rates(limits.guests_per_address_per_hour / _HOUR_SECONDS, limits.guests_per_address_per_hour)
         self._of_all = Rates(limits.guests_per_hour / _HOUR_SECONDS, limits.guests_per_hour)
 
@@ -45,16 +68,16 @@ class IdentityService(IdentityServiceServicer):
         self, request: proto.SignInRequest, context: Context
     ) -> proto.SignInResponse:
         """Become a guest, or stay the one that an old token names."""
-        issuer = self._service.guest_issuer
-        if issuer is None:
+        guests = self._guests
+        if guests is None:
             raise Refusal("GUESTS_OFF", "this service takes no guests")
         self._check_rates(address_of(context.peer()))
-        old = self._returning(request.old_token, issuer) if request.old_token else None
+        old = _returning(guests, request.old_token) if request.old_token else None
         name = player_name(request.name) if request.name else GUEST if old is None else old.name
-        issued_at = self._service.clock_ms() // 1_000
-        lifetime = self._service.limits.guest_token_seconds
-        sub = self._new_sub() if old is None else old.sub
-        token = issuer.mint(sub, Role.PLAYER, name=name, issued_at=issued_at, lifetime_seconds=lifetime)
+        issued_at = self._clock_ms() // 1_000
+        lifetime = self._token_seconds
+        sub = _new_sub(guests) if old is None else old.sub
+        token = guests.issuer.mint(sub, Role.PLAYER, name=name, issued_at=issued_at, lifetime_seconds=lifetime)
         return proto.SignInResponse(
             token=token, expires_ms=(issued_at + lifetime) * 1_000, name=name, same_subject=old is not None
         )
@@ -65,31 +88,33 @@ class IdentityService(IdentityServiceServicer):
         """Get the public keys of signed heads and of replay files."""
         del request, context
         response = proto.GetKeysResponse()
-        for kid, key in self._service.published_head_keys.items():
-            response.keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == self._service.head_key_id)
-        replay = self._service.replay_key
+        for kid, key in self._head_keys.published.items():
+            response.keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == self._head_keys.key_id)
+        replay = self._replay_key
         for kid, key in replay.published.items():
             response.replay_keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == replay.key_id)
         return response
 
     def _check_rates(self, address: str) -> None:
-        now_ms = self._service.clock_ms()
+        now_ms = self._clock_ms()
         for rates, who in ((self._of_address, address), (self._of_all, "")):
             wait_ms = rates.wait_ms(who, now_ms)
             if wait_ms:
                 raise Refusal("TOO_MANY_GUESTS", "too many guests have signed in", {"retry_after_ms": wait_ms})
 
-    def _returning(self, token: str, issuer: Issuer) -> Subject:
-        verifier = self._service.guest_verifier or self._service.verifier
-        subject = verifier.verify(token)
-        if subject.issuer != issuer.name:
-            raise TokenRefused(TokenReason.WRONG_ISSUER, "only a token of this service says who a guest is")
-        if subject.role is not Role.PLAYER:
-            raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "only a player's token says who a guest is")
-        return subject
 
-    def _new_sub(self) -> str:
-        return f"guest-{base64.b32encode(self._service.draw_secret()[:_SUB_BYTES]).decode('ascii').lower()}"
+def _returning(guests: Guests, token: str) -> Subject:
+    """The guest that an old token names."""
+    subject = guests.returning.verify(token)
+    if subject.issuer != guests.issuer.name:
+        raise TokenRefused(TokenReason.WRONG_ISSUER, "only a token of this service says who a guest is")
+    if subject.role is not Role.PLAYER:
+        raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "only a player's token says who a guest is")
+    return subject
+
+
+def _new_sub(guests: Guests) -> str:
+    return f"guest-{base64.b32encode(guests.draw_secret()[:_SUB_BYTES]).decode('ascii').lower()}"
 
 
 def address_of(peer: str) -> str:

@@ -3,28 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import dataclass
 
 from rollbook.identity.names import player_name
 from rollbook.identity.tokens import Role
+from rollbook.rules.game import Watcher
 from rollbook.server import listing
-from rollbook.server.access import require
-from rollbook.server.out.answers import located, match_message
-from rollbook.server.play import commands, opening
-from rollbook.server.play.stream import play
+from rollbook.server.access import Callers, Players, Sight, Sights, require
+from rollbook.server.limits import Held
+from rollbook.server.listing import Lists
+from rollbook.server.lobby import Lobby
+from rollbook.server.out.heads import Heads
+from rollbook.server.out.projection import look_message, made_message
+from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
+from rollbook.server.play.matches import Answer
+from rollbook.server.play.opening import Opening
 from rollbook.server.rpc.errors import Context, Refusal
-from rollbook.server.service import Service, Sight, check_request_id
+from rollbook.server.rpc.location import Asked, Locator
+from rollbook.server.rpc.play import Plays
+from rollbook.storage.port import Log
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.match_pb2_grpc import MatchServiceServicer
 
 
-class MatchService(MatchServiceServicer):
-    """Matches and what is done in them. What a handler raises is for `refusing.Refusing` to tell."""
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """Who may take a seat, and how many of them."""
 
-    def __init__(self, service: Service) -> None:
+    lobby: Lobby
+    players: Players
+    most_of_one: int
+
+    async def check(self, sight: Sight, request: proto.TakeSeatRequest) -> None:
+        """Refuse whoever may see the match without being invited to it, and more seats than one subject may hold."""
+        ledger, caller = sight.ledger, sight.caller
+        origin = self.players.origin(caller, sight.match_id, request.request_id, now_ms=0)
+        if ledger.made_by(origin.request) is not None or sight.player in ledger.players:
+            return
+        code = request.invitation_code
+        if ledger.opened.terms.is_private and not self.players.is_invited(sight.match_id, code):
+            raise Refusal("INVITATION_WRONG", "a seat of a private match is taken with its invitation code")
+        listed = await self.lobby.listed()
+        held = sum(self.players.reference(caller, match.summary.match_id) in match.players for match in listed)
+        if held >= self.most_of_one:
+            limit = {"limit": self.most_of_one}
+            raise Refusal("TOO_MANY_SEATS", "this subject sits in too many matches that are not over", limit)
+
+
+class MatchServicer(MatchServiceServicer):
+    """Matches and what is done in them. What a handler raises is for `errors.Refusing` to tell."""
+
+    def __init__(  # noqa: PLR0913 - a part for each kind of call
+        self,
+        *,
+        log: Log,
+        callers: Callers,
+        sights: Sights,
+        seats: Seats,
+        opening: Opening,
+        commands: Commands,
+        plays: Plays,
+        plays_held: Held,
+        lists: Lists,
+        players: Players,
+        heads: Heads,
+        locator: Locator,
+    ) -> None:
         """Serve these matches."""
-        self._service = service
+        self._log = log
+        self._callers = callers
+        self._sights = sights
+        self._seats = seats
+        self._opening = opening
+        self._commands = commands
+        self._plays = plays
+        self._plays_held = plays_held
+        self._lists = lists
+        self._players = players
+        self._heads = heads
+        self._locator = locator
 
     async def ListGames(  # noqa: N802 - named by the contract
         self, request: proto.ListGamesRequest, context: Context
@@ -37,124 +95,109 @@ class MatchService(MatchServiceServicer):
         self, request: proto.OpenMatchRequest, context: Context
     ) -> proto.OpenMatchResponse:
         """Open a match."""
-        return await opening.open_match(self._service, self._service.caller(context), request)
+        caller = self._callers.of(context)
+        answer = await self._opening.open(caller, request)
+        opened = answer.ledger.opened
+        code = self._players.invitation_code(opened.match_id) if opened.terms.is_private else ""
+        # Nobody sits anywhere in event 1, and nothing that it hides is ever for anybody.
+        made = made_message(answer.made, Watcher.PUBLIC, self._heads.of(answer.ledger, answer.leads_to))
+        return proto.OpenMatchResponse(made=made, match_id=opened.match_id, invitation_code=code)
 
     async def TakeSeat(  # noqa: N802 - named by the contract
         self, request: proto.TakeSeatRequest, context: Context
     ) -> proto.TakeSeatResponse:
         """Sit down."""
-        caller = self._service.caller(context)
+        caller = self._callers.of(context)
         require(caller, Role.PLAYER)
         code = request.invitation_code
-        sight = await self._service.now(caller, request.match_id, code, request.request_id)
-        async with self._telling_where(sight, request, code):
+        sight = await self._sights.now(caller, request.match_id, code, request.request_id)
+        async with self._located(sight, request, code):
             name = player_name(request.name) if request.name else caller.name
-            await self._check_invited(sight, request)
-            made, taken, closed = await commands.take_seat(self._service, sight, request, name)
-            return proto.TakeSeatResponse(made=made, seat=taken.seat, closed_seats=closed)
+            await self._seats.check(sight, request)
+            answer = await self._commands.take_seat(sight, request, name)
+            seat, closed = seat_taken(answer)
+            return proto.TakeSeatResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
 
     async def Ready(  # noqa: N802 - named by the contract
         self, request: proto.ReadyRequest, context: Context
     ) -> proto.ReadyResponse:
         """Get ready."""
-        caller = self._service.caller(context)
-        sight = await self._service.now(caller, request.match_id, request_id=request.request_id)
-        async with self._telling_where(sight, request):
-            return proto.ReadyResponse(made=await commands.ready(self._service, sight, request))
+        caller = self._callers.of(context)
+        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
+        async with self._located(sight, request):
+            return proto.ReadyResponse(made=self._made(sight, await self._commands.ready(sight, request)))
 
     async def LeaveSeat(  # noqa: N802 - named by the contract
         self, request: proto.LeaveSeatRequest, context: Context
     ) -> proto.LeaveSeatResponse:
         """Get up again."""
-        caller = self._service.caller(context)
-        sight = await self._service.now(caller, request.match_id, request_id=request.request_id)
-        async with self._telling_where(sight, request):
-            return proto.LeaveSeatResponse(made=await commands.leave_seat(self._service, sight, request))
+        caller = self._callers.of(context)
+        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
+        async with self._located(sight, request):
+            return proto.LeaveSeatResponse(made=self._made(sight, await self._commands.leave_seat(sight, request)))
 
     async def GetMatch(  # noqa: N802 - named by the contract
         self, request: proto.GetMatchRequest, context: Context
     ) -> proto.GetMatchResponse:
         """Look at a match."""
-        caller = self._service.caller(context)
-        sight = await self._service.sight(caller, request.match_id, request.invitation_code)
-        return await match_message(self._service, sight)
+        caller = self._callers.of(context)
+        sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
+        ledger, terms = sight.ledger, sight.ledger.opened.terms
+        now_ms = await self._log.now_ms() if terms.turn_seconds else 0
+        if sight.perspective is Watcher.PUBLIC and ledger.match.sealed is None:
+            now_ms -= terms.spectator_delay_seconds * 1_000
+        return look_message(ledger, sight.perspective, sight.summary, self._heads.of(ledger), now_ms)
 
     async def ListMatches(  # noqa: N802 - named by the contract
         self, request: proto.ListMatchesRequest, context: Context
     ) -> proto.ListMatchesResponse:
         """List matches."""
-        return await listing.matches(self._service, self._service.caller(context), request)
+        return await self._lists.matches(self._callers.of(context), request)
 
     async def Choose(  # noqa: N802 - named by the contract
         self, request: proto.ChooseRequest, context: Context
     ) -> proto.ChooseResponse:
         """Choose for the own seat."""
-        caller = self._service.caller(context)
-        sight = await self._service.known(caller, request.match_id, request.request_id)
-        async with self._telling_where(sight, request):
-            position = commands.position_of(request)
-            made, _ = await commands.choose(self._service, sight, request, position)
-            return proto.ChooseResponse(made=made)
+        caller = self._callers.of(context)
+        sight = await self._sights.known(caller, request.match_id, request.request_id)
+        async with self._located(sight, request):
+            answer = await self._commands.choose(sight, request, position_of(request))
+            return proto.ChooseResponse(made=self._made(sight, answer))
 
     async def Resign(  # noqa: N802 - named by the contract
         self, request: proto.ResignRequest, context: Context
     ) -> proto.ResignResponse:
         """Give up."""
-        caller = self._service.caller(context)
-        sight = await self._service.now(caller, request.match_id, request_id=request.request_id)
-        async with self._telling_where(sight, request):
-            return proto.ResignResponse(made=await commands.resign(self._service, sight, request))
+        caller = self._callers.of(context)
+        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
+        async with self._located(sight, request):
+            return proto.ResignResponse(made=self._made(sight, await self._commands.resign(sight, request)))
 
     async def AbortMatch(  # noqa: N802 - named by the contract
         self, request: proto.AbortMatchRequest, context: Context
     ) -> proto.AbortMatchResponse:
         """End a match without a result."""
-        caller = self._service.caller(context)
+        caller = self._callers.of(context)
         require(caller, Role.OPERATOR)
-        sight = await self._service.now(caller, request.match_id, request_id=request.request_id)
-        async with self._telling_where(sight, request):
-            return proto.AbortMatchResponse(made=await commands.abort(self._service, sight, request))
+        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
+        async with self._located(sight, request):
+            return proto.AbortMatchResponse(made=self._made(sight, await self._commands.abort(sight, request)))
 
     async def Play(  # noqa: N802 - named by the contract
         self, request_iterator: AsyncIterator[proto.PlayRequest], context: Context
     ) -> AsyncIterator[proto.PlayResponse]:
         """Choose again and again in one match."""
-        caller = self._service.caller(context)
-        self._service.plays.take(caller.key)
-        try:
-            async with aclosing(play(self._service, caller, request_iterator)) as answers:
+        caller = self._callers.of(context)
+        with self._plays_held.by(caller.key):
+            async with aclosing(self._plays.play(caller, request_iterator)) as answers:
                 async for answer in answers:
                     yield answer
-        finally:
-            self._service.plays.give_back(caller.key)
 
-    @asynccontextmanager
-    async def _telling_where(self, sight: Sight, request: Any, invitation_code: str = "") -> AsyncIterator[None]:
+    def _made(self, sight: Sight, answer: Answer) -> proto.EventsMade:
+        head = self._heads.of(answer.ledger, answer.leads_to)
+        return made_message(answer.made, sight.perspective_on(answer.ledger), head)
+
+    def _located(self, sight: Sight, request: Placed, code: str = "") -> AbstractAsyncContextManager[None]:
         """A refusal gets to know where the match of a command stands."""
-        try:
-            check_request_id(request.request_id)
-            yield
-        except Exception as error:
-            raise await located(
-                self._service,
-                sight.caller,
-                request.match_id,
-                error,
-                request.position,
-                invitation_code,
-                request.request_id,
-            ) from error
-
-    async def _check_invited(self, sight: Sight, request: proto.TakeSeatRequest) -> None:
-        """Refuse whoever may see the match without being invited to it, and more seats than one subject may hold."""
-        service, match_id, caller, player = self._service, request.match_id, sight.caller, sight.player
-        repeats = service.command(caller, player, request.request_id).request in sight.ledger.requests
-        if repeats or player in sight.ledger.players:
-            return
-        if sight.ledger.opened.terms.is_private and not service.is_invited(match_id, request.invitation_code):
-            raise Refusal("INVITATION_WRONG", "a seat of a private match is taken with its invitation code")
-        limit = service.limits.seats_per_subject
-        listed = await service.lobby.listed()
-        held = sum(service.player(caller, match.summary.match_id) in match.players for match in listed)
-        if held >= limit:
-            raise Refusal("TOO_MANY_SEATS", "this subject sits in too many matches that are not over", {"limit": limit})
+        asked = Asked(sight.caller, request.match_id, request.position, code, request.request_id)
+        return self._locator.around(asked)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
+from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import Subject
-from rollbook.replay_file.container import LARGEST_FILE, without_names, write
+from rollbook.match.heads import HeadKeys
+from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, write
 from rollbook.replay_file.key_lines import write_keys
 from rollbook.rules.game import Watcher
+from rollbook.server.access import Callers, Sight, Sights
 from rollbook.server.auditors import Auditors, NotInstalled
-from rollbook.server.limits import Held
+from rollbook.server.limits import Held, Limits
 from rollbook.server.out.replay_export import sealed_replay, seen_replay
+from rollbook.server.play.replicas import Replicas
 from rollbook.server.rpc.errors import Context, Refusal
-from rollbook.server.service import Service, Sight
 from rollbook.storage.archive.log import ArchivedLog, whole_log
 from rollbook.v1 import replay_pb2 as proto
 from rollbook.v1.replay_pb2_grpc import ReplayServiceServicer
@@ -26,15 +29,30 @@ UPLOAD_SECONDS: Final = 60
 
 
 class ReplayServicer(ReplayServiceServicer):
-    """GetReplay and AuditReplay. What a handler raises is for `refusing.Refusing` to tell."""
+    """GetReplay and AuditReplay. What a handler raises is for `errors.Refusing` to tell."""
 
-    def __init__(self, service: Service, log: ArchivedLog) -> None:
+    def __init__(  # noqa: PLR0913 - a part for each kind of call
+        self,
+        *,
+        log: ArchivedLog,
+        callers: Callers,
+        sights: Sights,
+        replicas: Replicas,
+        head_keys: HeadKeys,
+        replay_key: SigningKey,
+        limits: Limits,
+        count_audit: Callable[[str], None],
+    ) -> None:
         """Hand out the matches of this log."""
-        self._service = service
         self._archived = log
-        published = (*service.published_head_keys.values(), *service.replay_key.published.values())
+        self._callers = callers
+        self._sights = sights
+        self._replicas = replicas
+        self._head_keys = head_keys
+        self._replay_key = replay_key
+        self._count_audit = count_audit
+        published = (*head_keys.published.values(), *replay_key.published.values())
         self._auditors = Auditors(write_keys(published))
-        limits = service.limits
         self._sending = Held(limits.replays_per_subject, limits.replays, "too many replays are on their way")
         self._auditing = Held(limits.audits_per_subject, limits.audits, "too many replays are being audited")
 
@@ -46,8 +64,8 @@ class ReplayServicer(ReplayServiceServicer):
         self, request: proto.GetReplayRequest, context: Context
     ) -> AsyncIterator[proto.GetReplayResponse]:
         """A match as a file, part by part."""
-        caller = self._service.caller(context)
-        with _held(self._sending, caller):
+        caller = self._callers.of(context)
+        with self._sending.by(caller.key):
             data = await self._file(caller, request)
             for start in range(0, len(data), PART_BYTES):
                 yield proto.GetReplayResponse(part=data[start : start + PART_BYTES])
@@ -56,20 +74,20 @@ class ReplayServicer(ReplayServiceServicer):
         self, request_iterator: AsyncIterator[proto.AuditReplayRequest], context: Context
     ) -> proto.AuditReplayResponse:
         """What a file is worth."""
-        caller = self._service.caller(context)
-        with _held(self._auditing, caller):
+        caller = self._callers.of(context)
+        with self._auditing.by(caller.key):
             try:
                 self._auditors.check_installed()
             except NotInstalled:
                 why = "this service has no auditor; `rollbook audit` takes the file at home"
                 raise Refusal("AUDIT_NOT_INSTALLED", why) from None
             audited = await self._auditors.audit(await _uploaded(request_iterator))
-        self._service.metrics.audited(proto.Verdict.Name(audited.verdict).removeprefix("VERDICT_").lower())
+        self._count_audit(proto.Verdict.Name(audited.verdict).removeprefix("VERDICT_").lower())
         return audited
 
     async def _file(self, caller: Subject, request: proto.GetReplayRequest) -> bytes:
-        service, match_id = self._service, request.match_id
-        sight = await service.now(caller, match_id, request.invitation_code)
+        match_id = request.match_id
+        sight = await self._sights.now(caller, match_id, request.invitation_code)
         if request.public_only:
             sight = replace(sight, perspective=Watcher.PUBLIC)
         if sight.ledger.match.sealed is not None:
@@ -77,31 +95,21 @@ class ReplayServicer(ReplayServiceServicer):
             if archived is not None:
                 return without_names(archived) if request.without_names else archived
         else:
-            sight = await service.delayed(sight)
+            sight = await self._sights.delayed(sight)
         names = [] if request.without_names else [seat.name for seat in sight.summary.seats]
         return await self._written(sight, names)
 
     async def _written(self, sight: Sight, names: list[str]) -> bytes:
-        service, match_id = self._service, sight.ledger.opened.match_id
-        entries = await whole_log(service.log, match_id)
-
-        def make() -> bytes:
-            if sight.ledger.match.sealed is not None:
-                replay = sealed_replay(match_id, entries, names, service.head_key)
-            else:
-                replay = seen_replay(sight, entries, names, service.head_key)
-            return write(replay, service.replay_key.private)
-
-        return await asyncio.to_thread(make)
-
-
-@contextmanager
-def _held(held: Held, caller: Subject) -> Iterator[None]:
-    held.take(caller.key)
-    try:
-        yield
-    finally:
-        held.give_back(caller.key)
+        match_id, keys = sight.match_id, self._head_keys
+        make: Callable[[], Replay]
+        if sight.ledger.match.sealed is not None:
+            entries = await whole_log(self._archived, match_id)
+            make = partial(sealed_replay, match_id, entries, names, keys)
+        else:
+            with self._replicas.use(match_id) as replica:
+                events = await replica.past(sight.ledger.head.sequence)
+            make = partial(seen_replay, match_id, events, sight.perspective, names, keys)
+        return await asyncio.to_thread(lambda: write(make(), self._replay_key.private))
 
 
 async def _uploaded(requests: AsyncIterator[proto.AuditReplayRequest]) -> bytes:

@@ -1,0 +1,150 @@
+"""What a new match shall be: every line one thing to agree on, with the values that are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.options import Option as GameOption
+from rollbook.rules.options import OptionValue
+from rollbook.rules.refusals import Refused
+from rollbook.v1.match_pb2 import OpenMatchRequest
+from rollbook_clients.sdk.options import set_options
+from rollbook_clients.terminal.screens.help import Help
+from rollbook_replays.games import presentation
+from rollbook_replays.games.options import option_name, option_value
+from rollbook_replays.games.words import Words
+
+SHARED_LINES: Final = ("game", "seats", "turn", "delay", "private")
+"""What is agreed on in every game."""
+TURN_SECONDS: Final = (0, 30, 60, 120, 300, 86_400)
+DELAY_SECONDS: Final = (0, 10, 30, 60, 300)
+ROUND_NUMBERS: Final = (0, 10, 20, 30, 50, 100)
+"""Of an option that may have hundreds of values, those that are offered."""
+
+
+class NewMatch(ModalScreen[OpenMatchRequest | None]):
+    """Up and down between the lines, left and right through their values; Enter on the last line opens the match."""
+
+    BINDINGS: ClassVar = [
+        ("escape", "dismiss", ""),
+        ("question_mark", "help", ""),
+        ("left", "change(-1)", ""),
+        ("right", "change(1)", ""),
+    ]
+
+    def __init__(self, words: Words) -> None:
+        """Begin with the game that the fewest can play, and what is usual."""
+        super().__init__(classes="dialog")
+        self._words = words
+        fewest = min(CURRENT, key=lambda name: (CURRENT[name].seats[0], CURRENT[name].seats[-1]))
+        self._agreed: dict[str, Any] = {"game": fewest, "turn": 0, "delay": 0, "private": False}
+        self._lines: list[tuple[str, Sequence[Any]]] = []
+        self._list = OptionList()
+        self._wrong = Static(markup=False)
+        self._hints = Static(Text(words("opening.keys"), "dim"), markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The lines, what does not go together, and the keys."""
+        with Vertical():
+            yield Static(Text(self._words("opening.title"), "bold"))
+            yield self._list
+            yield self._wrong
+            yield self._hints
+
+    def on_mount(self) -> None:
+        """Show the lines, ready to open."""
+        self._list.styles.height = "auto"
+        self._show(keep=False)
+
+    def _show(self, *, keep: bool = True) -> None:
+        game = CURRENT[self._agreed["game"]]
+        self._lines = [("game", tuple(CURRENT)), ("seats", tuple(game.seats))]
+        self._lines += [(option.name, _values(option)) for option in game.options]
+        self._lines += [("turn", TURN_SECONDS), ("delay", DELAY_SECONDS), ("private", (False, True))]
+        for name, values in self._lines:
+            if self._agreed.get(name) not in values:
+                self._agreed[name] = values[0]
+        at = self._list.highlighted if keep else None
+        self._list.clear_options()
+        self._list.add_options([*(self._line(name) for name, _ in self._lines), Option(self._words("opening.open"))])
+        self._list.highlighted = len(self._lines) if at is None else min(at, len(self._lines))
+        self._wrong.update(self._why_not())
+
+    def _line(self, name: str) -> Option:
+        words = self._words
+        value = self._agreed[name]
+        label = words(f"opening.{name}") if name in SHARED_LINES else ""
+        if name == "game":
+            said = CURRENT[value].title
+        elif name in {"turn", "delay"}:
+            said = words(f"opening.{name}.value", seconds=value) if value else words(f"opening.{name}.none")
+        elif isinstance(value, bool):
+            said = words("yes" if value else "no")
+        else:
+            said = str(value)
+        if name not in SHARED_LINES:
+            label, said = self._option(name, said)
+        return Option(Text.assemble(f"{label:<40} ", ("‹ ", "dim"), (said, "bold"), (" ›", "dim")))
+
+    def _option(self, name: str, said: str) -> tuple[str, str]:
+        """What the game calls an option and its value."""
+        game = CURRENT[self._agreed["game"]]
+        words = self._words.also(presentation(game.name).texts)
+        option = next(option for option in game.options if option.name == name)
+        value = self._agreed[name]
+        return option_name(option, words), said if isinstance(value, bool) else option_value(option, value, words)
+
+    def _options(self) -> dict[str, OptionValue]:
+        game = CURRENT[self._agreed["game"]]
+        return {option.name: self._agreed[option.name] for option in game.options}
+
+    def _why_not(self) -> str:
+        """What the rules have against it."""
+        try:
+            CURRENT[self._agreed["game"]].settle(self._options(), self._agreed["seats"])
+        except Refused as refused:
+            return str(refused)
+        return ""
+
+    def action_help(self) -> None:
+        """Keys, and the game that is on the first line."""
+        self.app.push_screen(Help(self._words, "opening", self._agreed["game"]))
+
+    def action_change(self, by: int) -> None:
+        """The next value of this line, or the one before."""
+        at = self._list.highlighted
+        if at is None or at >= len(self._lines):
+            return
+        name, values = self._lines[at]
+        now = values.index(self._agreed[name])
+        self._agreed[name] = values[(now + by) % len(values)]
+        self._show()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """The next value, or open the match."""
+        event.stop()
+        if event.option_index < len(self._lines):
+            self._list.highlighted = event.option_index
+            self.action_change(1)
+        elif not self._why_not():
+            request = OpenMatchRequest(
+                seats=self._agreed["seats"],
+                turn_seconds=self._agreed["turn"],
+                spectator_delay_seconds=self._agreed["delay"],
+                is_private=self._agreed["private"],
+            )
+            set_options(request, self._agreed["game"], self._options())
+            self.dismiss(request)
+
+
+def _values(option: GameOption) -> Sequence[OptionValue]:
+    return ROUND_NUMBERS if isinstance(option.values, range) else tuple(option.values)

@@ -1,0 +1,160 @@
+"""How the commands of the terminal begin and end: who one is, which service, what to say if there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.screen import Screen
+
+from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.service_options import ServiceOptions
+from rollbook.replay_file.container import NotAReplay, read
+from rollbook_clients.sdk import NotFound, RollbookError, Table, Unreachable, connect
+from rollbook_clients.sdk.guests import GuestsUnreadable
+from rollbook_clients.sdk.heads import HeadsUnreadable
+from rollbook_clients.terminal.app import Terminal
+from rollbook_clients.terminal.film import Film, NotShown
+from rollbook_clients.terminal.hangup import leaving
+from rollbook_clients.terminal.language import language_of_this_person, words_in
+from rollbook_clients.terminal.profile import Profile
+from rollbook_clients.terminal.screens.lobby import LobbyScreen
+from rollbook_clients.terminal.screens.replay import ReplayScreen
+from rollbook_clients.terminal.screens.table import TableScreen
+from rollbook_replays.games.words import Words
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalOptions:
+    """What the words of a command say about service and person."""
+
+    at: ServiceOptions
+    language: str | None
+    name: str = ""
+    heads: Path | None = None
+
+    @property
+    def words(self) -> Words:
+        """The texts in the language asked for, or in that of the environment."""
+        return words_in(self.language or language_of_this_person())
+
+
+def play(asked: TerminalOptions) -> int:
+    """The lobby, from which one plays."""
+    return _at_a_service(asked, lambda table, profile: LobbyScreen(table, asked.words, profile))
+
+
+def watch(asked: TerminalOptions, match_id: str | None) -> int:
+    """A match, or the lobby to choose one from."""
+
+    def first(table: Table, profile: Profile) -> Screen[None]:
+        if match_id is None:
+            return LobbyScreen(table, asked.words, profile, watch_only=True)
+        return TableScreen(table.match(match_id), asked.words, public_only=True)
+
+    return _at_a_service(asked, first, match_id)
+
+
+def replay(asked: TerminalOptions, source: str) -> int:
+    """A replay file, or a match of a service as a file."""
+    if not _on_a_terminal():
+        return Exit.USAGE
+    path = Path(source).expanduser()
+    try:
+        data = path.read_bytes() if path.exists() else asyncio.run(_taken_home(asked, source))
+        film = Film(read(data).replay)
+    except OSError as wrong:
+        _say(f"{source}: {wrong.strerror or wrong}")
+        return Exit.UNREADABLE
+    except (NotAReplay, NotShown) as wrong:
+        _say(f"{source}: {wrong}")
+        return Exit.UNREADABLE
+    except NotFound as refused:
+        _say(f"{source}: there is no such file, and at {asked.at.service} {refused.why}")
+        return Exit.UNREADABLE
+    except (Failed, RollbookError) as error:
+        return _told(asked, error)
+    return asyncio.run(_shown(ReplayScreen(film, asked.words), asked.words))
+
+
+async def _taken_home(asked: TerminalOptions, match_id: str) -> bytes:
+    async with _table(asked, Profile(name=asked.name)) as table:
+        return await table.match(match_id).replay()
+
+
+def _at_a_service(
+    asked: TerminalOptions, first: Callable[[Table, Profile], Screen[None]], match_id: str | None = None
+) -> int:
+    if not _on_a_terminal():
+        return Exit.USAGE
+    try:
+        return asyncio.run(_running(asked, first, match_id))
+    except (GuestsUnreadable, HeadsUnreadable) as wrong:
+        _say(wrong)
+        return Exit.UNREADABLE
+    except OSError as wrong:
+        _say(f"{wrong.filename}: {wrong.strerror}")
+        return Exit.UNREADABLE
+    except NotFound as refused:
+        _say(f"{match_id}: {refused.why}")
+        return Exit.UNREADABLE
+    except (Failed, RollbookError) as error:
+        return _told(asked, error)
+
+
+async def _running(
+    asked: TerminalOptions, first: Callable[[Table, Profile], Screen[None]], match_id: str | None
+) -> int:
+    profile = Profile(name=asked.name)
+    async with _table(asked, profile) as table:
+        # Whoever is refused hears it now, and not in a lobby that stays empty.
+        if match_id is not None:
+            await table.match(match_id).state()
+        else:
+            await anext(table.matches(), None)
+        return await _shown(first(table, profile), asked.words)
+
+
+async def _shown(first: Screen[None], words: Words) -> int:
+    """The exit code: what the program said when it ended; it says nothing if it broke, and has told why by then."""
+    app = Terminal(first, words)
+    with leaving(app):
+        code = await app.run_async()
+    return Exit.WRONG if code is None else code
+
+
+def _table(asked: TerminalOptions, profile: Profile) -> Table:
+    return connect(
+        asked.at.service,
+        name=profile.name,
+        token=asked.at.token,
+        authorities=asked.at.authorities,
+        keep=profile.guests,
+        heads=asked.heads,
+    )
+
+
+def _told(asked: TerminalOptions, error: Failed | RollbookError) -> int:
+    match error:
+        case Failed():
+            _say(error.why)
+            return error.code
+        case Unreachable():
+            _say(asked.words("no_service", address=asked.at.service))
+        case _:
+            _say(error)
+    return Exit.WRONG
+
+
+def _say(said: object) -> None:
+    print(said, file=sys.stderr)  # noqa: T201 - a command says why it fails
+
+
+def _on_a_terminal() -> bool:
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return True
+    usage("this needs a terminal to draw on; `rollbook tail` and `rollbook show` print")
+    return False

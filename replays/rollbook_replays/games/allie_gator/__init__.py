@@ -1,0 +1,13 @@
+"""Allie Gator as people see it: two piles and their targets, hands, penalties and teeth."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rollbook_replays.games.allie_gator.board import PALETTE, board
+from rollbook_replays.games.allie_gator.menu import menu
+from rollbook_replays.games.allie_gator.story import story
+from rollbook_replays.games.allie_gator.texts import TEXTS
+from rollbook_replays.games.presentation import Presentation
+
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE)

@@ -1,0 +1,65 @@
+"""Blocks of lines, laid beside and above each other: what boards are put together from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rollbook_replays.text import WIDTH, Text, width
+
+Block: TypeAlias = list[Text]
+"""Lines, of any widths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much there is for a board, in cells; on paper any number of lines."""
+
+    width: int = WIDTH
+    height: int = sys.maxsize
+
+
+def breadth(block: Iterable[Text]) -> int:
+    """That of its widest line."""
+    return max((line.width for line in block), default=0)
+
+
+def beside(*blocks: Block, gap: int = 1) -> Block:
+    """The blocks from left to right, their first lines in one line."""
+    height = max((len(block) for block in blocks), default=0)
+    lines = [Text()] * height
+    for number, block in enumerate(blocks):
+        wide = breadth(block)
+        space = " " * gap if number else ""
+        for row in range(height):
+            part = block[row] if row < len(block) else Text()
+            lines[row] = Text.of(lines[row], space, part.padded(wide))
+    return lines
+
+
+def flow(blocks: Sequence[Block], wide: int, gap: int = 1) -> Block:
+    """The blocks from left to right, in as many rows as it takes to stay within the width."""
+    lines: Block = []
+    row: list[Block] = []
+    filled = 0
+    for block in blocks:
+        needed = breadth(block) + (gap if row else 0)
+        if row and filled + needed > wide:
+            lines += beside(*row, gap=gap)
+            row, filled, needed = [], 0, breadth(block)
+        row.append(block)
+        filled += needed
+    return lines + (beside(*row, gap=gap) if row else [])
+
+
+def boxed(content: Sequence[str], style: str = "") -> Block:
+    """Lines of equal width with a border around them: a die, or a card."""
+    rim = "─" * width(content[0])
+    inside = f"{style} strong" if style else ""
+    return [
+        Text.of((f"┌{rim}┐", style)),
+        *(Text.of(("│", style), (line, inside), ("│", style)) for line in content),
+        Text.of((f"└{rim}┘", style)),
+    ]

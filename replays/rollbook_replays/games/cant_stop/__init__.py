@@ -1,0 +1,13 @@
+"""Can't Stop as people see it: the stop sign with markers and runners, and what a throw risks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rollbook_replays.games.cant_stop.board import PALETTE, board
+from rollbook_replays.games.cant_stop.menu import menu
+from rollbook_replays.games.cant_stop.story import story
+from rollbook_replays.games.cant_stop.texts import TEXTS
+from rollbook_replays.games.presentation import Presentation
+
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE)

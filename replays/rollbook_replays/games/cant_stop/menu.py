@@ -1,0 +1,46 @@
+"""Can't Stop's choices in words, with the chance to survive the next throw."""
+
+from __future__ import annotations
+
+from rollbook.rules.cant_stop import Choice, Roll, Stop, View
+from rollbook.rules.game import Choices
+from rollbook_replays.games.cant_stop.odds import chance, percent
+from rollbook_replays.games.presentation import Entry
+from rollbook_replays.games.seats import Seating
+
+
+def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[Entry, ...]:
+    """An entry a choice, in the order of the rules."""
+    return tuple(_entry(view, choice, seating) for choice in legal)
+
+
+def _entry(view: View, choice: Choice, seating: Seating) -> Entry:
+    words = seating.words
+    if isinstance(choice, Roll):
+        return Entry(words("menu.roll"), words("menu.roll.note", percent=percent(chance(view))), choice)
+    if isinstance(choice, Stop):
+        return Entry(words("menu.stop"), _kept(view, seating), choice)
+    columns = choice.columns
+    if len(set(columns)) < len(columns):
+        label = words("menu.two_steps", column=columns[0])
+    else:
+        label = words("menu.advance", columns=words.both(columns))
+    note = words("menu.advance.note", percent=percent(chance(view, columns)))
+    tops = [column for column in sorted(set(columns)) if _reaches_top(view, column, columns.count(column))]
+    if tops:
+        note = f"{words('menu.reaches_top', columns=words.both(tops))}; {note}"
+    return Entry(label, note, choice)
+
+
+def _reaches_top(view: View, number: int, steps: int) -> bool:
+    column = view.columns[number - view.columns[0].number]
+    return (column.runner or column.markers[view.seat or 0]) + steps == column.length
+
+
+def _kept(view: View, seating: Seating) -> str:
+    """What stopping now is worth."""
+    words = seating.words
+    won = [column.number for column in view.columns if column.runner == column.length]
+    steps = sum(column.runner - column.markers[view.seat or 0] for column in view.columns if column.runner)
+    kept = words("menu.stop.note", steps=words.count("step", steps))
+    return f"{words('menu.wins', columns=words.both(won))}; {kept}" if won else kept

@@ -1,0 +1,96 @@
+"""What a game has to say about itself, so that it can be drawn, told and played: one value, of pure functions.
+
+The functions get what the rules give out: views, legal choices, moves, options. What they give is text with named
+styles, so that a terminal, a file and a page can each draw it in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from rollbook.rules.game import Choices
+from rollbook_replays.games.blocks import Block, Room
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Texts
+from rollbook_replays.text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a menu: a choice, or further entries behind it; with neither it can be read but not chosen."""
+
+    label: str
+    note: str = ""
+    """What it does, or why it cannot be chosen."""
+    choice: Any = None
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One of the things that a choice is put together from."""
+
+    name: int
+    """What choices call it."""
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Picking:
+    """Choices too many for a menu: pieces are picked, and it is said at every moment what can be done with them."""
+
+    pieces: tuple[Piece, ...]
+    entries: Callable[[Iterable[int]], tuple[Entry, ...]]
+    """What can be done with the pieces of these names, and what cannot and why."""
+
+
+Menu: TypeAlias = tuple[Entry, ...] | Picking
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When a move is made."""
+
+    seat: int
+    """Whose choice it is; for what chance gives, whose turn."""
+    before: Any = None
+    """The view before the move and the view after it; None where something hidden keeps them from being known."""
+    after: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One line of the account of a match."""
+
+    text: Text
+    is_implied: bool = False
+    """The next line says it as well, so that a short account leaves it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """How one game is shown to people."""
+
+    board: Callable[[Any, Seating, Room], Block]
+    """The table as a view has it."""
+    menu: Callable[[Any, Choices[Any], Seating], Menu]
+    """What the seat that looks may choose: its view, and what is legal."""
+    story: Callable[[Any, Moment, Seating], Iterable[Told]]
+    """What an outcome or a choice did, in a line or more; what is hidden in it stays so."""
+    texts: Texts
+    """All words, by language: those of the functions above, of each option (`option.NAME`, of a value that is a word
+    `option.NAME.VALUE`, of one that differs from the default `differs.NAME` or `differs.NAME.VALUE`), and `help`."""
+    palette: Mapping[str, str] = field(default_factory=dict)
+    """What the styles look like that are the game's own, as `bold #ffffff on #000000`."""
+
+
+def grouped(label: str, note: str, entries: list[Entry]) -> Entry:
+    """An entry for all of these; for a single one that entry itself."""
+    return entries[0] if len(entries) == 1 else Entry(label, note, entries=tuple(entries))
+
+
+def line(seat: int, key: str, seating: Seating, *, style: str = "", **facts: object) -> Told:
+    """A line about what a seat does, with its sign in front; the text may use its name."""
+    return Told(Text.of(seating.mark(seat), " ", (seating.words(key, name=seating.name(seat), **facts), style)))

@@ -1,0 +1,13 @@
+"""Raffzahn as people see it: tiles with their teeth, three dice, and what lies before every seat."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rollbook_replays.games.presentation import Presentation
+from rollbook_replays.games.raffzahn.board import PALETTE, board
+from rollbook_replays.games.raffzahn.menu import menu
+from rollbook_replays.games.raffzahn.story import story
+from rollbook_replays.games.raffzahn.texts import TEXTS
+
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE)

@@ -1,0 +1,53 @@
+"""Who sits at a table and what is played there: what boards, menus and sentences need besides the view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rollbook.rules.options import OptionValue
+from rollbook_replays.games.words import Words
+from rollbook_replays.text import Text, fitted, printable
+
+SIGNS: Final = "■▲◆▼★✚"
+"""A sign for each seat, so that a board can be read without colours."""
+
+
+def sign(seat: int) -> str:
+    """The seat's sign; its number where there are more seats than signs."""
+    return SIGNS[seat] if seat < len(SIGNS) else str(seat)
+
+
+def seat_style(seat: int) -> str:
+    """What is of a seat has its style everywhere."""
+    return f"seat{seat}"
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """The seats of a match as this person sees them."""
+
+    names: tuple[str, ...]
+    """By seat; empty where nobody sits or the name is gone."""
+    own: int | None
+    """The seat of whoever looks, if any."""
+    options: Mapping[str, OptionValue]
+    """All options of the match, as the rules settled them."""
+    words: Words
+    """With those of the game."""
+
+    def name(self, seat: int) -> str:
+        """How the seat is called; a stranger's name cannot steer a terminal."""
+        name = self.names[seat] if seat < len(self.names) else ""
+        return printable(name) or self.words("seat.number", number=seat + 1)
+
+    def mark(self, seat: int) -> Text:
+        """Its sign in its style."""
+        return Text.of((sign(seat), f"{seat_style(seat)} strong"))
+
+    def player(self, seat: int, wide: int, *, on_turn: bool) -> Text:
+        """Pointer, sign and name, in exactly so many cells."""
+        style = seat_style(seat) + (" strong" if on_turn else "") + (" own" if seat == self.own else "")
+        name = fitted(self.name(seat), wide - 4)
+        return Text.of(("► " if on_turn else "  ", "strong"), self.mark(seat), " ", (name, style)).padded(wide)

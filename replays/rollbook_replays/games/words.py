@@ -1,0 +1,108 @@
+"""The words of one language, and those that every account of a match needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+Texts: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By language, then by key; every language has the same keys, and each key the same facts in braces."""
+
+SHARED: Final[Texts] = {
+    "en": {
+        "and": "and",
+        "seat.number": "Seat {number}",
+        "awaited.choice": "Awaited: a choice of {name}",
+        "awaited.chance": "Awaited: chance, {what}",
+        "standing": "Standing: {places}",
+        "told.opened": "The match is open.",
+        "told.seat_taken": "{name} sits down",
+        "told.seat_left": "{name} gets up again",
+        "told.ready": "{name} is ready",
+        "told.ready.entropy": "{name} is ready and brings entropy",
+        "told.started": "The match begins.",
+        "told.first_seat": "{name} starts",
+        "told.timed_out": "{name}: time is up",
+        "told.forfeited": "{name} has timed out three times and is out",
+        "told.resigned": "{name} gives up",
+        "told.resumed": "The service was away; no clock ran.",
+        "told.by_caretaker": "(caretaker)",
+        "told.over": "The match is over:",
+        "told.aborted.not_ready": "Aborted: {name} was not ready in time.",
+        "told.aborted.log_lost": "Aborted: the service lost a part of the log.",
+        "told.aborted.by_operator": "Aborted by the operator.",
+        "told.aborted.expired": "Aborted: nothing happened for too long.",
+        "told.throws": "{name} throws {dice}",
+        "told.move": "{name}: {move}",
+    },
+    "de": {
+        "and": "und",
+        "seat.number": "Platz {number}",
+        "awaited.choice": "Erwartet: eine Wahl von {name}",
+        "awaited.chance": "Erwartet: Zufall, {what}",
+        "standing": "Stand: {places}",
+        "told.opened": "Die Partie ist offen.",
+        "told.seat_taken": "{name} setzt sich",
+        "told.seat_left": "{name} steht wieder auf",
+        "told.ready": "{name} ist bereit",
+        "told.ready.entropy": "{name} ist bereit und steuert Zufall bei",
+        "told.started": "Die Partie beginnt.",
+        "told.first_seat": "{name} beginnt",
+        "told.timed_out": "{name}: Zeit abgelaufen",
+        "told.forfeited": "{name} scheidet nach drei Zeitüberschreitungen aus",
+        "told.resigned": "{name} gibt auf",
+        "told.resumed": "Der Dienst war weg; keine Uhr lief.",
+        "told.by_caretaker": "(Vertretung)",
+        "told.over": "Die Partie ist zu Ende:",
+        "told.aborted.not_ready": "Abgebrochen: {name} war nicht rechtzeitig bereit.",
+        "told.aborted.log_lost": "Abgebrochen: Dem Dienst fehlt ein Teil des Protokolls.",
+        "told.aborted.by_operator": "Vom Betreiber abgebrochen.",
+        "told.aborted.expired": "Abgebrochen: Zu lange ist nichts geschehen.",
+        "told.throws": "{name} würfelt {dice}",
+        "told.move": "{name}: {move}",
+    },
+}
+
+
+class Words:
+    """The texts of one language: the shared ones, and those that are given besides."""
+
+    def __init__(self, language: str = "en", *others: Texts) -> None:
+        """Speak English unless the language is known."""
+        self.language = language if language in SHARED else "en"
+        self._texts: dict[str, str] = {}
+        for texts in (SHARED, *others):
+            self._texts.update(texts.get(self.language) or texts.get("en", {}))
+        self._others = others
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._texts
+
+    def __call__(self, key: str, **facts: object) -> str:
+        """The text of this key with these facts.
+
+        >>> Words("de")("told.first_seat", name="Anna")
+        'Anna beginnt'
+        """
+        return self._texts[key].format(**facts)
+
+    def count(self, key: str, number: float) -> str:
+        """So many of something.
+
+        >>> Words("en", {"en": {"tooth.one": "tooth", "tooth.many": "teeth"}}).count("tooth", 3)
+        '3 teeth'
+        """
+        return f"{number} {self._texts[f'{key}.one' if number == 1 else f'{key}.many']}"
+
+    def both(self, items: Iterable[object]) -> str:
+        """Several things in a row.
+
+        >>> Words("en").both([3, 7, 9])
+        '3, 7 and 9'
+        """
+        *others, last = map(str, items)
+        return f"{', '.join(others)} {self('and')} {last}" if others else last
+
+    def also(self, texts: Texts) -> Words:
+        """These words, and those of a game."""
+        return Words(self.language, *self._others, texts)

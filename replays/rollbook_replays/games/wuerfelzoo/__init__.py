@@ -1,0 +1,14 @@
+"""Würfelzoo as people see it: animals in the middle and in front of the seats, and a turn put together die by die."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rollbook_replays.games.presentation import Presentation
+from rollbook_replays.games.wuerfelzoo.animals import PALETTE
+from rollbook_replays.games.wuerfelzoo.board import board
+from rollbook_replays.games.wuerfelzoo.menu import menu
+from rollbook_replays.games.wuerfelzoo.story import story
+from rollbook_replays.games.wuerfelzoo.texts import TEXTS
+
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE)

@@ -1,0 +1,183 @@
+"""Würfelzoo's choices in words: the uses of abilities as a menu, a turn as dice to be picked.
+
+Dice that show the same and have the same other faces are alike, so one entry stands for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+from rollbook.rules.game import Choices
+from rollbook.rules.wuerfelzoo import (
+    AXES,
+    NO_FACE,
+    Bear,
+    Boar,
+    Choice,
+    Fox,
+    Play,
+    PlayOffer,
+    Reroll,
+    Squirrel,
+    TurnChoices,
+    View,
+    Worm,
+)
+from rollbook_replays.games.presentation import Entry, Menu, Picking, Piece, grouped
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
+from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, name_of, short, style_of
+from rollbook_replays.text import Text
+
+Alike: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
+"""What makes two dice of one seat the same to everybody: the face, and the faces that it could show."""
+
+
+def menu(view: View, legal: Choices[Choice], seating: Seating) -> Menu:
+    """A turn's dice to pick from, or the uses of an ability by seat; those of two steps lead to a second menu."""
+    if isinstance(legal, TurnChoices):
+        return _turn(view, legal, seating.words)
+    dice = _Dice(view, seating)
+    choices = list(legal)
+    bears, foxes = _of(Bear, choices), _of(Fox, choices)
+    return (
+        *_by_seat([(choice.die, choice) for choice in bears], "menu.bear", dice),
+        *_by_seat([(choice.die, choice) for choice in foxes], "menu.fox", dice),
+        *_boars(_of(Boar, choices), dice),
+        *_worms(_of(Worm, choices), dice),
+        *(
+            Entry(seating.words("menu.squirrel", name=seating.name(choice.target)), choice=choice)
+            for choice in _of(Squirrel, choices)
+        ),
+    )
+
+
+def _of(kind: type[Any], choices: Iterable[Choice]) -> list[Any]:
+    return [choice for choice in choices if isinstance(choice, kind)]
+
+
+# Abilities
+
+
+class _Dice:
+    """Where every die in front of a seat lies, and what it shows."""
+
+    def __init__(self, view: View, seating: Seating) -> None:
+        self.seating = seating
+        self.seats = {die.die: seat for seat, row in enumerate(view.dice) for die in row}
+        self._faces = {die.die: die.face or NO_FACE for row in view.dice for die in row}
+
+    def alike(self, die: int) -> Alike:
+        """What the die has in common with those that are the same."""
+        return self._faces[die], AXES[die]
+
+    def name(self, die: int) -> str:
+        """What it shows."""
+        return name_of(self._faces[die], self.seating.words)
+
+    def others(self, die: int) -> str:
+        """What it could show besides."""
+        words = self.seating.words
+        faces = dict.fromkeys(face for axis in AXES[die] for face in axis if face != self._faces[die])
+        return words("menu.also", faces=", ".join(name_of(face, words) for face in faces))
+
+
+def _by_seat(choices: Sequence[tuple[int, Choice]], key: str, dice: _Dice) -> tuple[Entry, ...]:
+    """One entry for the dice of each seat, behind it the dice."""
+    seating = dice.seating
+    of_seat: dict[int, dict[Alike, Entry]] = {}
+    for die, choice in choices:
+        seat = dice.seats[die]
+        label = seating.words(key, die=dice.name(die), name=seating.name(seat))
+        of_seat.setdefault(seat, {}).setdefault(dice.alike(die), Entry(label, dice.others(die), choice))
+    return tuple(
+        grouped(seating.words(f"{key}.seat", name=seating.name(seat)), "", list(of_seat[seat].values()))
+        for seat in sorted(of_seat)
+    )
+
+
+def _boars(choices: Sequence[Boar], dice: _Dice) -> tuple[Entry, ...]:
+    """First the own die, then the one that is got for it."""
+    return tuple(
+        Entry(
+            dice.seating.words("menu.boar", die=dice.name(own)),
+            dice.others(own),
+            entries=_by_seat([(each.other, each) for each in choices if each.own == own], "menu.boar.other", dice),
+        )
+        for own in _different([choice.own for choice in choices], dice)
+    )
+
+
+def _worms(choices: Sequence[Worm], dice: _Dice) -> tuple[Entry, ...]:
+    """First the own die, then who gets it."""
+    words, entries = dice.seating.words, []
+    for own in _different([choice.own for choice in choices], dice):
+        die, others = dice.name(own), dice.others(own)
+        targets = [
+            Entry(words("menu.worm", die=die, name=dice.seating.name(choice.target)), others, choice)
+            for choice in choices
+            if choice.own == own
+        ]
+        entries.append(grouped(words("menu.worm.die", die=die), others, targets))
+    return tuple(entries)
+
+
+def _different(own: Iterable[int], dice: _Dice) -> list[int]:
+    """The first of all dice that are alike."""
+    first: dict[Alike, int] = {}
+    for die in own:
+        first.setdefault(dice.alike(die), die)
+    return list(first.values())
+
+
+# A turn
+
+
+def _turn(view: View, offered: TurnChoices, words: Words) -> Picking:
+    """The own dice, from large to small, and what the picked ones can do."""
+    faces = {die.die: die.face or NO_FACE for row in view.dice for die in row}
+    own = sorted(offered.rerolls, key=lambda die: (LARGE_TO_SMALL.index(faces[die]), AXES[die], die))
+    pieces = [Piece(die, Text.of((short(faces[die], words), f"{style_of(faces[die])} strong"))) for die in own]
+    return Picking(tuple(pieces), lambda picked: _picked(sorted(picked), offered, words))
+
+
+def _picked(dice: list[int], offered: TurnChoices, words: Words) -> tuple[Entry, ...]:
+    """Lay the dice, or throw them again, as far as that is legal."""
+    named = tuple(dice)
+    why_not, does = _judged(dice, offered, words)
+    lay = Entry(words("picking.lay"), why_not or does, None if why_not else Play(named))
+    if not named:
+        return lay, Entry(words("picking.reroll.none"))
+    return lay, Entry(words("picking.reroll", dice=words.count("die", len(named))), choice=Reroll(named))
+
+
+def _judged(named: list[int], offered: TurnChoices, words: Words) -> tuple[str, str]:
+    """Why the dice cannot be laid, or empty and what laying them does."""
+    if not offered.plays:
+        return words("picking.none_fits"), ""
+    animals = [die for die in named if die not in offered.doubles]
+    doubles = len(named) - len(animals)
+    if not animals:
+        return f"{words('picking.pick')} {_fitting(offered, words)}", ""
+    offer = next((offer for offer in offered.plays if animals[0] in offer.dice), None)
+    if offer is None:
+        return f"{words('picking.does_not_fit')} {_fitting(offered, words)}", ""
+    if not set(animals) <= set(offer.dice):
+        return words("picking.one_species"), ""
+    if not offer.fewest <= len(animals) <= offer.most:
+        return words("picking.number", number=_between(offer, words), animal=name_of(offer.species, words)), ""
+    times = words("picking.times", count=1 + doubles) if doubles else ""
+    species = offer.species
+    return "", f"{words.count(f'animal.{species}', len(animals))}: {words(f'ability.{species}.does')}{times}"
+
+
+def _fitting(offered: TurnChoices, words: Words) -> str:
+    """Which species in which numbers."""
+    return ", ".join(f"{_between(offer, words)} × {name_of(offer.species, words)}" for offer in offered.plays)
+
+
+def _between(offer: PlayOffer, words: Words) -> str:
+    if offer.fewest == offer.most:
+        return str(offer.fewest)
+    return words("picking.between", fewest=offer.fewest, most=offer.most)

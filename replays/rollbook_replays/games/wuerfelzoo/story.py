@@ -1,0 +1,81 @@
+"""Würfelzoo, told: what the named dice show, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rollbook.rules.chance import FirstSeat
+from rollbook.rules.wuerfelzoo import (
+    NO_FACE,
+    Bear,
+    Boar,
+    Choice,
+    Drawn,
+    Fox,
+    Outcome,
+    Play,
+    Reroll,
+    Rolled,
+    Squirrel,
+    View,
+    Worm,
+)
+from rollbook_replays.games.presentation import Moment, Told, line
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
+from rollbook_replays.games.wuerfelzoo.animals import counted, name_of
+
+
+def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Told]:
+    """Dice drawn and thrown, and what a seat did with them."""
+    words = seating.words
+    if isinstance(move, FirstSeat):
+        yield line(move.seat, "told.first_seat", seating)
+    elif isinstance(move, Drawn):
+        drawn = words.count("die", len(move.dice))
+        yield Told(line(move.seat, "told.draws", seating, dice=drawn).text, is_implied=True)
+    elif isinstance(move, Rolled):
+        seat = _thrower(move.dice, moment)
+        yield line(seat, "told.throws", seating, dice=counted(move.faces, words))
+    else:
+        yield _chosen(move, moment, seating)
+
+
+def _thrower(dice: Iterable[int], moment: Moment) -> int:
+    """Who draws dice throws them, else who is on turn."""
+    if moment.before is not None:
+        unthrown = {die.die: seat for seat, row in enumerate(moment.before.dice) for die in row if not die.face}
+        for die in dice:
+            return unthrown.get(die, moment.seat)
+    return moment.seat
+
+
+def _chosen(move: Choice, moment: Moment, seating: Seating) -> Told:
+    seat, words = moment.seat, seating.words
+    faces = _faces(moment.before)
+    if isinstance(move, Play):
+        shown = counted((faces.get(die, NO_FACE) for die in move.dice), words)
+        return line(seat, "told.lays", seating, dice=shown)
+    if isinstance(move, Reroll):
+        return line(seat, "told.rerolls", seating, dice=words.count("die", len(move.dice)))
+    if isinstance(move, Squirrel):
+        return line(seat, "told.squirrel", seating, other=seating.name(move.target))
+    if isinstance(move, Worm):
+        own, other = _named(move.own, faces, words), seating.name(move.target)
+        return line(seat, "told.worm", seating, die=own, other=other)
+    if isinstance(move, Boar):
+        own, other = _named(move.own, faces, words), _named(move.other, faces, words)
+        return line(seat, "told.boar", seating, die=own, other=other)
+    return line(seat, _KEYS[type(move)], seating, die=_named(move.die, faces, words))
+
+
+_KEYS = {Bear: "told.bear", Fox: "told.fox"}
+
+
+def _faces(view: View | None) -> dict[int, str]:
+    """What every die shows."""
+    return {} if view is None else {die.die: die.face or NO_FACE for row in view.dice for die in row}
+
+
+def _named(die: int, faces: dict[int, str], words: Words) -> str:
+    return name_of(faces.get(die, NO_FACE), words)

@@ -1,0 +1,54 @@
+"""How text with named styles looks on a terminal: as text of rich, which knows what colours there are."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from rich import text as rich_text
+from rich.console import Console
+from rich.style import Style
+
+from rollbook_replays.text import Text
+
+LOOKS: Final = {
+    "strong": "bold",
+    "muted": "dim",
+    "own": "underline",
+    "filled": "reverse",
+    "gold": "#e3b341",
+    "seat0": "#ff7b72",
+    "seat1": "#79c0ff",
+    "seat2": "#7ee787",
+    "seat3": "#e3b341",
+    "seat4": "#d2a8ff",
+    "seat5": "#76e3ea",
+}
+"""The styles that are the same in every game; a game's palette adds its own."""
+
+
+def look_of(style: str, palette: Mapping[str, str]) -> Style:
+    """What the words of a style look like together; a word that nobody knows looks like nothing."""
+    looks = [Style.parse(palette.get(word) or LOOKS.get(word, "")) for word in style.split()]
+    return Style.combine([Style.null(), *looks])
+
+
+def as_rich(lines: Iterable[Text], palette: Mapping[str, str], *, wraps: bool = False) -> rich_text.Text:
+    """All lines as one text, cut off or wrapped where there is no room for them."""
+    drawn = rich_text.Text() if wraps else rich_text.Text(no_wrap=True, overflow="crop")
+    for number, line in enumerate(lines):
+        if number:
+            drawn.append("\n")
+        for text, style in line.spans:
+            drawn.append(text, look_of(style, palette))
+    return drawn
+
+
+def coloured(lines: Iterable[Text], palette: Mapping[str, str]) -> str:
+    """With the codes that this terminal understands."""
+    page = Console(file=io.StringIO(), force_terminal=True, width=1_000, highlight=False, color_system="auto")
+    with page.capture() as captured:
+        for line in lines:
+            page.print(as_rich([line], palette), soft_wrap=True)
+    return captured.get()

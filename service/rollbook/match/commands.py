@@ -1,0 +1,250 @@
+"""What can be asked of a match: one value for each command, with who asks and when.
+
+`decide` says what a command makes of a match; whether a stored event answers a command that is sent again stands here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from rollbook.match.chain import Head, Position
+from rollbook.match.codec.envelope import Logged
+from rollbook.match.events import Chosen, Opened, Ready, Resigned, Sealed, SeatLeft, SeatTaken
+from rollbook.rules.refusals import Fact
+
+
+class Why(StrEnum):
+    """Why a command is not carried out, where it is not for the rules of the game to say; clients learn it by name."""
+
+    MATCH_SEALED = "match_sealed"
+    NOT_STARTED = "not_started"
+    SEAT_UNKNOWN = "seat_unknown"
+    SEAT_TAKEN = "seat_taken"
+    SEATS_CLOSED = "seats_closed"
+    SEATS_NOT_CLOSED = "seats_not_closed"
+    NOT_SEATED = "not_seated"
+    NOT_YOUR_SEAT = "not_your_seat"
+    ALREADY_SEATED = "already_seated"
+    ALREADY_READY = "already_ready"
+    SEAT_FORFEITED = "seat_forfeited"
+    CLOSING_LINK_WRONG = "closing_link_wrong"
+    ENTROPY_COMMITMENT_LENGTH = "entropy_commitment_length"
+    ENTROPY_MISSING = "entropy_missing"
+    ENTROPY_DOES_NOT_FIT = "entropy_does_not_fit"
+    ENTROPY_LENGTH = "entropy_length"
+    NOT_YOUR_TURN = "not_your_turn"
+    POSITION_MISSING = "position_missing"
+    POSITION_MALFORMED = "position_malformed"
+    POSITION_BEHIND = "position_behind"
+    POSITION_AHEAD = "position_ahead"
+    POSITION_OTHER_LINK = "position_other_link"
+
+
+class Declined(Exception):
+    """A command that is not carried out; nothing has happened."""
+
+    def __init__(self, reason: Why, why: str, **facts: Fact) -> None:
+        """Keep the reason for programs and the sentence for people."""
+        super().__init__(reason, why)
+        self.reason = reason
+        self.why = why
+        self.facts = facts
+
+    def __str__(self) -> str:
+        """Say why."""
+        return self.why
+
+
+def position_ahead(position: Position, head: int) -> Declined:
+    """Declines a position beyond the end of the log."""
+    why = f"the log ends at event {head}, before event {position.sequence}"
+    return Declined(Why.POSITION_AHEAD, why, head=head)
+
+
+def position_behind(head: int) -> Declined:
+    """Declines a position that the log has gone beyond."""
+    return Declined(Why.POSITION_BEHIND, f"the log has gone on to event {head}", head=head)
+
+
+def position_of_another_log(position: Position, head: int) -> Declined:
+    """Declines a position whose link this log does not have there."""
+    return Declined(Why.POSITION_OTHER_LINK, f"event {position.sequence} has another link", head=head)
+
+
+class NotDue(Exception):
+    """It is too early, or too late, for what the service does of its own accord."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who asks for something, and when; the service itself has neither player nor request."""
+
+    now_ms: int
+    player: bytes = b""
+    """The salted reference to whoever asks."""
+    request: bytes = b""
+    """The hash of subject and request id."""
+
+
+# What players ask for. A seat is the one that the caller believes to have; `misplaced` is what is wrong with the
+# position that came along, which is said only after everything about seat and turn.
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMatch:
+    """Begin a match."""
+
+    origin: Origin
+    opened: Opened
+    secret: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSeat:
+    """Sit down, on a certain seat or on the first that is free."""
+
+    origin: Origin
+    seat: int | None = None
+    commitment: bytes = b""
+    misplaced: Declined | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveSeat:
+    """Get up again, before the seats are closed."""
+
+    origin: Origin
+    seat: int | None = None
+    misplaced: Declined | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GetReady:
+    """Reveal what the seat brought; behind the last seat's readiness the match starts."""
+
+    origin: Origin
+    closing_link: bytes
+    entropy: bytes = b""
+    seat: int | None = None
+    misplaced: Declined | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Choose for one's seat at a position. What cannot be read carries why, which only the seat awaited is told."""
+
+    origin: Origin
+    position: Position | Declined
+    choice: Any
+    """A choice of the game, or the `Invalid` that came of reading it."""
+    seat: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resign:
+    """Give up; the caretaker plays on, or the match is over."""
+
+    origin: Origin
+    seat: int | None = None
+    misplaced: Declined | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """Seal a match without a result, for an operator."""
+
+    origin: Origin
+    misplaced: Declined | None = None
+
+
+# What the service does of its own accord
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOut:
+    """End the wait for a seat whose time is out; its caretaker plays the rest of the turn in the same append."""
+
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Pardon:
+    """Charge nobody for the part of the wait in which the service was away."""
+
+    origin: Origin
+    away_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class AbortUnready:
+    """Seal a match whose seats were closed `ready_seconds` ago, naming the lowest seat that is not ready."""
+
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class SealLost:
+    """Seal a match whose log lacks a head that the service signed, with that head as evidence."""
+
+    origin: Origin
+    lost: Head
+
+
+Command: TypeAlias = (
+    TakeSeat | LeaveSeat | GetReady | Choose | Resign | Abort | TimeOut | Pardon | AbortUnready | SealLost
+)
+"""What can be asked of a match that there is."""
+
+
+def answers(logged: Logged, command: Command | OpenMatch) -> bool:  # noqa: PLR0911 - one for each kind
+    """Whether this event, the first that the command's request made, is what the command asks for.
+
+    If it is not, the request id has been used for something else.
+    """
+    event = logged.event
+    match command:
+        case OpenMatch():
+            return isinstance(event, Opened) and _same_match(event, command.opened)
+        case TakeSeat():
+            return (
+                isinstance(event, SeatTaken)
+                and command.seat in {None, event.seat}
+                and event.entropy_commitment == command.commitment
+            )
+        case LeaveSeat():
+            return isinstance(event, SeatLeft) and command.seat in {None, event.seat}
+        case GetReady():
+            return (
+                isinstance(event, Ready)
+                and command.seat in {None, event.seat}
+                and (event.entropy, event.closing_link) == (command.entropy, command.closing_link)
+            )
+        case Choose():
+            return isinstance(event, Chosen) and _same_choice(logged, event, command)
+        case Resign():
+            return isinstance(event, Resigned) and command.seat in {None, event.seat}
+        case Abort():
+            return isinstance(event, Sealed) and logged.request == command.origin.request
+        case TimeOut() | Pardon() | AbortUnready() | SealLost():
+            return False  # nobody sends these, so nobody sends them again
+
+
+def _same_match(event: Opened, asked: Opened) -> bool:
+    return (event.game, event.ruleset, event.options, event.terms, len(event.names)) == (
+        asked.game,
+        asked.ruleset,
+        asked.options,
+        asked.terms,
+        len(asked.names),
+    )
+
+
+def _same_choice(logged: Logged, event: Chosen[Any], command: Choose) -> bool:
+    """Chosen for this position, whatever it was charged."""
+    return (
+        command.position == Position(logged.sequence - 1, logged.previous)
+        and command.seat in {None, event.seat}
+        and replace(event, charged_ms=0) == Chosen(event.seat, command.choice)
+    )

@@ -1,0 +1,163 @@
+"""What a watcher is told, frame by frame, and the message that each frame is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, TypeAlias
+from weakref import WeakKeyDictionary
+
+from rollbook.match.chain import Position
+from rollbook.match.ledger import Ledger
+from rollbook.match.perspective import Visible
+from rollbook.rules.game import Perspective
+from rollbook.server.out.heads import Heads
+from rollbook.server.out.projection import (
+    clocks_message,
+    legal_message,
+    perspective_message,
+    projected,
+    revealed,
+    view_message,
+)
+from rollbook.v1.feed_pb2 import (
+    END_REASON_DRAINING,
+    END_REASON_MATCH_OVER,
+    END_REASON_PERSPECTIVE_CHANGED,
+    END_REASON_TOKEN_EXPIRED,
+    EndReason,
+    MatchFrame,
+)
+from rollbook.v1.table_pb2 import Position as PositionMessage
+
+
+class End(Enum):
+    """Why a feed ends."""
+
+    MATCH_OVER = "match_over"
+    TOKEN_EXPIRED = "token_expired"  # noqa: S105 - a reason
+    DRAINING = "draining"
+    PERSPECTIVE_CHANGED = "perspective_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """The first frame: with whose eyes, and from where the feed goes on."""
+
+    perspective: Perspective
+    position: Position
+    ledger: Ledger | None
+    """The match as far as it may be seen; none as long as nothing of it may."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Events:
+    """What has happened since the frame before; the ledger is the match after the last of them.
+
+    One of these is shared by all who are told the same, so that whoever writes it down need do so only once.
+    """
+
+    events: Sequence[Visible]
+    perspective: Perspective
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """There is nothing more at this moment."""
+
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class FellBehind:
+    """The watcher had caught up, and was too slow to stay so."""
+
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """Everything that the sealed match hid."""
+
+    log: Sequence[Visible]
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """Nothing has happened for a while."""
+
+    ledger: Ledger
+    delay_ms: int
+    """By how much the watcher's now is in the past."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last frame."""
+
+    reason: End
+    position: Position
+
+
+Frame: TypeAlias = Confirmed | Events | CaughtUp | FellBehind | Revealed | Beat | Ended
+
+_REASONS: Final[dict[End, EndReason.ValueType]] = {
+    End.MATCH_OVER: END_REASON_MATCH_OVER,
+    End.TOKEN_EXPIRED: END_REASON_TOKEN_EXPIRED,
+    End.DRAINING: END_REASON_DRAINING,
+    End.PERSPECTIVE_CHANGED: END_REASON_PERSPECTIVE_CHANGED,
+}
+
+
+class FrameMessages:
+    """Makes the messages that frames are, each once for everybody who is told the same."""
+
+    def __init__(self, heads: Heads, clock_ms: Callable[[], int]) -> None:
+        """Sign by these heads, and tell clocks by this one."""
+        self._heads = heads
+        self._clock_ms = clock_ms
+        self._made: WeakKeyDictionary[Events, MatchFrame] = WeakKeyDictionary()
+
+    def of(self, frame: Frame) -> MatchFrame:  # noqa: PLR0911 - one for each kind
+        """The message of a frame; do not change it."""
+        match frame:
+            case Confirmed(perspective, position, ledger):
+                return MatchFrame(
+                    confirmed=MatchFrame.Confirmed(
+                        perspective=perspective_message(perspective),
+                        position=_position(position),
+                        head=None if ledger is None else self._heads.of(ledger),
+                    )
+                )
+            case Events():
+                message = self._made.get(frame)
+                if message is None:
+                    message = self._made[frame] = self._events(frame)
+                return message
+            case CaughtUp(position):
+                return MatchFrame(caught_up=MatchFrame.CaughtUp(position=_position(position)))
+            case FellBehind(position):
+                return MatchFrame(fell_behind=MatchFrame.FellBehind(position=_position(position)))
+            case Revealed(log):
+                return MatchFrame(revealed=revealed(log))
+            case Beat(ledger, delay_ms):
+                clocks = clocks_message(ledger, self._clock_ms() - delay_ms)
+                return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._heads.of(ledger), clocks=clocks))
+            case Ended(reason, position):
+                return MatchFrame(ended=MatchFrame.Ended(reason=_REASONS[reason], position=_position(position)))
+
+    def _events(self, frame: Events) -> MatchFrame:
+        return MatchFrame(
+            events=MatchFrame.Events(
+                events=[projected(event, frame.perspective) for event in frame.events],
+                view=view_message(frame.ledger, frame.perspective),
+                legal=legal_message(frame.ledger, frame.perspective),
+                head=self._heads.of(frame.ledger),
+            )
+        )
+
+
+def _position(position: Position) -> PositionMessage:
+    return PositionMessage(sequence=position.sequence, link=position.link)

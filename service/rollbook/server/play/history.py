@@ -1,0 +1,73 @@
+"""Logs as the store has them: read page by page, and folded from their first event on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+from rollbook.match.chain import Entry, Position, genesis
+from rollbook.match.codec.envelope import Logged, read_bytes
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.ledger import Ledger
+from rollbook.match.perspective import Visible, visible
+from rollbook.rules.catalogue import RULESETS
+from rollbook.server.failures import RulesetUnknown
+from rollbook.storage.port import Log
+from rollbook.v1.events_pb2 import Event
+
+PAGE: Final = 1_000
+"""Entries that are read at once."""
+
+
+async def pages(log: Log, match_id: str, after: int = 0) -> AsyncIterator[list[Entry]]:
+    """Everything behind an event; the last page is shorter than the others, and may be empty."""
+    while True:
+        entries = await log.read(match_id, after, PAGE)
+        yield entries
+        if len(entries) < PAGE:
+            return
+        after += len(entries)
+
+
+class History:
+    """A log as far as it has been folded: the ledger behind its last event, and, if they are kept, the events."""
+
+    def __init__(self, match_id: str, ledger: Ledger | None = None, *, keeps_events: bool = False) -> None:
+        """Begin behind this ledger, which stays as it is, or before event 1."""
+        self.match_id = match_id
+        self.ledger = None if ledger is None else ledger.copy()
+        self.events: list[Visible] = []
+        self._keeps_events = keeps_events
+
+    @property
+    def sequence(self) -> int:
+        """The number of the last event; 0 if there is none yet."""
+        return self.head.sequence
+
+    @property
+    def head(self) -> Position:
+        """Behind the last event; before event 1 if there is none yet."""
+        return Position(0, genesis(self.match_id)) if self.ledger is None else self.ledger.head
+
+    def read(self, entry: Entry) -> Logged:
+        """The event of the next entry, which has yet to be taken; Unreadable if it is none."""
+        if self.ledger is not None:
+            return read_bytes(entry.event, entry.private, self.ledger.game)
+        try:
+            return read_bytes(entry.event, entry.private, match_id=self.match_id)
+        except Unreadable:
+            opened = Event.FromString(entry.event).opened
+            if (opened.game, opened.ruleset) in {(game.name, game.version) for game in RULESETS}:
+                raise
+            raise RulesetUnknown("this server does not have the ruleset of the match") from None
+
+    def take(self, logged: Logged) -> None:
+        """Take the next event; Misplaced, or the game's refusal, if it is not the next."""
+        if self.ledger is None:
+            self.ledger = Ledger(logged)
+            event = Visible(logged)
+        else:
+            event = visible(self.ledger.match, logged)
+            self.ledger.take(logged)
+        if self._keeps_events:
+            self.events.append(event)

@@ -1,0 +1,122 @@
+"""Play: a stream on which a client has several choices in flight, each for a position that it foresees.
+
+Choices are taken one after the other, so nothing more is read while one is under way, and gRPC's own window is what a
+client can have in flight. What concerns the stream itself is raised and ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Final
+
+import grpc
+
+from rollbook.identity.refusals import TokenReason, TokenRefused
+from rollbook.identity.tokens import Subject
+from rollbook.match.chain import Position
+from rollbook.match.commands import Declined
+from rollbook.server.access import Callers, Sight, Sights, check_request_id
+from rollbook.server.out.heads import Heads
+from rollbook.server.out.projection import made_message
+from rollbook.server.play.commands import Commands, position_of
+from rollbook.server.play.matches import Answer
+from rollbook.server.rpc.errors import Refusal, play_refusal, refusal_of
+from rollbook.server.rpc.location import Asked, Locator
+from rollbook.v1 import match_pb2 as proto
+
+LONGEST_REQUEST_ID: Final = 64
+_ENDS_THE_STREAM: Final = {
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.NOT_FOUND,
+    grpc.StatusCode.DATA_LOSS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plays:
+    """Streams of choices, of whoever asks for one."""
+
+    callers: Callers
+    sights: Sights
+    commands: Commands
+    heads: Heads
+    locator: Locator
+    count_refusal: Callable[[str], None]
+
+    async def play(
+        self, caller: Subject, requests: AsyncIterator[proto.PlayRequest]
+    ) -> AsyncGenerator[proto.PlayResponse, None]:
+        """Answer every request, in order."""
+        stream = PlayStream(self, caller)
+        async for request in requests:
+            yield await stream.answer(request)
+
+
+class PlayStream:
+    """What one stream remembers: its match, how many refusals it has sent, and where its last choice led."""
+
+    def __init__(self, plays: Plays, caller: Subject) -> None:
+        """Begin before the first request."""
+        self._with = plays
+        self._caller = caller
+        self._match_id = ""
+        self._refusals = 0
+        self._leads_to: Position | None = None
+        """The position behind the last choice; none if there was none, or if it was refused."""
+
+    async def answer(self, request: proto.PlayRequest) -> proto.PlayResponse:
+        """The one answer to a request; what ends the stream is raised."""
+        if self._with.callers.has_expired(self._caller):
+            raise TokenRefused(TokenReason.EXPIRED, "the token has expired")
+        if not self._match_id:
+            await self._begin(request.match_id)
+        request_id = request.request_id[:LONGEST_REQUEST_ID]
+        try:
+            sight, answer = await self._chosen(request)
+        except Exception as error:  # noqa: BLE001 - what is no refusal is raised again
+            refusal = await self._refusal(error, request)
+            self._leads_to = None
+            self._with.count_refusal(refusal.reason)
+            if refusal.reason != "SKIPPED":
+                self._refusals += 1
+            return proto.PlayResponse(request_id=request_id, refused=play_refusal(refusal))
+        self._leads_to = answer.leads_to
+        head = None if request.outcomes_only else self._with.heads.of(answer.ledger, answer.leads_to)
+        made = made_message(answer.made, sight.perspective_on(answer.ledger), head)
+        return proto.PlayResponse(request_id=request_id, made=made)
+
+    async def _begin(self, match_id: str) -> None:
+        if not match_id:
+            raise Refusal("OTHER_MATCH_IN_PLAY", "the first request of a stream names its match")
+        await self._with.sights.now(self._caller, match_id)
+        self._match_id = match_id
+
+    async def _chosen(self, request: proto.PlayRequest) -> tuple[Sight, Answer]:
+        if request.match_id not in {"", self._match_id}:
+            raise Refusal("OTHER_MATCH_IN_PLAY", "a stream is for one match")
+        if request.refusals_seen > self._refusals:
+            facts = {"refusals": self._refusals}
+            raise Refusal("REFUSALS_SEEN_WRONG", "more refusals were seen than this stream has sent", facts)
+        if request.refusals_seen < self._refusals:
+            raise Refusal("SKIPPED", "a choice before this one was refused, so this one was not looked at")
+        check_request_id(request.request_id)
+        self._with.callers.count(self._caller)
+        sight = await self._with.sights.known(self._caller, self._match_id, request.request_id)
+        return sight, await self._with.commands.choose(sight, request, self._position(request))
+
+    def _position(self, request: proto.PlayRequest) -> Position | Declined:
+        """The position that is answered; a link may be left out that follows from the choice before."""
+        leads_to = self._leads_to
+        if leads_to is None or not request.HasField("position") or request.position.link:
+            return position_of(request)
+        foreseen = request.position.sequence == leads_to.sequence
+        return leads_to if foreseen else Position(request.position.sequence, b"")
+
+    async def _refusal(self, error: Exception, request: proto.PlayRequest) -> Refusal:
+        asked = Asked(self._caller, self._match_id, request.position, request_id=request.request_id)
+        error = await self._with.locator.located(asked, error)
+        refusal = refusal_of(error)
+        if refusal is None or refusal.code in _ENDS_THE_STREAM:
+            raise error
+        return refusal

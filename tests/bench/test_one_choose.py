@@ -1,0 +1,18 @@
+"""A choice is folded once and read back never, and does not come to pass through more and more of the service."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.bench.one_choose import passed
+
+MOST_MODULES = 42
+MOST_CALLS = 315
+
+
+def test_one_choose_is_folded_once_and_read_back_never() -> None:
+    """With a watcher whose frame is made of the same fold; both bounds are what was reached, and only ever go down."""
+    found, _ = asyncio.run(passed())
+    assert (1.0, 0) == (found.folds, found.parses)
+    assert found.modules <= MOST_MODULES
+    assert found.calls <= MOST_CALLS

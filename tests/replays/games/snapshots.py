@@ -1,0 +1,67 @@
+"""The boards in `snapshots/`, to be looked at: `python -m tests.replays.games.snapshots` remakes them.
+
+Boards of a small and of a large screen, as a seat sees them, and for every game the table half-way and at the end on a
+page, as everybody saw it. Read what has changed before it is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.game import Watcher
+from rollbook.rules.options import OptionValue
+from rollbook_replays.games import presentation
+from rollbook_replays.games.blocks import Room
+from rollbook_replays.history import look
+from rollbook_replays.narration import draw_board
+from rollbook_replays.text import plain
+from tests.replays.games.stage import match_at, seated
+from tests.replays.replaying import recorded
+
+FOLDER: Final = Path(__file__).parent / "snapshots"
+SMALL: Final = Room(80, 14)
+LARGE: Final = Room(96, 22)
+
+
+def board(  # noqa: PLR0917 - what is on a picture
+    game: str, seats: int, part: float, seat: int, language: str, room: Room, **options: OptionValue
+) -> str:
+    """A board after a part of a match, as one of the seats sees it."""
+    match = match_at(part, game, seats, options)
+    return plain(presentation(game).board(match.game.view(match.state, seat), seated(match, seat, language), room))
+
+
+def page(game: str) -> str:
+    """The boards of one match as `rollbook show` draws them."""
+    seen = look(recorded(game, CURRENT[game].seats[-1]), Watcher.PUBLIC)
+    boards = [
+        f"After event {at}\n\n{plain(draw_board(seen.at(at), seen.eyes))}" for at in (seen.count // 2, seen.count)
+    ]
+    return "\n\n".join(boards)
+
+
+SNAPSHOTS: Final[Mapping[str, Callable[[], str]]] = {
+    "cant_stop-three": partial(board, "cant_stop", 3, 0.3, 0, "en", SMALL),
+    "cant_stop-four-runners": partial(board, "cant_stop", 4, 0.55, 1, "de", SMALL),
+    "raffzahn-three": partial(board, "raffzahn", 3, 0.3, 0, "en", SMALL),
+    "raffzahn-six-announced": partial(board, "raffzahn", 6, 0.6, 2, "de", SMALL, announce=True),
+    "raffzahn-large": partial(board, "raffzahn", 4, 0.4, 1, "de", LARGE),
+    "wuerfelzoo-two": partial(board, "wuerfelzoo", 2, 0.5, 0, "en", SMALL),
+    "wuerfelzoo-five": partial(board, "wuerfelzoo", 5, 0.2, 3, "de", SMALL, rounds_to=30),
+    "wuerfelzoo-large": partial(board, "wuerfelzoo", 5, 0.2, 3, "en", LARGE),
+    "allie_gator-hand": partial(board, "allie_gator", 4, 0.3, 2, "de", SMALL),
+    "allie_gator-five": partial(board, "allie_gator", 5, 0.6, 0, "en", SMALL),
+    "allie_gator-large": partial(board, "allie_gator", 3, 0.6, 0, "de", LARGE),
+    **{f"page-{game}": partial(page, game) for game in CURRENT},
+}
+
+
+if __name__ == "__main__":
+    for old in FOLDER.glob("*.txt"):
+        old.unlink()
+    for name, snapshot in SNAPSHOTS.items():
+        (FOLDER / f"{name}.txt").write_text(snapshot(), encoding="utf-8", newline="\n")

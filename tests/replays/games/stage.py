@@ -1,0 +1,64 @@
+"""Matches between bots, to be shown at any of their moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rollbook.match.events import Event
+from rollbook.match.fold import Match
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import find
+from rollbook.rules.game import Perspective, ToChoose
+from rollbook.rules.options import OptionValue
+from rollbook_replays.games import presentation
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
+from rollbook_replays.narration import seating_of
+
+Given = Mapping[str, OptionValue]
+
+
+def simulation(name: str, seats: int | None = None, options: Given | None = None, seed: int = 7) -> Simulation:
+    """A match of this game, of as few seats as it takes."""
+    game = find(name)
+    return Simulation(game, dict(options or {}), seats or game.seats[0], seed, 0)
+
+
+def after_each_event(
+    name: str, seats: int | None = None, options: Given | None = None, seed: int = 7
+) -> Iterator[tuple[int, Event, Match]]:
+    """Every event but the first, with the match that has taken it; the next one changes the match."""
+    played = simulation(name, seats, options, seed)
+    for sequence, event in played.events():
+        yield sequence, event, played.match
+
+
+def match_at(part: float, name: str, seats: int, options: Given | None = None) -> Match:
+    """The match after this part of its events."""
+    length = simulation(name, seats, options).match.sequence + sum(1 for _ in after_each_event(name, seats, options))
+    for sequence, _, match in after_each_event(name, seats, options):
+        if sequence == int(length * part):
+            return match
+    raise AssertionError(part)
+
+
+def choosing(
+    name: str, seats: int | None = None, options: Given | None = None, seed: int = 7
+) -> Iterator[tuple[int, Match]]:
+    """Every moment at which a seat is to choose, with that seat."""
+    for _, _, match in after_each_event(name, seats, options, seed):
+        if match.started and match.sealed is None and isinstance(match.awaited, ToChoose):
+            yield match.awaited.seat, match
+
+
+def seated(match: Match, eyes: Perspective | None = None, language: str = "en") -> Seating:
+    """Who sits there, for these eyes."""
+    return seating_of(match.game, match.opened, eyes, Words(language))
+
+
+def menu_of(match: Match, seat: int, language: str = "en") -> Any:
+    """What the seat is offered."""
+    game = match.game
+    view, legal = game.view(match.state, seat), game.legal(match.state)
+    return presentation(game.name).menu(view, legal, seated(match, seat, language))

@@ -1,0 +1,96 @@
+"""The boards as they look, and that they stay inside the room that there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.raffzahn import Row
+from rollbook_replays.games import presentation
+from rollbook_replays.games.blocks import Block, Room, breadth
+from rollbook_replays.games.seats import sign
+from rollbook_replays.narration import draw_board
+from rollbook_replays.text import WIDTH, plain
+from tests.replays.games.snapshots import FOLDER, SNAPSHOTS
+from tests.replays.games.stage import after_each_event, match_at, seated
+
+SMALL = Room(80, 14)
+
+
+def boards(game: str, seats: int, language: str) -> list[Block]:
+    """The boards of a whole match as its first seat sees them."""
+    return [
+        presentation(game).board(match.game.view(match.state, 0), seated(match, 0, language), SMALL)
+        for sequence, _, match in after_each_event(game, seats)
+        if sequence % 3 == 0
+    ]
+
+
+@pytest.mark.parametrize("name", SNAPSHOTS)
+def test_a_board_looks_as_it_did(name: str) -> None:
+    """What a person sees changes only when somebody wants it to, and has looked at the change."""
+    kept = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    assert kept == SNAPSHOTS[name](), "python -m tests.replays.games.snapshots makes them anew"
+
+
+def test_no_snapshot_is_of_nothing() -> None:
+    """A snapshot that no test looks at is a promise that nobody keeps."""
+    assert sorted(SNAPSHOTS) == sorted(path.stem for path in FOLDER.glob("*.txt"))
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("game", CURRENT)
+def test_a_board_is_never_wider_than_its_room(game: str, language: str) -> None:
+    """At 80 columns nothing is cut off at the side, at any moment, with the most seats and long words."""
+    for lines in boards(game, CURRENT[game].seats[-1], language):
+        assert breadth(lines) <= SMALL.width, plain(lines)
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_a_page_is_never_wider_than_80_columns(game: str) -> None:
+    """Where there is any number of lines more is shown, and still nothing is cut off at the side."""
+    for sequence, _, match in after_each_event(game, CURRENT[game].seats[-1]):
+        if sequence % 5 == 0:
+            lines = draw_board(match, 0)
+            assert breadth(lines) <= WIDTH, plain(lines)
+
+
+def test_a_seat_with_most_of_the_tiles_has_them_in_several_lines() -> None:
+    """Nothing says that tiles are shared out evenly; all of them stay to be seen."""
+    match = match_at(0.1, "raffzahn", 3)
+    view: Any = match.game.view(match.state, 0)
+    rich = Row(tuple(range(1, 21)), tuple(range(21, 36)), 99)
+    lines = presentation("raffzahn").board(replace(view, rows=(rich, *view.rows[1:])), seated(match, 0), SMALL)
+    assert breadth(lines) <= SMALL.width
+    assert all(f"[{tile}]" in plain(lines) for tile in range(21, 36))
+
+
+def test_an_announced_tile_is_marked_wherever_it_lies() -> None:
+    """Everybody has to see what was announced, also without colours."""
+    match = match_at(0.3, "raffzahn", 4, {"announce": True})
+    view: Any = match.game.view(match.state, 0)
+    for tile in (view.middle[0], next(row.open_tiles[0] for row in view.rows if row.open_tiles)):
+        lines = presentation("raffzahn").board(replace(view, announced=tile), seated(match, 0), SMALL)
+        assert plain(lines).count(f"»{tile}«") == 1
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("game", CURRENT)
+def test_a_board_mostly_fits_into_14_lines(game: str, seats: int) -> None:
+    """On a screen of 80 by 24 a board is seen whole from its first event to its last in nearly all of its moments."""
+    if seats not in CURRENT[game].seats:
+        return
+    heights = [len(lines) for lines in boards(game, seats, "de")]
+    assert sum(height > SMALL.height for height in heights) <= len(heights) // 5, heights
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_a_board_can_be_read_without_colours(game: str) -> None:
+    """Every seat has a sign of its own on the board, so that colours only help."""
+    match = match_at(0.9, game, CURRENT[game].seats[0])
+    text = plain(presentation(game).board(match.game.view(match.state, 0), seated(match, 0), SMALL))
+    for seat in CURRENT[game].seats[:1]:
+        assert sign(seat - 1) in text

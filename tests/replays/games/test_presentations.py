@@ -1,0 +1,130 @@
+"""What holds for the presentation of every game, and for a game that has none."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import rollbook_clients.terminal
+import rollbook_replays
+from rollbook.match.fold import Match
+from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.game import Watcher
+from rollbook_replays import narration
+from rollbook_replays.games import GROUP, presentation
+from rollbook_replays.games.blocks import Room
+from rollbook_replays.games.plain import PLAIN
+from rollbook_replays.games.presentation import Moment, Presentation
+from rollbook_replays.renderers import LOOKS, coloured, look_of
+from rollbook_replays.text import Text, plain
+from tests.replays.games.stage import after_each_event, choosing, match_at, seated, simulation
+
+SHARED = [
+    *Path(rollbook_replays.__path__[0]).rglob("*.py"),
+    *Path(rollbook_clients.terminal.__path__[0]).rglob("*.py"),
+]
+EXAMPLES = {"manifest.py"}
+"""What names a game in an example of its docstring."""
+
+
+def drawn_at(match: Match, seat: int) -> list[Text]:
+    """All text of a moment: the board, the menu's pieces, and the story of a legal choice."""
+    shown, seating = presentation(match.game.name), seated(match, seat)
+    view = match.game.view(match.state, seat)
+    told = shown.story(match.game.caretaker(match.state), Moment(seat, view), seating)
+    return [*shown.board(view, seating, Room(80, 14)), *(line.text for line in told)]
+
+
+def test_every_game_has_a_presentation() -> None:
+    """They are found as those of other packages are, and are no fallbacks."""
+    assert set(CURRENT) == {point.name for point in entry_points(group=GROUP)}
+    assert all(isinstance(presentation(game), Presentation) for game in CURRENT)
+    assert not any(presentation(game) is PLAIN for game in CURRENT)
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_a_presentation_loads_nothing_that_draws_or_sends(game: str) -> None:
+    """Text is made without knowing where it will stand: no terminal, no network, no store, not even messages."""
+    point = next(iter(entry_points(group=GROUP, name=game)))
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys, {point.module}\nprint(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "rollbook_replays" in loaded
+    assert set() == loaded & {"rich", "textual", "grpc", "redis", "google", "rollbook_clients"}
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_a_presentation_is_pure(game: str) -> None:
+    """The same view gives the same text, however often it is asked, and the state stays as it is."""
+    seat, match = next(choosing(game))
+    before = match.game.copy(match.state)
+    assert drawn_at(match, seat) == drawn_at(match, seat)
+    assert before == match.state
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_every_style_has_a_look(game: str) -> None:
+    """A style that nobody knows is a typing error: it would be drawn like plain text."""
+    known = set(LOOKS) | set(presentation(game).palette)
+    used = set()
+    for number, (seat, match) in enumerate(choosing(game, CURRENT[game].seats[-1])):
+        if number % 5 == 0:
+            used |= {word for line in drawn_at(match, seat) for _, style in line.spans for word in style.split()}
+    assert set() == used - known
+    assert all(look_of(style, presentation(game).palette) for style in known)
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_colours_change_nothing_but_colours(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands in a file stands on a terminal as well, in the same columns."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    match = match_at(0.5, game, CURRENT[game].seats[-1])
+    lines = narration.draw_board(match, 0)
+    in_colour = coloured(lines, presentation(game).palette)
+    assert "\x1b[" in in_colour
+    without = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", in_colour).splitlines()]
+    assert plain(lines).splitlines() == without
+
+
+def test_a_game_without_a_presentation_is_shown_plainly() -> None:
+    """Whoever installs a game without one can still look at it."""
+    assert PLAIN is presentation("a game that nobody has made")
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_the_plain_presentation_shows_any_game(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fields of views, names of moves, all choices: enough to follow, and no crash at any moment."""
+    monkeypatch.setattr(narration, "presentation", lambda _: PLAIN)
+    played = simulation(game)
+    told = plain(narration.tell(played.header, played.events()))
+    assert "\n1. " in told
+    assert all(name in told for name in ("Anna: ", "Tom: ", " starts\n"))
+    for sequence, _, match in after_each_event(game):
+        if sequence % 25 == 0:
+            board = plain(narration.draw_board(match, Watcher.PUBLIC))
+            assert "places (" in board
+    seat, match = next(choosing(game))
+    legal = match.game.legal(match.state)
+    entries = PLAIN.menu(match.game.view(match.state, seat), legal, seated(match, seat))
+    assert isinstance(entries, tuple)
+    assert all(entry.label and entry.choice in legal for entry in entries)
+
+
+@pytest.mark.parametrize("path", SHARED, ids=lambda path: path.name)
+def test_no_shared_module_names_a_game(path: Path) -> None:
+    """A fifth game is drawn and played without a change to any of these."""
+    if path.parent.name in CURRENT or path.name in EXAMPLES:
+        return
+    text = path.read_text(encoding="utf-8").lower()
+    names = {*CURRENT, *(game.title.lower() for game in CURRENT.values())}
+    assert set() == {name for name in names if name in text}

@@ -1,0 +1,169 @@
+"""Matches in words: whose move is whose, what it came to, and what a pair of eyes may read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rollbook.match.events import Chosen, Event, Happened, Sealed
+from rollbook.match.fold import Match
+from rollbook.match.perspective import as_seen
+from rollbook.rules.allie_gator import Drawn, Stolen
+from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.chance import FirstSeat
+from rollbook.rules.game import Perspective, Watcher
+from rollbook_replays.games.presentation import Told
+from rollbook_replays.games.seats import SIGNS
+from rollbook_replays.narration import Narrator
+from tests.replays.games.stage import Given, seated, simulation
+
+
+def told(  # noqa: PLR0917 - what a match and its reader are
+    game: str,
+    seats: int | None = None,
+    options: Given | None = None,
+    seed: int = 7,
+    eyes: Perspective = Watcher.JUDGE,
+    language: str = "en",
+) -> Iterator[tuple[Event, list[Told], Match, Match]]:
+    """Every event as these eyes see it, its lines, and the match before and after it."""
+    played = simulation(game, seats, options, seed)
+    before = played.match.copy()
+    seating = seated(before, None, language)
+    narrator = Narrator(before.game, before.opened)
+    for _, event in played.events():
+        after = played.match.copy()
+        seen = as_seen(before, event, eyes)
+        yield seen, narrator.tell(seen, seating), before, after
+        before = after
+
+
+def words_of(lines: list[Told]) -> list[str]:
+    """What is read."""
+    return [line.text.plain for line in lines]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("game", CURRENT)
+def test_every_event_of_a_match_is_told_and_the_places_come_last(game: str, language: str) -> None:
+    """Also in a short account, which leaves out only what the line behind it says as well."""
+    lines: list[str] = []
+    for event, said, _, after in told(game, language=language):
+        assert said
+        assert all(line.text.plain.strip() for line in said)
+        lines += words_of(said)
+        if isinstance(event, Sealed):
+            assert event.places is not None
+            first = event.places.index(1)
+            assert f"1. {SIGNS[first]} {after.opened.names[first]}" == lines[-len(event.places)]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("game", CURRENT)
+def test_every_kind_of_move_is_told_in_both_languages(game: str, language: str) -> None:
+    """A move without words would end a program in the middle of a match."""
+    kinds = {*CURRENT[game].choices.values(), *CURRENT[game].outcomes.values()}
+    for options in (
+        {},
+        {option.name: option.values[-1] for option in CURRENT[game].options if option.values[-1] is True},
+    ):
+        for seed in range(4):
+            if not kinds:
+                break
+            for event, said, _, _ in told(game, None, options, seed, language=language):
+                if isinstance(event, Happened | Chosen):
+                    assert said
+                    kinds.discard(type(event.outcome if isinstance(event, Happened) else event.choice))
+    assert set() == kinds
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("game", "seats", "options"),
+    [
+        ("cant_stop", 2, {}),
+        ("cant_stop", 4, {"hasty": True}),
+        ("raffzahn", 3, {}),
+        ("raffzahn", 4, {"announce": True}),
+        ("raffzahn", 3, {"announce": True, "edition": "original"}),
+    ],
+    ids=str,
+)
+def test_a_throw_is_told_of_the_seat_that_the_rules_say_threw(
+    game: str, seats: int, options: dict[str, Any], seed: int
+) -> None:
+    """Throws do not say whose they are; the fold knows it, through busts, own hits and extra turns."""
+    thrown = 0
+    for event, lines, before, _ in told(game, seats, options, seed):
+        if isinstance(event, Happened) and not isinstance(event.outcome, FirstSeat):
+            assert {SIGNS[before.state.seat]} == {line[0] for line in words_of(lines)}
+            thrown += 1
+    assert thrown > 30
+
+
+def test_dice_of_wuerfelzoo_are_thrown_by_whoever_drew_them() -> None:
+    """A squirrel makes another seat draw, and the bear of one seat throws a die of another again."""
+    whose = Counter[str]()
+    for event, lines, before, _ in told("wuerfelzoo", 4, {"rounds_to": 30}):
+        if isinstance(event, Happened) and before.state.stage == 2:
+            assert words_of(lines)[0].startswith(SIGNS[before.state.drawer])
+            whose["own" if before.state.drawer == before.state.seat else "other"] += 1
+    assert whose["other"] > 3
+
+
+def test_a_bust_of_cants_stop_is_told_with_the_throw() -> None:
+    """Exactly where the rules say that another seat is on turn after a throw."""
+    busts = 0
+    for event, lines, before, after in told("cant_stop", 3):
+        if isinstance(event, Happened) and not isinstance(event.outcome, FirstSeat):
+            assert (before.state.seat != after.state.seat) == ("is bust!" in words_of(lines)[-1])
+            busts += before.state.seat != after.state.seat
+    assert busts > 3
+
+
+def test_own_hits_and_losses_of_raffzahn_are_told_apart() -> None:
+    """What a throw does by itself is told as what it is: the tile turned up, the tile gone, or everything lost."""
+    found = Counter[str]()
+    for seed in range(8):
+        if len(found) == 4:
+            break
+        for event, lines, before, after in told("raffzahn", 5, seed=seed):
+            said = words_of(lines)[-1]
+            seat = before.state.seat
+            found.update(key for key in ("turned face up", "leaves the game", "costs all", "misses") if key in said)
+            if "costs all tiles" in said:
+                assert (0, 0) == (after.state.open_tiles[seat], after.state.safe_tiles[seat])
+            view = before.game.view
+            gone = set(view(after.state, 0).out) - set(view(before.state, 0).out)  # type: ignore[attr-defined]  # of any game
+            if gone and isinstance(event, Happened):
+                assert "leaves the game" in said or "costs all tiles" in said
+            if isinstance(event, Happened) and before.started and after.state.seat != seat and len(lines) == 1:
+                assert "rotten tooth" in said or "starts" in said
+    assert 4 == len(found), found
+
+
+@pytest.mark.parametrize("eyes", [0, 1, 2, Watcher.PUBLIC], ids=str)
+def test_a_story_tells_hidden_cards_to_those_who_saw_them_alone(eyes: Perspective) -> None:
+    """The words are made from what these eyes saw, and must not say more."""
+    counted = 0
+    everything = [words_of(lines) for _, lines, _, _ in told("allie_gator", 3)]
+    for (event, lines, _, _), known in zip(told("allie_gator", 3, eyes=eyes), everything, strict=True):
+        outcome = event.outcome if isinstance(event, Happened) else None
+        if isinstance(outcome, Drawn):
+            assert (words_of(lines) == known) == (eyes == outcome.seat)
+            counted += any("draws 5 cards" in line for line in words_of(lines))
+    assert counted
+
+
+def test_a_story_goes_on_behind_what_is_hidden() -> None:
+    """Whoever may not see a card still reads who stole it and from whom, and who played what."""
+    for (event, lines, before, _), (_, known, _, _) in zip(
+        told("allie_gator", 3, eyes=Watcher.PUBLIC), told("allie_gator", 3), strict=True
+    ):
+        if isinstance(event, Chosen):
+            assert words_of(lines) == words_of(known)
+        elif isinstance(event, Happened) and isinstance(event.outcome, Stolen):
+            assert [f"{SIGNS[before.state.seat]} The card stays hidden"] == words_of(lines)

@@ -1,0 +1,108 @@
+"""The words of each game: both languages say the same things, and everything that is said has a text."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from rollbook.rules.catalogue import CURRENT
+from rollbook_clients.terminal.language import TEXTS as TERMINAL
+from rollbook_replays.games import presentation
+from rollbook_replays.games.options import differing, option_name, option_value
+from rollbook_replays.games.words import SHARED, Texts, Words
+
+TABLES: dict[str, Texts] = {"shared": SHARED} | {game: presentation(game).texts for game in CURRENT}
+CALLED = re.compile(
+    r'''(?:words(?:\.count)?|line)\((?:\s*seat, |\s*move\.seat, |\s*moment\.seat, )?\s*f?"([a-z_0-9.{}]+)"'''
+)
+
+
+def facts_of(text: str) -> set[str]:
+    """What the text names in braces."""
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def sources(table: str) -> str:
+    """The code that says these words."""
+    module = import_module(f"rollbook_replays.games.{table}" if table in CURRENT else "rollbook_replays.games")
+    folder = Path(str(module.__file__)).parent
+    files = sorted(folder.glob("*.py") if table in CURRENT else chain(folder.glob("*.py"), folder.parent.glob("*.py")))
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.stem not in {"texts", "words"})
+    return text.replace("'", '"')
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_both_languages_have_the_same_keys_in_the_same_order_with_the_same_facts(table: str) -> None:
+    """A sentence that one language lacks, or a fact, would end a program in the middle of a match."""
+    assert ["en", "de"] == list(TABLES[table])
+    english, german = TABLES[table].values()
+    assert list(english) == list(german)
+    for key, text in english.items():
+        assert facts_of(text) == facts_of(german[key]), key
+        assert text.strip()
+        assert german[key].strip()
+
+
+@pytest.mark.parametrize("game", CURRENT)
+def test_no_game_says_with_a_key_what_others_say_with_it(game: str) -> None:
+    """The words of a game stand beside the shared ones and those of the terminal, and must not replace any."""
+    assert set() == set(TABLES[game]["en"]) & (set(SHARED["en"]) | set(TERMINAL["en"]))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_key_that_is_named_has_a_text(table: str) -> None:
+    """Keys are plain strings, so only a test finds the one that was mistyped."""
+    known = {*TABLES[table]["en"], *SHARED["en"]}
+    named = {key for key in CALLED.findall(sources(table)) if "{" not in key}
+    assert named
+    assert set() == {key for key in named if key not in known and f"{key}.one" not in known}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_text_is_there_for_nothing(table: str) -> None:
+    """Every key is named in the sources, or belongs to a family whose beginning is."""
+    found = sources(table) + (sources("shared") if table != "shared" else "".join(map(sources, CURRENT)))
+    families = set(re.findall(r'f"([a-z_]+\.(?:[a-z_]+\.)*)\{', found))
+    endings = re.findall(r'f"\{\w+\}((?:\.[a-z]+)+)"', found)
+    unused = [
+        key
+        for key in TABLES[table]["en"]
+        if f'"{key}"' not in found
+        and f'"{key.rpartition(".")[0]}"' not in found
+        and not any(key.startswith(family) for family in families)
+        and not any(key.endswith(ending) for ending in endings)
+        and key != "help"
+    ]
+    assert [] == unused
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("game", CURRENT)
+def test_every_option_and_every_value_has_words_and_help_is_there(game: str, language: str) -> None:
+    """Who opens a match reads words, not the names of fields."""
+    words = Words(language, presentation(game).texts)
+    rules = CURRENT[game]
+    usual = {option.name: option.default for option in rules.options}
+    assert [] == differing(rules, usual, words)
+    for option in rules.options:
+        assert option_name(option, words) == words(f"option.{option.name}")
+        other = option.values[-1]
+        if isinstance(other, str):
+            assert {words(f"option.{option.name}.{value}") for value in option.values} == {
+                option_value(option, value, words) for value in option.values
+            }
+        (said,) = differing(rules, {**usual, option.name: other}, words)
+        assert said != f"{option.name} {other}"
+        assert isinstance(other, bool | str) or str(other) in said
+    assert len(words("help").split()) > 30
+
+
+def test_an_unknown_language_is_english() -> None:
+    """Better English than nothing, also where a game has no words in the language."""
+    assert "en" == Words("tlh").language
+    assert "Hello" == Words("de", {"en": {"greeting": "Hello"}})("greeting")
