@@ -19,19 +19,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.message import Message
 
 from rollbook.identity.service_keys import SigningKey
-from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
+from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import Entry
+from rollbook.match.heads import HeadKeys
 from rollbook.replay_file.key_lines import key_id
+from rollbook.server.app import Given, Parts
 from rollbook.server.archive_index import ArchiveIndex
-from rollbook.server.archivist import Archivist
 from rollbook.server.finished import Finished
 from rollbook.server.limits import Limits
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.rpc.errors import Refusal, detail_of, refusal_of
-from rollbook.server.rpc.feed import FeedServicer
-from rollbook.server.rpc.match import MatchService
-from rollbook.server.service import Service
-from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.v1.refusals_pb2 import RefusalDetail
 from tests.sim.clock import Clock
@@ -119,7 +116,7 @@ class Process:
         self._connect = connect
         self._draw_secret = secret
         self._tasks: dict[asyncio.Task[Any], None] = {}
-        self._servicers: dict[str, Any] = {}
+        self._servicers: tuple[object, ...] = ()
         self._context = contextvars.Context()
         self._died: asyncio.Future[None]
 
@@ -141,7 +138,7 @@ class Process:
         if not self.is_up:
             return
         self.is_up = False
-        self._servicers = {}
+        self._servicers = ()
         self._died.set_result(None)
         for task in tuple(self._tasks):
             task.cancel()
@@ -181,25 +178,23 @@ class Process:
         finished = Finished(log, ArchiveIndex(Path(":memory:")))
         own = TrustedIssuer(OWN_ISSUER, TOKEN_KEY.published, frozenset(Role))
         metrics = Metrics()
-        service = Service(
-            log=MeasuredLog(log, metrics),
-            metrics=metrics,
-            head_key=HEAD_KEY.private,
-            head_key_id=HEAD_KEY.key_id,
-            published_head_keys=HEAD_KEY.published,
-            replay_key=REPLAY_KEY,
-            service_key=SERVICE_KEY,
-            verifier=Verifier([own], self.clock.seconds),
-            clock_ms=self.clock.ms,
-            guest_issuer=Issuer(TOKEN_KEY.private),
-            draw_secret=self._draw_secret,
-            limits=PLENTY,
-            finished=finished,
+        parts = Parts(
+            Given(
+                log=MeasuredLog(log, metrics),
+                metrics=metrics,
+                head_keys=HeadKeys(HEAD_KEY.private, HEAD_KEY.key_id, HEAD_KEY.published),
+                replay_key=REPLAY_KEY,
+                service_key=SERVICE_KEY,
+                verifier=Verifier([own], self.clock.seconds),
+                clock_ms=self.clock.ms,
+                draw_secret=self._draw_secret,
+                limits=PLENTY,
+                finished=finished,
+            )
         )
-        self._servicers = {"Match": MatchService(service), "Feed": FeedServicer(service)}
-        Sweeper(service).start()
-        archivist = Archivist(service, log, finished, "", after_seconds=ARCHIVE_AFTER_SECONDS)
-        await archivist.start()
+        self._servicers = (parts.match_servicer(), parts.feed_servicer())
+        parts.sweeper().start()
+        await parts.archivist(log, finished, "", after_seconds=ARCHIVE_AFTER_SECONDS).start()
 
     # Calls
 
@@ -243,7 +238,7 @@ class Process:
         return message
 
     def _handler(self, method: str) -> Callable[[Any, Any], Any]:
-        for servicer in self._servicers.values():
+        for servicer in self._servicers:
             handler: Callable[[Any, Any], Any] | None = getattr(servicer, method, None)
             if handler is not None:
                 return handler

@@ -14,7 +14,7 @@ from tests.sim.world import AWAITED, World, run
 
 ROOT = Path(__file__).parents[2]
 SEEDS = range(20)
-AWAITED_SEEDS = {"names kept": 0, "found": 2, "isolated": 23}
+AWAITED_SEEDS = {"names kept": 0, "found": 2, "isolated": 3}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
