@@ -13,8 +13,10 @@ from tests.sim.clock import SimulatedLoop
 from tests.sim.world import AWAITED, World, run
 
 ROOT = Path(__file__).parents[2]
-SEEDS = range(20)
-AWAITED_SEEDS = {"names kept": 0, "found": 2, "isolated": 3}
+SEEDS = (*range(20), 34, 37)
+"""Twenty of all, and those of SEEDS.md whose bug is mended."""
+
+AWAITED_SEEDS = {"found": 2, "isolated": 45}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

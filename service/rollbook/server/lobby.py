@@ -7,7 +7,7 @@ on. Names are kept by the reference that stands in the log, so whoever gets up t
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -101,8 +101,12 @@ class Lobby:
         """Make room for a match that is about to be opened; one that is there already stays as it is."""
         return self._besides.get(match_id) or self._keep(match_id, Beside(opened_ms, opener))
 
-    def summary(self, ledger: Ledger) -> LobbyEntry | None:
-        """What the lobby says of a match from now on; nothing new unless its life has changed."""
+    async def summary(self, ledger: Ledger) -> LobbyEntry | None:
+        """What the lobby says of a match from now on; nothing new unless its life has changed.
+
+        Names that only another process has heard of are read first, or the append would take them out of the lobby. It
+        goes behind the state that they were read for, or nowhere.
+        """
         match_id = ledger.opened.match_id
         beside = self._besides.get(match_id)
         if beside is None and match_id in self._listed:
@@ -118,6 +122,9 @@ class Lobby:
             if beside.told is not None and beside.told[0] == forfeited and beside.told[1] != ledger.head.link:
                 return None
             beside.told = forfeited, ledger.head.link
+        if not _knows_all(beside, ledger):
+            stored = await self._log.summary(match_id)
+            _learn(beside, ledger, {} if stored is None else Listed.read(stored).beside.names)
         summary = summary_message(ledger, beside.names, beside.opened_ms)
         return LobbyEntry(Listed(summary, beside.opener, tuple(ledger.players)).write())
 
@@ -127,14 +134,14 @@ class Lobby:
         if ledger.match.sealed is not None and (over := await self._over(match_id)) is not None:
             return over.beside
         found = self._besides.get(match_id)
-        if found is not None and all(player in found.names for player in ledger.players if player):
+        if found is not None and _knows_all(found, ledger):
             return found
         stored = await self._log.summary(match_id)
         read = Beside(await self._opened_ms(match_id)) if stored is None else Listed.read(stored).beside
         # Another call may have read it meanwhile, and what is known here is not older.
         found = self._besides.get(match_id) or self._keep(match_id, read)
         found.opener = found.opener or read.opener
-        found.names = dict.fromkeys(filter(None, ledger.players), "") | read.names | found.names
+        _learn(found, ledger, read.names)
         return found
 
     async def _over(self, match_id: str) -> Listed | None:
@@ -168,3 +175,18 @@ class Lobby:
     def _keep(self, match_id: str, beside: Beside) -> Beside:
         self._besides[match_id] = beside
         return beside
+
+
+def _knows_all(beside: Beside, ledger: Ledger) -> bool:
+    """Whether there is a name, were it an erased one, for everybody who sits there."""
+    return all(player in beside.names for player in ledger.players if player)
+
+
+def _learn(beside: Beside, ledger: Ledger, names: Mapping[bytes, str]) -> None:
+    """Take the names that were not known, in place, because somebody may be about to add one.
+
+    Who is not among them has got up since, and may sit down again with a name.
+    """
+    for player in ledger.players:
+        if player in names:
+            beside.names.setdefault(player, names[player])

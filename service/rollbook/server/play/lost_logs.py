@@ -8,7 +8,7 @@ after that clients remember: a head that they kept, and that we signed, is as go
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,7 +49,7 @@ def _not_counted() -> None:
     """Nobody counts."""
 
 
-def _unlisted(_ledger: Ledger) -> LobbyEntry:
+async def _unlisted(_ledger: Ledger) -> LobbyEntry:
     """It leaves the lobby."""
     return LobbyEntry(b"")
 
@@ -62,7 +62,7 @@ class LostTails:
         log: Log,
         keys: HeadKeys,
         noticed: Callable[[], None] = _not_counted,
-        summary: Callable[[Ledger], LobbyEntry | None] = _unlisted,
+        summary: Callable[[Ledger], Awaitable[LobbyEntry | None]] = _unlisted,
     ) -> None:
         """Watch over this log, whose heads these keys sign; `noticed` is called once for each match that lost some.
 
@@ -127,7 +127,7 @@ class LostTails:
             decision = decide(ledger, SealLost(Origin(await self._log.now_ms()), lost))
             entries = [Entry(logged.data, logged.private) for logged in decision.entries]
             try:
-                lobby = self._summary(decision.after)
+                lobby = await self._summary(decision.after)
                 result = await self._log.append(match_id, ledger.head.sequence, entries, lobby=lobby)
             except OutcomeUnknown:
                 continue

@@ -6,7 +6,7 @@ command finds the events it made, whatever has happened since; a choice is never
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -55,7 +55,7 @@ class Answer:
         return head if head.sequence == last.sequence else Position(last.sequence, last.link)
 
 
-Summary = Callable[[Ledger], LobbyEntry | None]
+Summary = Callable[[Ledger], Awaitable[LobbyEntry | None]]
 
 
 class Matches:
@@ -79,7 +79,7 @@ class Matches:
             ledger = Ledger(first)
             for _ in range(ASKED_AGAIN):
                 try:
-                    result = await replica.open(first, ledger, self._summary(ledger))
+                    result = await replica.open(first, ledger, await self._summary(ledger))
                 except OutcomeUnknown:
                     continue
                 if isinstance(result, Appended):
@@ -143,7 +143,7 @@ class Matches:
         """Whether the decision is in the log; false if somebody else was faster."""
         for _ in range(ASKED_AGAIN):
             try:
-                result = await replica.append(decision, self._summary(decision.after))
+                result = await replica.append(decision, await self._summary(decision.after))
             except OutcomeUnknown:
                 continue
             if isinstance(result, Appended):
