@@ -161,6 +161,18 @@ class Host(Protocol):
         """Is told before and after every message; raises CancelledError once the process is dead."""
 
 
+class Bystander:
+    """A process to which nothing happens."""
+
+    name = "bystander"
+
+    def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
+        """Nobody wants to know."""
+
+    def step(self) -> None:
+        """It is never killed."""
+
+
 class SimulatedLog:
     """A log as a process has it: the store's, behind a network."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from itertools import count
 
 import pytest
@@ -13,21 +13,9 @@ from rollbook.match.chain import Entry
 from rollbook.storage.port import Appended, Conflict, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
 from tests.sim.clock import SimulatedLoop
 from tests.sim.network import Network, Weather
-from tests.sim.store import PATIENCE_SECONDS, SimulatedLog, Store
+from tests.sim.store import PATIENCE_SECONDS, Bystander, SimulatedLog, Store
 
 Scenario = Callable[[Store, Weather, SimulatedLog], Awaitable[None]]
-
-
-class Bystander:
-    """A process that is never killed."""
-
-    name = "a"
-
-    def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
-        """Nobody wants to know."""
-
-    def step(self) -> None:
-        """Nothing happens to it."""
 
 
 def play(scenario: Scenario) -> None:
