@@ -92,13 +92,13 @@ class Client:
         try:
             answer = await process.answer(method, request, self.token, self.chance.uniform(*DEADLINE_SECONDS))
         except Refused as refused:
-            process_ms = process.clock.ms()
+            process_ms = process.clock.latest_ms
             await self._travel()
             self._note_refusal(asked, process_ms, refused)
             raise
         except (Gone, TimeoutError) as failure:
             raise _unavailable() from failure
-        process_ms = process.clock.ms()
+        process_ms = process.clock.latest_ms
         await self._travel()
         self._history.note(Told(asked, process_ms, answer))
         return answer
@@ -122,7 +122,26 @@ class Client:
                     self._history.note(Told(asked, process_ms, message, number))
                     yield message
         except Refused as refused:
-            self._note_refusal(asked, process.clock.ms(), refused, number)
+            self._note_refusal(asked, process.clock.latest_ms, refused, number)
+            raise
+        except Gone as gone:
+            raise _unavailable() from gone
+
+    async def play(self, requests: Sequence[match_pb2.PlayRequest]) -> None:
+        """Send choices on a stream, the next before the one before is answered; Refused if it ends before the last."""
+        process = self._process
+        asked = [self._asked("Play", request) for request in requests]
+        await self._travel()
+        try:
+            async with process.stream("Play", _sent(requests), self.token, WINDOW) as stream:
+                for one in asked:
+                    sent = await stream.next()
+                    if sent is None:
+                        raise _unavailable()
+                    await self._travel()
+                    self._history.note(Told(one, sent[1], sent[0]))
+        except Refused as refused:
+            self._note_refusal(asked[0], process.clock.latest_ms, refused)
             raise
         except Gone as gone:
             raise _unavailable() from gone
@@ -144,6 +163,11 @@ class Client:
             await asyncio.sleep(PAUSE_SECONDS)
             raise _unavailable()
         await asyncio.sleep(seconds)
+
+
+async def _sent(requests: Sequence[match_pb2.PlayRequest]) -> AsyncGenerator[match_pb2.PlayRequest, None]:
+    for request in requests:
+        yield match_pb2.PlayRequest.FromString(request.SerializeToString())
 
 
 def _unavailable() -> Refused:

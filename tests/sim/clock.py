@@ -109,10 +109,14 @@ class Clock:
         """Show so much more than the time of the simulation."""
         self._loop = loop
         self.ahead_ms = ahead_ms
+        self.latest_ms = 0
+        """The latest that it has shown, whatever it was set to since."""
 
     def ms(self) -> int:
         """Unix milliseconds."""
-        return EPOCH_MS + self.ahead_ms + int(self._loop.time() * 1_000)
+        shown_ms = EPOCH_MS + self.ahead_ms + int(self._loop.time() * 1_000)
+        self.latest_ms = max(self.latest_ms, shown_ms)
+        return shown_ms
 
     def seconds(self) -> float:
         """Unix seconds."""

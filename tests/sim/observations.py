@@ -42,7 +42,7 @@ class Told:
 
     asked: Asked
     process_ms: int
-    """What the clock of the process showed when the message left it."""
+    """The latest that the clock of the process had shown when the message left it."""
     message: Message
     watch: int | None = None
     """The number of the watch that it is a frame of."""

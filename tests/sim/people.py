@@ -9,7 +9,8 @@ from rollbook.match.chain import entropy_commitment, link
 from rollbook.v1 import feed_pb2
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.feed_pb2 import MatchFrame
-from rollbook.v1.table_pb2 import Position
+from rollbook.v1.match_pb2 import PlayRequest
+from rollbook.v1.table_pb2 import Choice, Position
 from tests.server.strangers import any_choice
 from tests.sim.client import AGAIN, Client
 from tests.sim.process import Refused
@@ -17,6 +18,9 @@ from tests.sim.tables import Table
 
 DEVOTED: Final = 10**6
 """Choices of a player who never tires."""
+
+STREAMED: Final = 0.2
+"""Of all choices."""
 
 
 class Follower:
@@ -145,10 +149,26 @@ class Player(Follower):
         """Choose for the position that was told last, resign, or be gone."""
         if self.choices > 0:
             self.choices -= 1
-            choice = any_choice(legal, self.client.chance)
-            await self.client.call("Choose", match_id=self.table.match_id, position=self.position, choice=choice)
+            await self.choose(any_choice(legal, self.client.chance))
         elif self.resigns:
             await self.client.call("Resign", match_id=self.table.match_id)
+
+    async def choose(self, choice: Choice) -> None:
+        """Choose for that position: by a call, or on a stream, where it is sent twice, and by a call if that breaks."""
+        match_id, request_id = self.table.match_id, self.client.request_id()
+        if self.client.chance.random() < STREAMED:
+            request = PlayRequest(match_id=match_id, request_id=request_id, position=self.position, choice=choice)
+            try:
+                await self.client.play([request, request])
+            except Refused as refused:
+                if refused.status not in AGAIN:
+                    raise
+                await self.client.pause()
+            else:
+                return
+        await self.client.call(
+            "Choose", match_id=match_id, request_id=request_id, position=self.position, choice=choice
+        )
 
 
 class Visitor:

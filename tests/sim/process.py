@@ -217,7 +217,7 @@ class Process:
     async def stream(self, method: str, request: Any, token: str, window: int) -> AsyncIterator[Stream]:
         """The messages of a call that goes on and on; so many of them are under way to a slow client."""
         handler = self._handler(method)
-        heard = self.hears(method, received(request))
+        heard = self.hears(method, received(request)) if isinstance(request, Message) else request
         stream = Stream(window, self.clock, lambda message: self.says(method, message))
         task = self._task(stream.fill(handler(heard, _Call(token))))
         self._died.add_done_callback(stream.break_off)
@@ -271,7 +271,7 @@ class Stream:
     async def _send(self, message: Message | Exception | None) -> None:
         while len(self._under_way) >= self._window:
             await self._change()
-        self._under_way.append((message, self._clock.ms()))
+        self._under_way.append((message, self._clock.latest_ms))
         self._changed.set()
 
     def break_off(self, _died: object = None) -> None:

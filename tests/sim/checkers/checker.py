@@ -79,4 +79,4 @@ class Checker:
 
 def made_of(message: Any) -> Any:
     """What an answer says that a command made; none for a message that says nothing of that kind."""
-    return message.made if "made" in message.DESCRIPTOR.fields_by_name else None
+    return message.made if "made" in message.DESCRIPTOR.fields_by_name and message.HasField("made") else None

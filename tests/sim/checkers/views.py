@@ -13,7 +13,7 @@ from rollbook.storage.port import Appended
 from rollbook.v1.events_pb2 import Event, Private
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_PUBLIC, PERSPECTIVE_KIND_SEAT
-from tests.sim.checkers.checker import Checker, Ending
+from tests.sim.checkers.checker import Checker, Ending, made_of
 from tests.sim.observations import Observation, Told
 from tests.sim.store import Attempt
 
@@ -85,6 +85,7 @@ class NoSecret(Checker):
         self._secrets: dict[str, bytes] = {}
         self._sealed_at: dict[str, float] = {}
         self._perspectives: dict[tuple[str, int | None], Perspective] = {}
+        self._seats: dict[tuple[str, str], int] = {}
         self._positions: list[tuple[float, Told, int]] = []
 
     def look(self, at: float, observation: Observation) -> None:
@@ -111,19 +112,27 @@ class NoSecret(Checker):
 
     def _check_hidden(self, told: Told) -> None:
         message: Any = told.message
-        watch = told.who, told.watch
-        if told.method == "WatchMatch" and not told.status and message.HasField("confirmed"):
-            self._perspectives[watch] = _perspective(message.confirmed.perspective)
-        if told.watch is None or told.status or told.method != "WatchMatch":
+        if told.status:
             return
-        for projected in message.events.events:
+        if told.method == "TakeSeat":
+            self._seats[told.who, told.match_id] = message.seat
+        elif told.method == "WatchMatch":
+            watch = told.who, told.watch
+            if message.HasField("confirmed"):
+                self._perspectives[watch] = _perspective(message.confirmed.perspective)
+            self._check_events(told, message.events.events, self._perspectives[watch])
+        elif (made := made_of(message)) is not None:
+            self._check_events(told, made.events, self._seats.get((told.who, told.match_id), Watcher.PUBLIC))
+
+    def _check_events(self, told: Told, events: Any, viewer: Perspective) -> None:
+        for projected in events:
             if not projected.HasField("hidden"):
                 continue
             event = Event.FromString(projected.event)
-            viewer = self._perspectives[watch]
+            drawn = event.happened.allie_gator
             if viewer is Watcher.PUBLIC:
                 self.fail(f"{told.who} has no seat, and was told what event {event.sequence} hides", told.match_id)
-            elif event.happened.allie_gator.HasField("draw") and event.happened.allie_gator.draw.seat != viewer:
+            elif drawn.HasField("draw") and drawn.draw.seat != viewer:
                 self.fail(f"seat {viewer} was told what another seat draws by event {event.sequence}", told.match_id)
 
     def conclude(self, ending: Ending) -> None:
