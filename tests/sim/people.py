@@ -9,8 +9,9 @@ from rollbook.match.chain import entropy_commitment, link
 from rollbook.v1 import feed_pb2
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.feed_pb2 import MatchFrame
+from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.match_pb2 import PlayRequest
-from rollbook.v1.table_pb2 import Choice, Position
+from rollbook.v1.table_pb2 import Position
 from tests.server.strangers import any_choice
 from tests.sim.client import AGAIN, Client
 from tests.sim.process import Refused

@@ -18,7 +18,7 @@ from rollbook.v1.refusals_pb2 import RefusalDetail
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_PUBLIC
 from tests.sim.faults import Fault
 from tests.sim.process import Process, Refused, running_process
-from tests.sim.store import SimulatedLog, Store
+from tests.sim.store import Store
 from tests.sim.world import Made
 
 
@@ -66,18 +66,16 @@ class LeavesOut(Process):
         return message
 
 
-class InTwoParts(SimulatedLog):
-    """Appends a command in two parts, between which the process may die."""
+class InTwoParts(Store):
+    """Appends a command in two parts, one right after the other."""
 
-    async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
-        """Append what is asked for, and what follows from it."""
-        if len(entries) == 1 or not expected:
-            return await super().append(match_id, expected, entries, **terms)
-        result = await super().append(match_id, expected, entries[:1], **terms)
-        if isinstance(result, Appended):
-            terms["behind"] = entries[0].event
-            return await super().append(match_id, expected + 1, entries[1:], **terms)
-        return result
+    def append(self, client: str, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
+        """Append what was asked for, and then what follows from it."""
+        result = super().append(client, match_id, expected, entries[:1], **terms)
+        if len(entries) == 1 or not isinstance(result, Appended):
+            return result
+        terms["behind"] = entries[0].event
+        return super().append(client, match_id, expected + 1, entries[1:], **terms)
 
 
 class OtherWayRound(Process):
@@ -163,7 +161,7 @@ class ShowsCards(Process):
     def says(self, method: str, message: Any) -> Any:
         """Show a card to whoever is told without one."""
         for told in _events(method, message):
-            if Event.FromString(told.event).happened.allie_gator.HasField("draw"):
+            if Event.FromString(told.event).happened.outcome.allie_gator.HasField("draw"):
                 told.hidden.allie_gator.cards.append(1)
         return message
 
@@ -172,10 +170,11 @@ class ForgetsTheDelay(Process):
     """Signs the head of a delayed match as it is now for everybody."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Put the newest head into what the public is told."""
-        if method == "GetMatch" and message.perspective.kind == PERSPECTIVE_KIND_PUBLIC:
-            stored = self.connect().store.log._streams.get(message.summary.match_id)
-            message.head.sequence = message.head.sequence if stored is None else stored.head
+        """Put the newest head into what the public is told first."""
+        told = message if method == "GetMatch" else message.confirmed if method == "WatchMatch" else None
+        if told is not None and told.perspective.kind == PERSPECTIVE_KIND_PUBLIC:
+            stored = self.connect().store.log._streams.get(told.head.match_id)
+            told.head.sequence = told.head.sequence if stored is None else stored.head
         return message
 
 
@@ -267,7 +266,7 @@ PLANTED: Final = (
     Planted("no phantom", Made(process=OtherRequest)),
     Planted("one winner", Made(store=TellsBothThatTheyWon)),
     Planted("gapless", Made(process=LeavesOut)),
-    Planted("atomic command", Made(log=InTwoParts)),
+    Planted("atomic command", Made(store=InTwoParts)),
     Planted("one die", Made(around=other_dice)),
     Planted("sealed", Made(around=nobody_sweeps)),
     Planted("ordered", Made(process=OtherWayRound)),

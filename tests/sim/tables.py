@@ -48,7 +48,7 @@ def draw_table(chance: random.Random) -> Table:
         "turn_seconds": chance.choice((5, 5, 8)) if has_clock else 0,
         "reserve_seconds": chance.choice((0, 0, 6)) if has_clock else 0,
         "ready_seconds": chance.choice((10, 30)),
-        "spectator_delay_seconds": chance.choice((0, 0, 0, 3)),
+        "spectator_delay_seconds": chance.choice((0, 0, 3)),
         "is_private": chance.random() < 0.2,
     }
     return Table(

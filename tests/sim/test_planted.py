@@ -7,7 +7,7 @@ import pytest
 from tests.sim.planted import PLANTED, Planted
 from tests.sim.world import AWAITED, CHECKERS, run
 
-MOST_SEEDS = 8
+MOST_SEEDS = 16
 """Not every bug shows in every world."""
 
 

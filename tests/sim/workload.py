@@ -69,7 +69,7 @@ class Workload:
 
     async def _open(self, table: Table, opener: Client) -> bool:
         try:
-            opened = await opener.call("OpenMatch", seats=table.seats, **table.terms, **{table.game: {}})
+            opened = await opener.call("OpenMatch", seats=table.seats, **table.terms, options={table.game: {}})
         except Refused:
             return False
         table.match_id, table.invitation_code = opened.match_id, opened.invitation_code

@@ -67,7 +67,6 @@ class Made:
     """What a world is made of; tests of the checkers put something in its place that has a bug."""
 
     store: type[Store] = Store
-    log: type[SimulatedLog] = SimulatedLog
     process: type[Process] = Process
     around: Callable[[], AbstractContextManager[object]] = nullcontext
     """Is entered for the time of the simulation."""
@@ -96,7 +95,7 @@ class World:
                 name,
                 Clock(loop),
                 self.history,
-                lambda process: made_of.log(self.store, self.network, process),
+                lambda process: SimulatedLog(self.store, self.network, process),
                 lambda: secret.randbytes(32),
             )
             for name in "abc"[: self.source("world").randint(*PROCESSES)]
@@ -111,7 +110,7 @@ class World:
             chance=faults,
             shift_store_clock=self._shift_store_clock,
         )
-        self.workload = Workload(self.source("workload"), self._client)
+        self.workload = Workload(self.source("workload"), self.client)
         self._last_append: dict[str, float] = {}
         self.history.lookers.append(self._look)
 
@@ -151,7 +150,8 @@ class World:
         for process in self.processes:
             process.kill()
 
-    def _client(self, name: str, role: Role) -> Client:
+    def client(self, name: str, role: Role) -> Client:
+        """Somebody who reaches all processes."""
         return Client(
             name,
             role,
@@ -217,7 +217,7 @@ def run(
     world = World(seed, loop, steps=steps, also=also, made_of=made_of)
     judges = [checker() for checker in checkers]
     world.history.lookers.extend(judge.look for judge in judges)
-    with _closed_off(world), made_of.around(), asyncio.Runner(loop_factory=lambda: loop) as runner:
+    with closed_off(world), made_of.around(), asyncio.Runner(loop_factory=lambda: loop) as runner:
         try:
             stuck = runner.run(world.run())
         except NothingLeftToDo:
@@ -239,7 +239,7 @@ def run(
 
 
 @contextmanager
-def _closed_off(world: World) -> Iterator[None]:
+def closed_off(world: World) -> Iterator[None]:
     """Nothing from outside reaches the simulation: no other chance, no archive on a disk, no collection of garbage."""
     chance = world.source("tokens")
     logged = structlog.get_config()

@@ -129,7 +129,7 @@ class NoSecret(Checker):
             if not projected.HasField("hidden"):
                 continue
             event = Event.FromString(projected.event)
-            drawn = event.happened.allie_gator
+            drawn = event.happened.outcome.allie_gator
             if viewer is Watcher.PUBLIC:
                 self.fail(f"{told.who} has no seat, and was told what event {event.sequence} hides", told.match_id)
             elif drawn.HasField("draw") and drawn.draw.seat != viewer:
