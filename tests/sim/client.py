@@ -92,13 +92,13 @@ class Client:
         try:
             answer = await process.answer(method, request, self.token, self.chance.uniform(*DEADLINE_SECONDS))
         except Refused as refused:
-            process_ms = process.clock.latest_ms
+            process_ms = process.time_ms()
             await self._travel()
             self._note_refusal(asked, process_ms, refused)
             raise
         except (Gone, TimeoutError) as failure:
             raise _unavailable() from failure
-        process_ms = process.clock.latest_ms
+        process_ms = process.time_ms()
         await self._travel()
         self._history.note(Told(asked, process_ms, answer))
         return answer
@@ -122,7 +122,7 @@ class Client:
                     self._history.note(Told(asked, process_ms, message, number))
                     yield message
         except Refused as refused:
-            self._note_refusal(asked, process.clock.latest_ms, refused, number)
+            self._note_refusal(asked, process.time_ms(), refused, number)
             raise
         except Gone as gone:
             raise _unavailable() from gone
@@ -141,7 +141,7 @@ class Client:
                     await self._travel()
                     self._history.note(Told(one, sent[1], sent[0]))
         except Refused as refused:
-            self._note_refusal(asked[0], process.clock.latest_ms, refused)
+            self._note_refusal(asked[0], process.time_ms(), refused)
             raise
         except Gone as gone:
             raise _unavailable() from gone

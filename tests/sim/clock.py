@@ -109,14 +109,14 @@ class Clock:
         """Show so much more than the time of the simulation."""
         self._loop = loop
         self.ahead_ms = ahead_ms
-        self.latest_ms = 0
-        """The latest that it has shown, whatever it was set to since."""
 
     def ms(self) -> int:
         """Unix milliseconds."""
-        shown_ms = EPOCH_MS + self.ahead_ms + int(self._loop.time() * 1_000)
-        self.latest_ms = max(self.latest_ms, shown_ms)
-        return shown_ms
+        return self.steady_ms() + self.ahead_ms
+
+    def steady_ms(self) -> int:
+        """What goes on evenly, whatever the clock is set to."""
+        return EPOCH_MS + int(self._loop.time() * 1_000)
 
     def seconds(self) -> float:
         """Unix seconds."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import sqlite3
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -95,6 +96,16 @@ class _Call:
         return (("authorization", f"Bearer {self.token}"),)
 
 
+class _IndexInMemory(ArchiveIndex):
+    """The index of a process that is gone with it."""
+
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(":memory:", check_same_thread=False)
+
+    def _files(self) -> Iterator[Path]:
+        return iter(())
+
+
 class Process:
     """One process: its clock, its tasks, and its parts, which are made anew at every start."""
 
@@ -110,6 +121,8 @@ class Process:
         self._history = history
         self.name = name
         self.clock = clock
+        self.time_ms: Callable[[], int] = clock.ms
+        """What the process takes the store's clock to show."""
         self.is_up = False
         self.fuse: int | None = None
         """After so many steps the process dies; never if not set."""
@@ -175,7 +188,7 @@ class Process:
 
     async def _assemble(self) -> None:
         log = ArchivedLog(self.connect(), None)
-        finished = Finished(log, ArchiveIndex(Path(":memory:")))
+        finished = Finished(log, _IndexInMemory(Path()))
         own = TrustedIssuer(OWN_ISSUER, TOKEN_KEY.published, frozenset(Role))
         metrics = Metrics()
         parts = Parts(
@@ -187,11 +200,13 @@ class Process:
                 service_key=SERVICE_KEY,
                 verifier=Verifier([own], self.clock.seconds),
                 clock_ms=self.clock.ms,
+                steady_ms=self.clock.steady_ms,
                 draw_secret=self._draw_secret,
                 limits=PLENTY,
                 finished=finished,
             )
         )
+        self.time_ms = parts.clock
         self._servicers = (parts.match_servicer(), parts.feed_servicer())
         parts.sweeper().start()
         await parts.archivist(log, finished, "", after_seconds=ARCHIVE_AFTER_SECONDS).start()
@@ -218,7 +233,7 @@ class Process:
         """The messages of a call that goes on and on; so many of them are under way to a slow client."""
         handler = self._handler(method)
         heard = self.hears(method, received(request)) if isinstance(request, Message) else request
-        stream = Stream(window, self.clock, lambda message: self.says(method, message))
+        stream = Stream(window, self.time_ms, lambda message: self.says(method, message))
         task = self._task(stream.fill(handler(heard, _Call(token))))
         self._died.add_done_callback(stream.break_off)
         try:
@@ -248,11 +263,11 @@ class Process:
 class Stream:
     """Messages on their way from a handler to its client."""
 
-    def __init__(self, window: int, clock: Clock, says: Callable[[Message], Message]) -> None:
+    def __init__(self, window: int, time_ms: Callable[[], int], says: Callable[[Message], Message]) -> None:
         """Let so many be under way; clock and last word are those of the process."""
         self._window = window
         self._says = says
-        self._clock = clock
+        self._time_ms = time_ms
         self._under_way: deque[tuple[Message | Exception | None, int]] = deque()
         self._changed = asyncio.Event()
         self._broken = False
@@ -271,7 +286,7 @@ class Stream:
     async def _send(self, message: Message | Exception | None) -> None:
         while len(self._under_way) >= self._window:
             await self._change()
-        self._under_way.append((message, self._clock.latest_ms))
+        self._under_way.append((message, self._time_ms()))
         self._changed.set()
 
     def break_off(self, _died: object = None) -> None:
