@@ -93,6 +93,15 @@ def test_every_call_has_a_comment_of_its_own(stem: str) -> None:
     assert [call.name for call in _calls(stem)] == explained
 
 
+def test_the_contract_begins_with_the_calls_of_a_whole_match() -> None:
+    """A client in another language is written from the protos alone: the calls in their order, and every hash spelled."""
+    told = re.findall(r"^// - (?:\w+[.])?([A-Z]\w+)[ ,]", PROTOS["match"].partition("\nsyntax")[0], re.MULTILINE)
+    match = ["OpenMatch", "TakeSeat", "WatchMatch", "Ready", "Choose"]
+    assert ["SignIn", *match, "The", "GetReplay"] == told
+    assert {*match, "SignIn", "GetReplay"} <= CALLS.keys()
+    assert [] == [stem for stem, text in PROTOS.items() if re.search(r"\bH\(", text)]
+
+
 def test_every_write_and_no_other_call_has_a_request_id() -> None:
     """A retry is safe only if it can be recognised; a new call has to be sorted into one of the sets above."""
     request_ids = {name: call.input_type.fields_by_name.get("request_id") for name, call in CALLS.items()}

@@ -336,8 +336,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     turn; follow the feed from the current position.
     """
     REFUSAL_REASON_ENTROPY_COMMITMENT_LENGTH: _RefusalReason.ValueType  # 150
-    """The commitment is no hash. Cause: neither 32 bytes nor empty. Client: send H("rollbook/1/entropy" || entropy), or
-    nothing.
+    """The commitment is no hash. Cause: neither 32 bytes nor empty. Client: send
+    SHA-256("rollbook/1/entropy" || entropy), `||` joining bytes, or nothing.
     """
     REFUSAL_REASON_ENTROPY_LENGTH: _RefusalReason.ValueType  # 151
     """The entropy is too short or too long. Cause: neither 16 to 64 bytes nor empty. Client: reveal what was committed
@@ -783,8 +783,8 @@ REFUSAL_REASON_NOT_YOUR_TURN: RefusalReason.ValueType  # 149
 turn; follow the feed from the current position.
 """
 REFUSAL_REASON_ENTROPY_COMMITMENT_LENGTH: RefusalReason.ValueType  # 150
-"""The commitment is no hash. Cause: neither 32 bytes nor empty. Client: send H("rollbook/1/entropy" || entropy), or
-nothing.
+"""The commitment is no hash. Cause: neither 32 bytes nor empty. Client: send
+SHA-256("rollbook/1/entropy" || entropy), `||` joining bytes, or nothing.
 """
 REFUSAL_REASON_ENTROPY_LENGTH: RefusalReason.ValueType  # 151
 """The entropy is too short or too long. Cause: neither 16 to 64 bytes nor empty. Client: reveal what was committed
