@@ -94,7 +94,7 @@ def test_every_call_has_a_comment_of_its_own(stem: str) -> None:
 
 
 def test_the_contract_begins_with_the_calls_of_a_whole_match() -> None:
-    """A client in another language is written from the protos alone: the calls in their order, and every hash spelled."""
+    """A client in another language is written from them alone: the calls in their order, and every hash spelled."""
     told = re.findall(r"^// - (?:\w+[.])?([A-Z]\w+)[ ,]", PROTOS["match"].partition("\nsyntax")[0], re.MULTILINE)
     match = ["OpenMatch", "TakeSeat", "WatchMatch", "Ready", "Choose"]
     assert ["SignIn", *match, "The", "GetReplay"] == told

@@ -449,7 +449,7 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_PAGE_SIZE_NEGATIVE: _RefusalReason.ValueType  # 221
     """A page cannot be that short. Cause: page_size below 0. Client: send 0 to 200."""
     REFUSAL_REASON_PAGE_TOKEN_BAD: _RefusalReason.ValueType  # 222
-    """The page token does not hold. Cause: it was changed, is too old, or belongs to other filters or another caller.
+    """The page token does not hold. Cause: it was changed, or belongs to other filters or another caller.
     Client: begin with the first page.
     """
     REFUSAL_REASON_STORE_UNAVAILABLE: _RefusalReason.ValueType  # 230
@@ -896,7 +896,7 @@ MatchState.
 REFUSAL_REASON_PAGE_SIZE_NEGATIVE: RefusalReason.ValueType  # 221
 """A page cannot be that short. Cause: page_size below 0. Client: send 0 to 200."""
 REFUSAL_REASON_PAGE_TOKEN_BAD: RefusalReason.ValueType  # 222
-"""The page token does not hold. Cause: it was changed, is too old, or belongs to other filters or another caller.
+"""The page token does not hold. Cause: it was changed, or belongs to other filters or another caller.
 Client: begin with the first page.
 """
 REFUSAL_REASON_STORE_UNAVAILABLE: RefusalReason.ValueType  # 230
