@@ -10,9 +10,19 @@ from typing import Any
 import pytest
 from google.protobuf.message import Message
 
+from rollbook.identity.tokens import LONGEST_TOKEN
+from rollbook.match.codec.notation import is_match_id
+from rollbook.match.fold import MOST_EVENTS
+from rollbook.replay_file.container import LARGEST_FILE
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
+from rollbook.server import app
+from rollbook.server.feeds import feed
+from rollbook.server.lifecycle import MOST_REQUEST_BYTES
 from rollbook.server.out.projection import legal_message, view_message
+from rollbook.server.play.commands import DECIDED_AGAIN
+from rollbook.server.rpc.feed import BEATS
+from rollbook.server.rpc.replay import PART_BYTES, UPLOAD_SECONDS
 from rollbook.v1.events_pb2 import Event, Private
 from rollbook.v1.games_pb2 import View
 from tests.match.test_decide import Played
@@ -206,3 +216,13 @@ def test_turns_are_nobodys_before_the_start_and_after_the_end(game: str) -> None
     views = [getattr(view, game) for view in travelled(game) if isinstance(view, View)]
     assert not views[0].HasField("seat")
     assert not views[-1].HasField("seat")
+
+
+def test_the_numbers_of_comments_are_those_of_the_code() -> None:
+    """What would take too long to reach in a test is reached elsewhere by other numbers; these are the real ones."""
+    assert feed.BEAT_SECONDS < 5
+    assert app.LOBBY_SECONDS * BEATS < 5
+    assert (8 << 20, 60, 64 << 10) == (LARGEST_FILE, UPLOAD_SECONDS, PART_BYTES)
+    assert MOST_REQUEST_BYTES >= PART_BYTES
+    assert (10_000, 4_096, 3) == (MOST_EVENTS, LONGEST_TOKEN, DECIDED_AGAIN)
+    assert (True, False) == (is_match_id("x" * 100), is_match_id("x" * 101))
