@@ -47,6 +47,8 @@ LISTING = {
     "tests/rules/test_every_game.py": "the material of every game, counted by hand",
     "tests/tidy/test_games.py": "names to find, as examples",
     "tests/toy/test_toy.py": "the games that the toy is listed among",
+    "tests/sim/tables.py": "which games the simulated people open",
+    "tests/v1/test_bounds.py": "the bounds of every game's messages",
     "tests/v1/test_contract.py": "the numbers in the file that lists games",
 }
 """Tests with a list or a table of all games, and why."""

@@ -39,6 +39,8 @@ def _of_file(name: str) -> Iterator[str]:
         yield from _of_message(message)
     for enum in described.enum_types_by_name.values():
         yield from _of_enum(enum)
+    for extension in described.extensions_by_name.values():
+        yield f"{extension.full_name}: {extension.number} {extension.containing_type.full_name} {_type(extension)}"
     for service in described.services_by_name.values():
         for method in service.methods:
             asked = _stream(method.client_streaming) + method.input_type.full_name

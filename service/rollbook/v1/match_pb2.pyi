@@ -3,8 +3,29 @@
 isort:skip_file
 Matches: open one, sit down, get ready, choose, look.
 
-Every call but ListGames needs a token in the metadata: `authorization: Bearer …`. A refused call has a status with
-google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and RefusalDetail in its details.
+A whole match takes these calls, in this order. `||` joins bytes, text in quotes is ASCII.
+
+- IdentityService.SignIn makes its caller a guest and gives the token. All calls but SignIn, GetKeys and ListGames
+  need it in the metadata: `authorization: Bearer …`.
+- OpenMatch, by one of the players, says what is played; ListGames says what can be. The answer holds the match id,
+  for the other players to know, and of a private match the invitation code.
+- TakeSeat, by every player, commits to what the seat brings to the dice: `entropy_commitment` is
+  SHA-256("rollbook/1/entropy" || entropy), of 16 to 64 random bytes that are kept secret until Ready.
+- FeedService.WatchMatch tells every event from event 1 on. The link of an event is SHA-256("rollbook/1/link" || its
+  bytes), and `previous` of the next event repeats it; `previous` of event 1 is SHA-256("rollbook/1/genesis" || match
+  id). The `seat_taken` that leaves no seat free closes the seats, and its link is the closing link.
+- Ready, by every player, sends the closing link and the entropy. Look first whether the own commitment stands in
+  `seat_taken` of the own seat. The last Ready starts the match.
+- Choose, whenever `legal` of a frame or of GetMatch is set: one of those choices, with the position that it answers,
+  sequence and link of the last event. If the log has gone on, the choice is refused as POSITION_BEHIND: catch up and
+  choose anew. Play does the same as a stream. Whoever does not want to watch asks GetMatch again and again.
+- The event `sealed` ends the match, with the places and the secret of the dice; SHA-256("rollbook/1/commit" ||
+  secret) is the `commitment` of event 1. WatchMatch adds what was hidden, in the frame `revealed`, and ends.
+- ReplayService.GetReplay gives the match as a file, and AuditReplay or `rollbook audit` says whether every draw and
+  every event in it is as it has to be.
+
+A refused call has a status with google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and
+RefusalDetail in its details.
 
 What is checked comes in this order: token, match, request id, seat, turn, position, legality; so no refusal tells a
 stranger about a hand. A match that the caller may not see does not exist for it. Requests are at most 64 KiB.
@@ -530,8 +551,9 @@ class TakeSeatRequest(_message.Message):
     invitation_code: _builtins.str
     """Needed for a private match; ignored for a public one."""
     entropy_commitment: _builtins.bytes
-    """H("rollbook/1/entropy" || entropy), 32 bytes, of 16 to 64 fresh bytes that Ready will reveal; empty = the seat
-    brings none. Keep the entropy to yourself until then, and keep it: without it the seat cannot get ready.
+    """SHA-256("rollbook/1/entropy" || entropy), 32 bytes, of 16 to 64 fresh bytes that Ready will reveal; `||` joins
+    bytes. Empty = the seat brings none. Keep the entropy to yourself until then, and keep it: without it the seat
+    cannot get ready.
     """
     name: _builtins.str
     """How the seat is called, NFC, 1 to 40 characters; empty = as the token says."""

@@ -1,4 +1,4 @@
-"""Every refusal as a client gets it: one table of reasons and status codes, and one place that all handlers pass.
+"""Every refusal as a client gets it, with the code that the contract gives its reason; all handlers pass one place.
 
 A handler raises what it meets; the interceptor turns it into a status with ErrorInfo and RefusalDetail. What no client
 can cause is logged here and told as INTERNAL without a word more. A cancelled call stays cancelled.
@@ -30,7 +30,7 @@ from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Hole, OutcomeUnknown, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.match_pb2 import PlayResponse
-from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
+from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason, status_code
 
 DOMAIN: Final = "rollbook"
 DETAILS: Final = "grpc-status-details-bin"
@@ -116,43 +116,12 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
     return None
 
 
-def _codes() -> dict[str, grpc.StatusCode]:
-    code = grpc.StatusCode
-    blocks = {
-        range(1, 30): code.INVALID_ARGUMENT,
-        range(30, 100): code.FAILED_PRECONDITION,
-        range(100, 112): code.UNAUTHENTICATED,
-        range(112, 114): code.PERMISSION_DENIED,
-        range(114, 120): code.INVALID_ARGUMENT,
-        range(120, 121): code.NOT_FOUND,
-        range(121, 130): code.PERMISSION_DENIED,
-        range(130, 140): code.INVALID_ARGUMENT,
-        range(140, 170): code.FAILED_PRECONDITION,
-        range(170, 172): code.INVALID_ARGUMENT,
-        range(172, 173): code.ABORTED,
-        range(173, 180): code.OUT_OF_RANGE,
-        range(180, 190): code.INVALID_ARGUMENT,
-        range(190, 192): code.FAILED_PRECONDITION,
-        range(192, 200): code.DATA_LOSS,
-        range(200, 220): code.RESOURCE_EXHAUSTED,
-        range(220, 230): code.INVALID_ARGUMENT,
-        range(230, 240): code.UNAVAILABLE,
-    }
-    exceptions = {
-        "NOT_SEATED": code.PERMISSION_DENIED,
-        "NOT_YOUR_SEAT": code.PERMISSION_DENIED,
-        "ENTROPY_COMMITMENT_LENGTH": code.INVALID_ARGUMENT,
-        "ENTROPY_LENGTH": code.INVALID_ARGUMENT,
-        "CONTENDED": code.ABORTED,
-        "SKIPPED": code.ABORTED,
-    }
-    numbered = {name.removeprefix(_PREFIX): number for name, number in RefusalReason.items() if number}
-    found = {name: next(blocks[block] for block in blocks if number in block) for name, number in numbered.items()}
-    return found | exceptions
-
-
-CODES: Final[dict[str, grpc.StatusCode]] = _codes()
-"""The status code of every reason; a test compares them with the comments of the contract."""
+CODES: Final[Mapping[str, grpc.StatusCode]] = {
+    value.name.removeprefix(_PREFIX): grpc.StatusCode[value.GetOptions().Extensions[status_code]]
+    for value in RefusalReason.DESCRIPTOR.values
+    if value.number
+}
+"""The status code of every reason, as the contract gives it."""
 
 # Messages
 
