@@ -23,6 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("bench", choices=[*sorted(BENCHES), COUNT], help="what to measure, or one_choose: to count")
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured (default 5)")
+    parser.add_argument("--tiny", action="store_true", help="next to nothing of everything, to see that it runs")
     parser.add_argument("--profile", action="store_true", help="print where the time goes, and measure nothing")
     words = parser.parse_args()
     if words.bench == COUNT:
@@ -31,7 +32,7 @@ def main() -> None:
     if words.profile:
         PROFILES[words.bench]()
         return
-    rows = BENCHES[words.bench](words.rounds)
+    rows = BENCHES[words.bench](words.rounds, tiny=words.tiny)
     for row in rows:
         print(_line(row))
     print(json.dumps([_facts(row) for row in rows]))
