@@ -206,12 +206,12 @@ def bench(rounds: int, *, tiny: bool) -> list[Row]:
     return rows
 
 
-def profile_check() -> None:
+def profile(*, tiny: bool) -> None:
     """Where the time of the check goes."""
-    files = plain_forms(FULL.checked_each)
-    profile = cProfile.Profile()
-    profile.enable()
+    files = plain_forms((TINY if tiny else FULL).checked_each)
+    profiled = cProfile.Profile()
+    profiled.enable()
     for lines in files:
         check(lines)
-    profile.disable()
-    pstats.Stats(profile).sort_stats("tottime").print_stats(25)
+    profiled.disable()
+    pstats.Stats(profiled).sort_stats("tottime").print_stats(25)

@@ -59,12 +59,13 @@ def bench(rounds: int, *, tiny: bool) -> list[Row]:
     return rows
 
 
-def profile() -> None:
+def profile(*, tiny: bool) -> None:
     """Where the time goes: of choices one by one, of choices over Play, and of frames."""
-    with _on(lambda run: Choices(run, 2, FULL)) as (choices, run):
+    size = TINY if tiny else FULL
+    with _on(lambda run: Choices(run, 2, size)) as (choices, run):
         _profiled(run, choices.one_by_one)
         _profiled(run, choices.played)
-    with _on(lambda run: FanOut(run, FULL.watchers, FULL)) as (crowd, run):
+    with _on(lambda run: FanOut(run, size.watchers, size)) as (crowd, run):
         _profiled(run, crowd.frames)
 
 
