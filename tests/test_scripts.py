@@ -16,6 +16,7 @@ from tests.replays import example
 from tests.replays.games import snapshots
 from tests.rules.perft import positions
 from tests.scripts import ROOT, run_script
+from tests.v1 import kept
 
 PLACES = {
     "tests.golden": golden.FOLDER,
@@ -23,11 +24,12 @@ PLACES = {
     "tests.clients.terminal.pictures": pictures.SNAPSHOTS,
     "tests.fuzz.seeds": seeds.CORPUS,
     "tests.replays.example": example.PAGE.parent,
+    "tests.v1.kept": kept.KEPT.parent,
 }
 """Scripts that remake something, and where that is kept."""
 
-TRIED = {*PLACES, "tests.rules.perft", "tests.fuzz", "tests.bench"}
-TEXTS = {".txt", ".jsonl", ".pub"}
+TRIED = {*PLACES, "tests.rules.perft", "tests.fuzz", "tests.bench", "tests.mutants"}
+"""The last two have tests of their own."""
 
 
 def documents() -> Iterator[Path]:
@@ -38,13 +40,8 @@ def documents() -> Iterator[Path]:
         yield from (ROOT / folder).rglob("*.py")
 
 
-def texts(folder: Path) -> dict[str, bytes]:
-    """The texts of a folder with their bytes."""
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.suffix in TEXTS}
-
-
 def test_every_script_that_a_document_names_is_tried() -> None:
-    """Whoever names another one has it tried, here or where `tests.bench` is."""
+    """Whoever names another one has it tried."""
     named = {
         module
         for document in documents()
@@ -55,12 +52,11 @@ def test_every_script_that_a_document_names_is_tried() -> None:
 
 @pytest.mark.parametrize("script", PLACES)
 def test_a_script_remakes_what_is_kept(script: str, tmp_path: Path) -> None:
-    """Texts byte for byte, and no file of a new name; whether packed files are still good is tried elsewhere."""
+    """Byte for byte; that nothing is kept which nobody remakes is tried where it is read."""
     run_script(script, "--folder", str(tmp_path))
-    made = [file.relative_to(tmp_path) for file in tmp_path.rglob("*") if file.is_file()]
+    made = {file.relative_to(tmp_path): file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
     assert made
-    assert [] == [file for file in made if not (PLACES[script] / file).is_file()]
-    assert texts(PLACES[script]) == texts(tmp_path)
+    assert {file: (PLACES[script] / file).read_bytes() for file in made} == made
 
 
 def test_perft_prints_what_the_files_say() -> None:

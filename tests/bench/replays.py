@@ -18,7 +18,7 @@ from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, write
 from rollbook.replay_file.key_lines import read_keys
 from rollbook.replay_file.recording import Keys, record
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.sources import sources
 from rollbook_replays.audit.verdicts import Verdict
@@ -76,7 +76,7 @@ def bench(rounds: int, *, tiny: bool) -> list[Row]:
     measures = [Measure(rules.BASELINE, "events/s", rules.baseline(size.baseline))]
     measures += [
         Measure(_audit_of(name), "events/s", audits(name, size.files), GOAL if name == "cant_stop" else None)
-        for name in CURRENT
+        for name in current()
     ]
     rows = side_by_side(measures, rounds)
     with tempfile.TemporaryDirectory() as folder:

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from tests.scripts import run_script
 
 MEASURED = {
-    "rules": ["baseline", *[f"fold of {name}" for name in CURRENT], "random games", "check of plain forms"],
-    "replays": ["baseline", *[f"audit of {name}" for name in CURRENT]],
+    "rules": ["baseline", *[f"fold of {name}" for name in current()], "random games", "check of plain forms"],
+    "replays": ["baseline", *[f"audit of {name}" for name in current()]],
     "service": [
         *("bare unary calls", "Choose", "bare bidirectional streams", "Play"),
         *("bare writes", "frames to", "events to", "in bursts"),

@@ -88,9 +88,8 @@ class Stored:
                 match_id = f"pipelined-{number}"
                 head = self._heads.get(match_id, 0)
                 behind = self._entry.event if head else b""
-                keys = [stream_key(match_id)]
-                if not head:
-                    keys.append(lobby_key(partition_of(match_id)))
+                # The first append looks into the lobby whether the match was begun before.
+                keys = [stream_key(match_id), *([] if head else [lobby_key(partition_of(match_id))])]
                 arguments = (b"%d" % head, b"0", match_id.encode(), b"", behind, self._entry.event, b"")
                 pipeline.evalsha(digest, len(keys), *keys, *arguments)
                 self._heads[match_id] = head + 1
