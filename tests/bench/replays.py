@@ -22,7 +22,7 @@ from rollbook.rules.catalogue import current, find
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.sources import sources
 from rollbook_replays.audit.verdicts import Verdict
-from rollbook_replays.audit.workers import audit_all
+from rollbook_replays.audit.workers import FEW, audit_all
 from tests.bench import rules
 from tests.bench.measure import Measure, Row, side_by_side
 
@@ -44,8 +44,8 @@ class Size:
 
 
 FULL: Final = Size()
-TINY: Final = Size(files=1, many=10, baseline=rules.TINY)
-"""Next to nothing, to see that all of it runs."""
+TINY: Final = Size(files=1, many=FEW + 1, baseline=rules.TINY)
+"""Next to nothing, to see that all of it runs, the workers as well."""
 
 
 def made(name: str, number: int) -> bytes:
