@@ -13,6 +13,8 @@ from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
 
+from tests.remaking import asked_folder
+
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = Path(__file__).with_name("contract.txt")
 
@@ -83,14 +85,16 @@ def _stream(streams: bool) -> str:
     return "stream " if streams else ""
 
 
-def remake() -> None:
+def remake(folder: Path) -> None:
     """Add what is new; what is gone is told and stays, so that the test goes on failing."""
     before, now = set(kept() if KEPT.exists() else ()), set(today())
-    KEPT.write_text("".join(f"{line}\n" for line in sorted(before | now)), encoding="utf-8", newline="\n")
+    (folder / KEPT.name).write_text(
+        "".join(f"{line}\n" for line in sorted(before | now)), encoding="utf-8", newline="\n"
+    )
     print(f"{len(now - before)} lines added to {KEPT.name}")
     for line in sorted(before - now):
         print(f"broken: {line}")
 
 
 if __name__ == "__main__":
-    remake()
+    remake(asked_folder(KEPT.parent))
