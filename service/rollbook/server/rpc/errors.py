@@ -81,9 +81,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
     match error:
         case Refusal():
             return error
-        case Declined():
-            return Refusal(error.reason.name, error.why, error.facts)
-        case Refused():
+        case Declined() | Refused():
             return Refusal(error.reason.name, error.why, error.facts)
         case TokenRefused():
             return Refusal(f"TOKEN_{error.reason.name}", error.why)
@@ -217,16 +215,10 @@ def _said(fact: Fact) -> str:
 # The one place that all handlers pass
 
 Context = grpc.aio.ServicerContext[Any, Any]
-
-
 Count = Callable[[str], None]
 
 
-def _not_counted(_reason: str) -> None:
-    """Nobody counts."""
-
-
-async def refuse(context: Context, error: Exception, count: Count = _not_counted) -> None:
+async def refuse(context: Context, error: Exception, count: Count) -> None:
     """End the call with what the error comes to."""
     refusal = refusal_of(error)
     if refusal is None:
@@ -241,7 +233,7 @@ async def refuse(context: Context, error: Exception, count: Count = _not_counted
 class Refusing(Layer):
     """Turns whatever a handler of ours raises into a refusal."""
 
-    def __init__(self, count: Count = _not_counted) -> None:
+    def __init__(self, count: Count) -> None:
         """Let `count` hear the reason of every call that is refused."""
         self._count = count
 
