@@ -6,9 +6,8 @@ can cause is logged here and told as INTERNAL without a word more. A cancelled c
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -25,7 +24,7 @@ from rollbook.match.commands import Declined
 from rollbook.match.fold import Misplaced
 from rollbook.rules.refusals import Fact, Refused
 from rollbook.server.failures import LogLost, MatchUnknown, RequestReused, RulesetUnknown
-from rollbook.server.rpc.interceptor import Behaviour, Layer
+from rollbook.server.rpc.interceptor import Behaviour, Layer, within
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Hole, OutcomeUnknown, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
@@ -242,33 +241,13 @@ class Refusing(Layer):
         del streams_requests
         if not method.startswith("/rollbook.v1."):
             return behaviour
-        several = inspect.isasyncgenfunction(behaviour)
-        return (_streaming if several else _answering)(behaviour, self._count)
+        return within(self._refusing, behaviour)
 
-
-def _answering(
-    behaviour: Callable[[Any, Context], Awaitable[Any]], count: Count
-) -> Callable[[Any, Context], Awaitable[Any]]:
-    async def guarded(request: Any, context: Context) -> Any:
+    @asynccontextmanager
+    async def _refusing(self, request: Any, context: Context) -> AsyncIterator[Any]:
         try:
-            return await behaviour(request, context)
+            yield request
         except grpc.aio.AbortError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(context, error, count)
-
-    return guarded
-
-
-def _streaming(behaviour: Callable[[Any, Context], Any], count: Count) -> Callable[[Any, Context], Any]:
-    async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
-        try:
-            async with aclosing(behaviour(request, context)) as answers:
-                async for answer in answers:
-                    yield answer
-        except grpc.aio.AbortError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(context, error, count)
-
-    return guarded
+            await refuse(context, error, self._count)
