@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -47,7 +48,6 @@ from rollbook.server.store_clock import StoreClock
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import Log
-from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
 from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
 from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
@@ -236,25 +236,16 @@ async def assemble(foundation: Foundation) -> Assembly:
 
     return Assembly(
         [
+            Servicer("rollbook.v1.MatchService", partial(add_MatchServiceServicer_to_server, matches), close=close),
             Servicer(
-                match_pb2.DESCRIPTOR.services_by_name["MatchService"].full_name,
-                lambda server: add_MatchServiceServicer_to_server(matches, server),
-                close=close,
-            ),
-            Servicer(
-                feed_pb2.DESCRIPTOR.services_by_name["FeedService"].full_name,
-                lambda server: add_FeedServiceServicer_to_server(feeds, server),
+                "rollbook.v1.FeedService",
+                partial(add_FeedServiceServicer_to_server, feeds),
                 drain=feeds.drain,
                 close=feeds.close,
             ),
+            Servicer("rollbook.v1.IdentityService", partial(add_IdentityServiceServicer_to_server, identity)),
             Servicer(
-                identity_pb2.DESCRIPTOR.services_by_name["IdentityService"].full_name,
-                lambda server: add_IdentityServiceServicer_to_server(identity, server),
-            ),
-            Servicer(
-                replay_pb2.DESCRIPTOR.services_by_name["ReplayService"].full_name,
-                lambda server: add_ReplayServiceServicer_to_server(replays, server),
-                close=replays.close,
+                "rollbook.v1.ReplayService", partial(add_ReplayServiceServicer_to_server, replays), close=replays.close
             ),
         ],
         [Refusing(parts.metrics.refused)],

@@ -138,8 +138,8 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
             if running is None:
                 return Ended.DRAINED
             listening(running.listening)
-            watching = asyncio.create_task(_watch(running))
-            either: set[asyncio.Future[None]] = {watching, signals.first}
+            watching = asyncio.create_task(running.store.watch(running.log, running.health.set_serving))
+            either: set[asyncio.Future[Any]] = {watching, signals.first}
             try:
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 ended = await running.drain(signals)
@@ -152,10 +152,6 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
                 watching.result()
         structlog.get_logger().info("ended", how=ended.name.lower())
         return ended
-
-
-async def _watch(running: _Running) -> None:
-    await running.store.watch(running.log, running.health.set_serving)
 
 
 @dataclass(frozen=True, slots=True)

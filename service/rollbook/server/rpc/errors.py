@@ -6,9 +6,8 @@ can cause is logged here and told as INTERNAL without a word more. A cancelled c
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -25,7 +24,7 @@ from rollbook.match.commands import Declined
 from rollbook.match.fold import Misplaced
 from rollbook.rules.refusals import Fact, Refused
 from rollbook.server.failures import LogLost, MatchUnknown, RequestReused, RulesetUnknown
-from rollbook.server.rpc.interceptor import Behaviour, Layer
+from rollbook.server.rpc.interceptor import Behaviour, Layer, within
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Hole, OutcomeUnknown, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
@@ -81,9 +80,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
     match error:
         case Refusal():
             return error
-        case Declined():
-            return Refusal(error.reason.name, error.why, error.facts)
-        case Refused():
+        case Declined() | Refused():
             return Refusal(error.reason.name, error.why, error.facts)
         case TokenRefused():
             return Refusal(f"TOKEN_{error.reason.name}", error.why)
@@ -186,16 +183,10 @@ def _said(fact: Fact) -> str:
 # The one place that all handlers pass
 
 Context = grpc.aio.ServicerContext[Any, Any]
-
-
 Count = Callable[[str], None]
 
 
-def _not_counted(_reason: str) -> None:
-    """Nobody counts."""
-
-
-async def refuse(context: Context, error: Exception, count: Count = _not_counted) -> None:
+async def refuse(context: Context, error: Exception, count: Count) -> None:
     """End the call with what the error comes to."""
     refusal = refusal_of(error)
     if refusal is None:
@@ -210,7 +201,7 @@ async def refuse(context: Context, error: Exception, count: Count = _not_counted
 class Refusing(Layer):
     """Turns whatever a handler of ours raises into a refusal."""
 
-    def __init__(self, count: Count = _not_counted) -> None:
+    def __init__(self, count: Count) -> None:
         """Let `count` hear the reason of every call that is refused."""
         self._count = count
 
@@ -219,33 +210,13 @@ class Refusing(Layer):
         del streams_requests
         if not method.startswith("/rollbook.v1."):
             return behaviour
-        several = inspect.isasyncgenfunction(behaviour)
-        return (_streaming if several else _answering)(behaviour, self._count)
+        return within(self._refusing, behaviour)
 
-
-def _answering(
-    behaviour: Callable[[Any, Context], Awaitable[Any]], count: Count
-) -> Callable[[Any, Context], Awaitable[Any]]:
-    async def guarded(request: Any, context: Context) -> Any:
+    @asynccontextmanager
+    async def _refusing(self, request: Any, context: Context) -> AsyncIterator[Any]:
         try:
-            return await behaviour(request, context)
+            yield request
         except grpc.aio.AbortError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(context, error, count)
-
-    return guarded
-
-
-def _streaming(behaviour: Callable[[Any, Context], Any], count: Count) -> Callable[[Any, Context], Any]:
-    async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
-        try:
-            async with aclosing(behaviour(request, context)) as answers:
-                async for answer in answers:
-                    yield answer
-        except grpc.aio.AbortError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(context, error, count)
-
-    return guarded
+            await refuse(context, error, self._count)
