@@ -24,7 +24,7 @@ from rollbook.match.commands import (
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Terms
 from rollbook.match.ledger import Ledger
-from rollbook.rules.cant_stop import Advance
+from rollbook.rules.cant_stop.moves import Advance
 from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import Refused
 from rollbook.server.failures import LogLost, MatchUnknown, RequestReused
