@@ -20,9 +20,9 @@ from rollbook.server.feeds.channel import FELL_BEHIND, Channel
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.out.frames import CaughtUp, Confirmed, End, Ended, Events, FellBehind, Frame, Revealed
 from rollbook.server.out.projection import perspective_of
-from rollbook.storage.memory import MemoryLog
 from tests.match.test_decide import OPENED_MS, Played
 from tests.server.keeping import Process
+from tests.storage.memory import MemoryLog
 
 START = Position(0, genesis("m"))
 

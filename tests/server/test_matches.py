@@ -29,9 +29,9 @@ from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import Refused
 from rollbook.server.failures import LogLost, MatchUnknown, RequestReused
 from rollbook.server.play.matches import Answer
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import AppendResult, OutcomeUnknown, StoreUnavailable
 from tests.server.keeping import Process
+from tests.storage.memory import MemoryLog
 
 SECRET = bytes(32)
 NOW_MS = 1_700_000_000_000

@@ -21,7 +21,7 @@ from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.catalogue import find
 from rollbook.server.app import Given, Parts
 from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS
-from rollbook.storage.memory import MemoryLog
+from tests.storage.memory import MemoryLog
 
 SECRET = bytes(32)
 MATCH = "abcdefghijklmnopqrstuvwx"

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.redis.log import RedisLog
+from tests.storage.memory import MemoryLog
 from tests.storage.servers import ALL_SLOTS, OLDEST_REDIS, Server, running
 
 
