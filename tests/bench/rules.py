@@ -20,7 +20,7 @@ from rollbook.match.dice import Dice
 from rollbook.match.events import Chosen, Happened
 from rollbook.match.simulation import Simulation
 from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop import BASIC_OFFER
+from rollbook.rules.cant_stop.offers import BASIC_OFFER
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Over, ToChoose, Uniform
 from tests.bench.measure import Measure, Row, side_by_side

@@ -11,13 +11,13 @@ import pytest
 import redis.asyncio
 
 from rollbook.match.ledger import Ledger
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.keys import stream_key
 from rollbook.storage.redis.log import RedisLog
 from rollbook.v1.table_pb2 import Position, SignedHead
 from tests.server.talking import PATIENCE_SECONDS, Refused
 from tests.server.watching import Theatre
+from tests.storage.memory import MemoryLog
 from tests.storage.servers import Server
 
 

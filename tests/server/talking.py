@@ -30,11 +30,11 @@ from rollbook.server.limits import Limits
 from rollbook.server.rpc.errors import DETAILS, Refusing
 from rollbook.server.rpc.identity import Guests, guest_verifier
 from rollbook.server.rpc.interceptor import Interceptor, Layer
-from rollbook.storage.memory import MemoryLog
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
 from rollbook.v1.table_pb2 import Position, SignedHead
+from tests.storage.memory import MemoryLog
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 60

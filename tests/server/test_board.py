@@ -10,10 +10,10 @@ import pytest
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.match.chain import Entry
 from rollbook.server.feeds.lobby_board import Board
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING
 from tests.server.talking import World, run
+from tests.storage.memory import MemoryLog
 
 SECONDS = 0.01
 

@@ -16,7 +16,7 @@ from rollbook.match.chain import Entry
 from rollbook.match.codec.envelope import Logged, write_bytes
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.events import Chosen
-from rollbook.rules.cant_stop import Stop
+from rollbook.rules.cant_stop.moves import Stop
 from rollbook.rules.catalogue import current, find
 from rollbook.server import app
 from rollbook.server.feeds import feed as feeds

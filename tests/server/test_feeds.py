@@ -20,7 +20,6 @@ from rollbook.server.feeds.channel import FELL_BEHIND, Channel
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.out.frames import CaughtUp, Confirmed, Ended, Events, FellBehind, Frame, Revealed
 from rollbook.server.out.projection import perspective_of
-from rollbook.storage.memory import MemoryLog
 from rollbook.v1.feed_pb2 import (
     END_REASON_DRAINING,
     END_REASON_MATCH_OVER,
@@ -29,6 +28,7 @@ from rollbook.v1.feed_pb2 import (
 )
 from tests.match.test_decide import OPENED_MS, Played
 from tests.server.keeping import Process
+from tests.storage.memory import MemoryLog
 
 START = Position(0, genesis("m"))
 

@@ -21,7 +21,6 @@ from rollbook.server.failures import LogLost
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.out.frames import CaughtUp, Confirmed, Ended, Events, Frame
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import AppendResult, StoreUnavailable
 from rollbook.storage.redis.keys import stream_key
 from rollbook.storage.redis.log import RedisLog
@@ -32,6 +31,7 @@ from tests.server.keeping import HEAD_KEYS, Process, lost_tails
 from tests.server.talking import World, refusal, some_choice
 from tests.server.talking import run as run_world
 from tests.server.test_matches import NOW_MS, Client, Table
+from tests.storage.memory import MemoryLog
 from tests.storage.servers import Server, running
 
 PATIENCE_SECONDS = 60

@@ -22,13 +22,13 @@ from rollbook.match.chain import Entry
 from rollbook.match.events import Resumed, TimedOut
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.settings import Listen, SettingRefused, Settings
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
 from rollbook.v1 import feed_pb2, match_pb2
 from rollbook.v1.table_pb2 import Position
 from tests.server.serving import Service, started, until
 from tests.server.strangers import Line
 from tests.server.test_whole_service import seated
+from tests.storage.memory import MemoryLog
 
 SERVE = [sys.executable, "-m", "rollbook", "serve"]
 PATIENCE_SECONDS = 40

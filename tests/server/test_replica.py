@@ -15,11 +15,11 @@ from rollbook.server.failures import LogLost, MatchUnknown
 from rollbook.server.play.history import History
 from rollbook.server.play.replica import Replica
 from rollbook.server.play.replicas import Replicas
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import AppendResult
 from tests.match.test_decide import Played
 from tests.server.keeping import Process, lost_tails
 from tests.server.test_matches import NOW_MS, SECRET, opened
+from tests.storage.memory import MemoryLog
 
 
 def entries_of(decision: Decision) -> list[Entry]:

@@ -9,10 +9,10 @@ from typing import Any
 import grpc
 
 from rollbook.identity.tokens import Role
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import AppendResult, Conflict
 from rollbook.v1 import match_pb2
 from tests.server.talking import Person, World, entropy, refusal, refused, run, some_choice
+from tests.storage.memory import MemoryLog
 
 NEVER = "a" * 24
 

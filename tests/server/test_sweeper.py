@@ -23,9 +23,9 @@ from rollbook.server.app import Given, Parts
 from rollbook.server.metrics import Metrics
 from rollbook.server.store_clock import StoreClock
 from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS, SPARED_MS
-from rollbook.storage.memory import MemoryLog
 from tests.server.talking import Clock, World
 from tests.server.talking import run as serve
+from tests.storage.memory import MemoryLog
 
 SECRET = bytes(32)
 MATCH = "abcdefghijklmnopqrstuvwx"

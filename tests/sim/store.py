@@ -13,9 +13,9 @@ from typing import Any, Final, Protocol, TypeVar
 
 from rollbook.match.chain import Entry
 from rollbook.storage.limits import KEEP_SECONDS, check_append
-from rollbook.storage.memory import MemoryLog, _Stream
 from rollbook.storage.port import AppendResult, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
 from tests.sim.network import Network, Unanswered
+from tests.storage.memory import MemoryLog, _Stream
 
 T = TypeVar("T")
 

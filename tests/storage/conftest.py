@@ -13,11 +13,11 @@ import pytest
 import pytest_asyncio
 
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.redis.log import RedisLog
 from tests.sim.network import Network, Weather
 from tests.sim.store import Bystander, SimulatedLog
 from tests.sim.store import Store as SimulatedStore
+from tests.storage.memory import MemoryLog
 from tests.storage.servers import ALL_SLOTS, OLDEST_REDIS, Server, running
 
 

@@ -13,12 +13,12 @@ import redis
 
 from rollbook.match.chain import Entry
 from rollbook.storage.limits import MOST_BYTES
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import Appended, Conflict, LobbyEntry, Log, StoreUnavailable, TooEarly
 from rollbook.storage.redis.keys import stream_key
 from rollbook.storage.redis.log import RedisLog
 from tests.sim.store import SimulatedLog
 from tests.storage.conftest import Store
+from tests.storage.memory import MemoryLog
 
 pytestmark = pytest.mark.asyncio
 

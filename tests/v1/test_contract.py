@@ -15,7 +15,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescript
 from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Game
 from rollbook.rules.refusals import AgainstRule, Reason
-from rollbook.rules.wuerfelzoo import PlayOffer, TurnChoices
+from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
 from rollbook.v1 import games_pb2, match_pb2, refusals_pb2, table_pb2, wuerfelzoo_pb2
 
 ROOT = Path(__file__).resolve().parents[2]

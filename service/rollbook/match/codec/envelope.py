@@ -7,7 +7,7 @@ bytes too; what is hidden is not, and lies beside them as bytes of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
@@ -169,13 +169,8 @@ def _write_opened(game: AnyGame, event: Opened, opened: proto.Opened) -> None:
     opened.ruleset = event.ruleset
     opened.seats = len(event.names)
     opened.commitment = event.commitment
-    opened.turn_seconds = event.terms.turn_seconds
-    opened.reserve_seconds = event.terms.reserve_seconds
-    opened.ready_seconds = event.terms.ready_seconds
-    opened.spectator_delay_seconds = event.terms.spectator_delay_seconds
-    opened.is_private = event.terms.is_private
-    opened.open_seconds = event.terms.open_seconds
-    opened.idle_seconds = event.terms.idle_seconds
+    for field in fields(Terms):
+        setattr(opened, field.name, getattr(event.terms, field.name))
     opened.options.CopyFrom(write_options(game, event.options))
 
 
@@ -218,15 +213,7 @@ def _read_opened(written: proto.Event, match_id: str) -> Opened:
         options=read_options(game, opened.options, opened.seats),
         names=("",) * opened.seats,
         commitment=opened.commitment,
-        terms=Terms(
-            opened.turn_seconds,
-            opened.reserve_seconds,
-            opened.ready_seconds,
-            opened.spectator_delay_seconds,
-            opened.is_private,
-            opened.open_seconds,
-            opened.idle_seconds,
-        ),
+        terms=Terms(*[getattr(opened, field.name) for field in fields(Terms)]),
     )
 
 

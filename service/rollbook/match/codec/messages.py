@@ -90,17 +90,12 @@ def _chosen(choice: type[Any], kind: str, chosen: Message, name: str) -> Any:
         if len(value) > LONGEST_LIST:
             why = f"{kind} names {len(value)} in {name}; no list is longer than {LONGEST_LIST}"
             raise Invalid(Reason.TOO_MANY_NAMED, why)
-        return tuple(sorted(_chosen_word(field, item) for item in value))
+        return tuple(sorted(sent_word(field, item) for item in value))
     if chosen.HasField(name):
-        return _chosen_word(field, value)
+        return sent_word(field, value)
     if is_optional(choice, name):
         return None
     raise Invalid(Reason.FIELD_MISSING, f"{kind} does not say its {name}", learn=f"set {name} of {kind}", field=name)
-
-
-def _chosen_word(field: Any, item: Any) -> Any:
-    """A number that stands for no word is left for the rules to refuse."""
-    return item if field.enum_type is None else words_of(field.enum_type).get(item, str(item))
 
 
 # Outcomes
@@ -167,7 +162,7 @@ def _read_hidden(game: AnyGame, beside: proto.HiddenOutcome) -> tuple[Any, ...]:
     message = unwrap(beside, kind)
     if message is None:
         raise Unreadable(f"what lies beside the event is not of {game.name}")
-    return tuple(_word(field, item) for item in getattr(message, field.name))
+    return tuple(read_word(field, item) for item in getattr(message, field.name))
 
 
 @cache
@@ -185,7 +180,7 @@ def _happened(happened: Message, name: str, hidden: Sequence[Any] | None) -> Any
     field = described.get(name)
     if field is not None:
         value = getattr(happened, name)
-        return tuple(_word(field, item) for item in value) if field.is_repeated else _word(field, value)
+        return tuple(read_word(field, item) for item in value) if field.is_repeated else read_word(field, value)
     if COUNT in described:
         count: int = getattr(happened, COUNT)
         if hidden is not None and len(hidden) != count:
@@ -207,10 +202,16 @@ def _number(field: Any, item: Any) -> Any:
     return item if field.enum_type is None else numbers_of(field.enum_type)[item]
 
 
-def _word(field: Any, item: Any) -> Any:
+def read_word(field: Any, value: Any) -> Any:
+    """The value of a field, as a word if the field is one of words; unreadable if it stands for none."""
     if field.enum_type is None:
-        return item
-    word = words_of(field.enum_type).get(item)
+        return value
+    word = words_of(field.enum_type).get(value)
     if word is None:
-        raise Unreadable(f"{item} is no {field.name} that is known here")
+        raise Unreadable(f"{value} is no {field.name} that is known here")
     return word
+
+
+def sent_word(field: Any, value: Any) -> Any:
+    """The same of what a stranger sent: a number that stands for no word is left for the rules to refuse."""
+    return value if field.enum_type is None else words_of(field.enum_type).get(value, str(value))
