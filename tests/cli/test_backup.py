@@ -74,13 +74,17 @@ async def assert_lost(line: Line, person: Stranger, head: SignedHead) -> None:
     assert ABORT_REASON_LOG_LOST == look.summary.aborted.reason
 
 
-async def listed(line: Line, person: Stranger) -> set[str]:
-    """All matches of the lists."""
+async def listed(line: Line, person: Stranger, archived_match: str) -> set[str]:
+    """All matches of the lists, once the archive has been looked through, which happens in the background."""
     request = match_pb2.ListMatchesRequest()
-    answer = await line.settled(
-        lambda: line.matches.ListMatches(request, metadata=person.metadata, timeout=CALL_SECONDS)
-    )
-    return {summary.match_id for summary in answer.matches}
+    found: set[str] = set()
+    while archived_match not in found:
+        answer = await line.settled(
+            lambda: line.matches.ListMatches(request, metadata=person.metadata, timeout=CALL_SECONDS)
+        )
+        found = {summary.match_id for summary in answer.matches}
+        await asyncio.sleep(POLL_SECONDS)
+    return found
 
 
 @pytest.mark.parametrize("running", [True, False])
@@ -125,7 +129,7 @@ def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running
             line = Line(again_served.address)
             for person in (*people, *players):
                 person.line = line
-            assert {over, in_play, ahead, busy} == await listed(line, players[0])
+            assert {over, in_play, ahead, busy} == await listed(line, players[0], over)
             if seen is not None:
                 await assert_lost(line, seers[0], seen)
             assert people[0].told == (await told(line, over)).told

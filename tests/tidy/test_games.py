@@ -31,8 +31,6 @@ KNOWING = {
 }
 """Modules that know games, and why."""
 
-PRESENTATION = ("replays/rollbook_replays/boards/", "clients/rollbook_clients/terminal/")
-"""How games look: what of it is shared still asks by name."""
 
 LISTING = {
     "tests/clients/bots/test_strategies.py": "the house's strategy for every game",
@@ -92,7 +90,7 @@ def games_in(tree: ast.AST) -> set[str]:
 def test_no_shared_module_names_a_game() -> None:
     """Those that do are listed, each with its reason, and the list has nothing that is not needed."""
     naming = {path for path, tree in shared("service", "replays", "clients") if games_in(tree)}
-    assert naming - {path for path in naming if path.startswith(PRESENTATION)} == KNOWING.keys()
+    assert naming == KNOWING.keys()
 
 
 def test_no_shared_test_lists_the_games() -> None:
