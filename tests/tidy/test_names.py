@@ -15,11 +15,9 @@ GENERATED: Final = "v1"
 
 TWICE_UNTIL_RENAMED: Final[dict[str, str]] = {
     "Beat": "server/feeds and sdk",
-    "Board": "server/feeds and terminal",
     "CaughtUp": "server/feeds and sdk",
     "Confirmed": "server/feeds and sdk",
     "Ended": "server (twice) and sdk",
-    "Entry": "match and terminal",
     "Events": "server/feeds and sdk",
     "FellBehind": "server/feeds and sdk",
     "Listed": "rules and server",
@@ -30,7 +28,6 @@ TWICE_UNTIL_RENAMED: Final[dict[str, str]] = {
     "OutcomeUnknown": "storage and sdk; half of its uses are in the server",
     "Refused": "rules and sdk",
     "Revealed": "server/feeds and sdk",
-    "Told": "server/play and replays.games",
 }
 """Classes of modules that are being rewritten; a name leaves this table as soon as it stands once."""
 

@@ -19,7 +19,7 @@ from rollbook.v1.games_pb2 import Choice, LegalChoices, View
 from rollbook.v1.match_pb2 import MatchSummary
 from rollbook_clients.sdk import Event
 from rollbook_replays.games import presentation
-from rollbook_replays.games.presentation import Menu, Presentation, Told
+from rollbook_replays.games.presentation import Menu, Presentation, Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import Narrator
@@ -73,7 +73,7 @@ class Story:
         self._rules: Game[Any, Any, Any] | None = None
         self._narrator: Narrator | None = None
 
-    def tell(self, event: Event, seating: Seating) -> list[Told]:
+    def tell(self, event: Event, seating: Seating) -> list[Sentence]:
         """The lines that this event makes; none of a game that is not known here."""
         try:
             return self._told(event, seating)
@@ -81,7 +81,7 @@ class Story:
             self._narrator = None
             return []
 
-    def _told(self, event: Event, seating: Seating) -> list[Told]:
+    def _told(self, event: Event, seating: Seating) -> list[Sentence]:
         beside = Private(hidden=event.hidden).SerializeToString() if event.hidden is not None else b""
         happened = read_bytes(event.data, beside, self._rules).event
         if isinstance(happened, Opened):

@@ -19,7 +19,7 @@ from rollbook_clients.sdk import Event
 from rollbook_clients.terminal.film import Account, Film
 from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
 from rollbook_clients.terminal.language import words_in
-from rollbook_replays.games.presentation import Entry
+from rollbook_replays.games.presentation import MenuEntry
 from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.staging import simulated
 from tests.replays.games.stage import choosing, menu_of
@@ -104,7 +104,7 @@ def test_a_menu_from_messages_is_that_of_the_rules_and_its_choices_go_back(game:
         _goes_back(shown, entry)
 
 
-def _goes_back(shown: KnownGame, entry: Entry) -> None:
+def _goes_back(shown: KnownGame, entry: MenuEntry) -> None:
     if entry.choice is not None:
         message = shown.choice(entry.choice)
         assert entry.choice == read_choice(shown.rules, message)

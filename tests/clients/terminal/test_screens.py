@@ -22,7 +22,7 @@ from rollbook_clients.terminal.film import Film
 from rollbook_clients.terminal.language import words_in
 from rollbook_clients.terminal.screens.new_match import NewMatch
 from rollbook_clients.terminal.screens.replay import ReplayScreen
-from rollbook_clients.terminal.widgets.board import Board
+from rollbook_clients.terminal.widgets.board import BoardPane
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
 from rollbook_replays.games import presentation
@@ -92,7 +92,7 @@ def test_the_log_never_takes_room_from_the_board(game: str, columns: int) -> Non
     async def does(pilot: Pilot[Any]) -> None:
         await pilot.press("g", "2", "0", "enter")
         await pilot.pause()
-        board = pilot.app.screen.query_one(Board)
+        board = pilot.app.screen.query_one(BoardPane)
         assert board.virtual_size.width <= board.size.width
 
     on_screen(screen, does, (columns, 30))

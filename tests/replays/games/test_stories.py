@@ -15,7 +15,7 @@ from rollbook.rules.allie_gator import Drawn, Stolen
 from rollbook.rules.catalogue import current
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Perspective, Watcher
-from rollbook_replays.games.presentation import Told
+from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import SIGNS
 from rollbook_replays.narration import Narrator
 from tests.replays.games.stage import Given, seated, simulation
@@ -28,7 +28,7 @@ def told(  # noqa: PLR0917 - what a match and its reader are
     seed: int = 7,
     eyes: Perspective = Watcher.JUDGE,
     language: str = "en",
-) -> Iterator[tuple[Event, list[Told], Match, Match]]:
+) -> Iterator[tuple[Event, list[Sentence], Match, Match]]:
     """Every event as these eyes see it, its lines, and the match before and after it."""
     played = simulation(game, seats, options, seed)
     before = played.match.copy()
@@ -41,7 +41,7 @@ def told(  # noqa: PLR0917 - what a match and its reader are
         before = after
 
 
-def words_of(lines: list[Told]) -> list[str]:
+def words_of(lines: list[Sentence]) -> list[str]:
     """What is read."""
     return [line.text.plain for line in lines]
 

@@ -18,7 +18,7 @@ from rollbook_replays.games.words import SHARED, Texts, Words
 
 TABLES: dict[str, Texts] = {"shared": SHARED} | {game: presentation(game).texts for game in current()}
 CALLED = re.compile(
-    r'''(?:words(?:\.count)?|line)\((?:\s*seat, |\s*move\.seat, |\s*moment\.seat, )?\s*f?"([a-z_0-9.{}]+)"'''
+    r'''(?:words(?:\.count)?|sentence)\((?:\s*seat, |\s*move\.seat, |\s*moment\.seat, )?\s*f?"([a-z_0-9.{}]+)"'''
 )
 
 
