@@ -18,7 +18,7 @@ import structlog
 from rollbook.server.lobby import Listed
 from rollbook.storage.archive.port import ArchiveUnavailable
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _SCHEMA: Final = f"""
     PRAGMA user_version = {FORMAT};
     CREATE TABLE matches (
