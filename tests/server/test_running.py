@@ -298,9 +298,6 @@ def test_logs_are_json_in_a_pipe_and_hold_no_secret(tmp_path: Path) -> None:
         assert "authorization" not in said
 
 
-@pytest.mark.xfail(
-    reason="a second service of the same keys on its store: one line of its log is no JSON", run=False, strict=False
-)
 def test_a_store_elsewhere_is_used_and_left_alone(tmp_path: Path) -> None:
     """With --redis there is no server of its own, the URL's password is nowhere, and the store outlives the service."""
     with service(tmp_path / "one") as one:
