@@ -17,6 +17,7 @@ from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
 from rollbook.v1.feed_pb2 import END_REASON_MATCH_OVER
 from rollbook.v1.table_pb2 import Position, SignedHead
 from tests.clients.commands.test_tail import rollbook
+from tests.server.serving import POLL_SECONDS
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
 from tests.server.test_whole_service import Serving, run, seated
 
@@ -125,7 +126,10 @@ def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running
             line = Line(again_served.address)
             for person in (*people, *players):
                 person.line = line
-            assert {over, in_play, ahead, busy} == await listed(line, players[0])
+            # The index of the archive is derived: it is made anew while the service runs.
+            async with asyncio.timeout(CALL_SECONDS):
+                while {over, in_play, ahead, busy} != await listed(line, players[0]):
+                    await asyncio.sleep(POLL_SECONDS)
             if seen is not None:
                 await assert_lost(line, seers[0], seen)
             assert people[0].told == (await told(line, over)).told
