@@ -17,7 +17,6 @@ from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
 from rollbook.v1.feed_pb2 import END_REASON_MATCH_OVER
 from rollbook.v1.table_pb2 import Position, SignedHead
 from tests.clients.commands.test_tail import rollbook
-from tests.server.serving import POLL_SECONDS
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
 from tests.server.test_whole_service import Serving, run, seated
 
@@ -84,6 +83,13 @@ async def listed(line: Line, person: Stranger) -> set[str]:
     return {summary.match_id for summary in answer.matches}
 
 
+async def lists(line: Line, person: Stranger, expected: set[str]) -> None:
+    """Wait until the lists have these: the index of the archive is made anew while the service runs."""
+    async with asyncio.timeout(CALL_SECONDS):
+        while expected != await listed(line, person):  # noqa: ASYNC110 - another process makes it so
+            await asyncio.sleep(POLL_SECONDS)
+
+
 @pytest.mark.parametrize("running", [True, False])
 def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running: bool, tmp_path: Path) -> None:
     """While the service runs and people play, or after it was stopped; play goes on, with the same tokens and keys.
@@ -126,10 +132,7 @@ def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running
             line = Line(again_served.address)
             for person in (*people, *players):
                 person.line = line
-            # The index of the archive is derived: it is made anew while the service runs.
-            async with asyncio.timeout(CALL_SECONDS):
-                while {over, in_play, ahead, busy} != await listed(line, players[0]):
-                    await asyncio.sleep(POLL_SECONDS)
+            await lists(line, players[0], {over, in_play, ahead, busy})
             if seen is not None:
                 await assert_lost(line, seers[0], seen)
             assert people[0].told == (await told(line, over)).told
