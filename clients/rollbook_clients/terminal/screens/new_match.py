@@ -47,7 +47,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         self._words = words
         fewest = min(current(), key=lambda name: (current()[name].seats[0], current()[name].seats[-1]))
         self._wished: dict[str, Any] = {"game": fewest}
-        """What was chosen; where a game does not allow it its first value is agreed on instead, and the wish is kept."""
+        """What was chosen. Where a game does not allow it, its first value is agreed on, and the wish is kept."""
         self._agreed: dict[str, Any] = {}
         self._lines: list[tuple[str, Sequence[Any]]] = []
         self._list = OptionList()
