@@ -22,7 +22,7 @@ from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import MatchUnknown
 from rollbook.server.limits import Rates
-from rollbook.server.lobby import Beside, Lobby
+from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import summary_message
 from rollbook.server.play.replicas import Replicas
@@ -158,7 +158,7 @@ class Sight:
 class Sights:
     """Finds out what a caller may see of a match."""
 
-    def __init__(self, replicas: Replicas, lobby: Lobby, players: Players, clock_ms: Callable[[], int]) -> None:
+    def __init__(self, replicas: Replicas, lobby: StoredLobby, players: Players, clock_ms: Callable[[], int]) -> None:
         """Look at these matches."""
         self._replicas = replicas
         self._lobby = lobby

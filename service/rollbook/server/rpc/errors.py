@@ -22,11 +22,11 @@ from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Declined
 from rollbook.match.fold import Misplaced
-from rollbook.rules.refusals import Fact, Refused
-from rollbook.server.failures import LogLost, MatchUnknown, RequestReused, RulesetUnknown
+from rollbook.rules.refusals import Fact, RefusedByRules
+from rollbook.server.failures import MatchUnknown, RequestReused, RulesetUnknown, TailLost
 from rollbook.server.rpc.interceptor import Behaviour, Layer, within
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import Hole, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import AppendUnconfirmed, Hole, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.match_pb2 import PlayResponse
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason, status_code
@@ -80,7 +80,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
     match error:
         case Refusal():
             return error
-        case Declined() | Refused():
+        case Declined() | RefusedByRules():
             return Refusal(error.reason.name, error.why, error.facts)
         case TokenRefused():
             return Refusal(f"TOKEN_{error.reason.name}", error.why)
@@ -96,14 +96,14 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
             return Refusal("MATCH_NOT_FOUND", "there is no such match for this caller")
         case RequestReused():
             return Refusal("REQUEST_ID_REUSED", "the request id has been used for something else")
-        case LogLost():
+        case TailLost():
             facts = {"known": error.known, "stored": error.stored}
             return Refusal("LOG_LOST", "the stored log is not what has been told; nothing is built on it", facts)
         case Misplaced() | Hole():
             return Refusal("LOG_LOST", "the stored log does not hold together; nothing is built on it")
         case ArchiveUnavailable():
             return Refusal("ARCHIVE_UNAVAILABLE", "the match lies in the archive, which cannot be read now")
-        case StoreUnavailable() | OutcomeUnknown():
+        case StoreUnavailable() | AppendUnconfirmed():
             why = "the store does not answer, and this may have happened or not: the same request again is safe"
             return Refusal("STORE_UNAVAILABLE", why)
         case RulesetUnknown():
