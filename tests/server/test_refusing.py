@@ -13,7 +13,8 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Declined, Why
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.failures import MatchUnknown, RequestReused, TailLost
-from rollbook.server.rpc.errors import MOST_DETAIL_BYTES, Refusal, detail_of, play_refusal, refusal_of, status_of
+from rollbook.server.refusals import Refusal, refusal_of
+from rollbook.server.rpc.errors import MOST_DETAIL_BYTES, detail_of, play_refusal, status_of
 from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalReason

@@ -11,8 +11,9 @@ import hmac
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
+import grpc
 from cachetools import LRUCache
 
 from rollbook.identity import references
@@ -26,8 +27,11 @@ from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import summary_message
 from rollbook.server.play.replicas import Replicas
-from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.v1.match_pb2 import MatchSummary
+
+Context = grpc.aio.ServicerContext[Any, Any]
+"""A call, as gRPC gives it."""
 
 _SCHEME: Final = "bearer"
 _MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")

@@ -19,7 +19,7 @@ from rollbook.server.access import Players, Sights, judges
 from rollbook.server.archive_index import Wanted
 from rollbook.server.finished import Finished
 from rollbook.server.lobby import ListedMatch, StoredLobby
-from rollbook.server.rpc.errors import Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.v1 import match_pb2 as proto
 
 PAGE: Final = 50

@@ -17,7 +17,7 @@ from rollbook.server.access import Players, check_request_id, require
 from rollbook.server.limits import Limits
 from rollbook.server.lobby import StoredLobby
 from rollbook.server.play.matches import Answer, Matches
-from rollbook.server.rpc.errors import Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.storage.port import Log
 from rollbook.v1 import match_pb2 as proto
 

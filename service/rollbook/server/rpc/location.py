@@ -15,7 +15,7 @@ from rollbook.server.access import Sight, Sights
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.out.projection import legal_message
 from rollbook.server.play.matches import Matches
-from rollbook.server.rpc.errors import Refusal, refusal_of
+from rollbook.server.refusals import Refusal, refusal_of
 from rollbook.v1 import table_pb2
 
 _ABOUT_THE_MATCH: Final = {

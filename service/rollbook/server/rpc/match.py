@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rollbook.identity.names import player_name
 from rollbook.identity.tokens import Role
 from rollbook.rules.game import Watcher
-from rollbook.server.access import Callers, Players, Sight, Sights, require
+from rollbook.server.access import Callers, Context, Players, Sight, Sights, require
 from rollbook.server.limits import Held
 from rollbook.server.lists import Lists, games
 from rollbook.server.lobby import StoredLobby
@@ -18,7 +18,7 @@ from rollbook.server.out.projection import look_message, made_message
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
 from rollbook.server.play.matches import Answer
 from rollbook.server.play.opener import Opener
-from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.server.rpc.play import Plays
 from rollbook.storage.port import Log

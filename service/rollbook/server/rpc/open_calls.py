@@ -15,7 +15,8 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
-from rollbook.server.rpc.errors import Count, Refusal, refuse
+from rollbook.server.refusals import Refusal
+from rollbook.server.rpc.errors import Count, refuse
 from rollbook.server.rpc.interceptor import Behaviour, Layer, within
 
 _ANSWERED_TO_THE_END: Final = "/grpc."
