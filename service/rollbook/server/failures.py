@@ -18,7 +18,7 @@ class RequestReused(Exception):
     """The request id has been used for something else."""
 
 
-class LogLost(Exception):
+class TailLost(Exception):
     """The stored log is shorter than, or other than, what this service has told; nothing is built on it."""
 
     def __init__(self, match_id: str, known: int, stored: int, kept: Head | None = None) -> None:

@@ -46,7 +46,7 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedMatch:
     """A match as the lobby lists it: as it was at its last lifecycle event."""
 
     summary: MatchSummary
@@ -60,7 +60,7 @@ class Listed:
         return len(summary).to_bytes(_LENGTH_BYTES, "big") + summary + b"".join(references)
 
     @classmethod
-    def read(cls, data: bytes) -> Listed:
+    def read(cls, data: bytes) -> ListedMatch:
         """What the store kept."""
         end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big")
         summary = MatchSummary.FromString(data[_LENGTH_BYTES:end])
@@ -86,20 +86,20 @@ class Listed:
         return Beside(self.summary.opened_ms, self.opener, names, self.summary.position.sequence)
 
 
-async def _not_archived(_match_id: str) -> Listed | None:
+async def _not_archived(_match_id: str) -> ListedMatch | None:
     """There is no archive."""
     return None
 
 
-class Lobby:
+class StoredLobby:
     """The lobby of a log, and the names in it."""
 
-    def __init__(self, log: Log, archived: Callable[[str], Awaitable[Listed | None]] = _not_archived) -> None:
+    def __init__(self, log: Log, archived: Callable[[str], Awaitable[ListedMatch | None]] = _not_archived) -> None:
         """Serve the lobby of this log; `archived` finds what the archive knows of a match."""
         self._log = log
         self._archived = archived
         self._besides: LRUCache[str, Beside] = LRUCache(MOST_BESIDES)
-        self._listed: dict[str, tuple[bytes, Listed]] = {}
+        self._listed: dict[str, tuple[bytes, ListedMatch]] = {}
 
     async def summary(self, ledger: Ledger, player: bytes = b"", name: str = "") -> LobbyEntry | None:
         """What the lobby says of a match from now on; nothing new unless its life has changed.
@@ -135,29 +135,31 @@ class Lobby:
             if stored is None:
                 found = Beside(await self._opened_ms(match_id), sequence=least)
             else:
-                found = Listed.read(stored).beside
+                found = ListedMatch.read(stored).beside
             self._besides[match_id] = found
         return found
 
-    async def _over(self, match_id: str) -> Listed | None:
+    async def _over(self, match_id: str) -> ListedMatch | None:
         """What is known of a match that is over: from the lobby, as long as it waits there for the archive."""
         known = self._listed.get(match_id)
         return known[1] if known is not None and known[1].is_over else await self._archived(match_id)
 
-    async def listed(self) -> list[Listed]:
+    async def listed(self) -> list[ListedMatch]:
         """All matches that are open or running, those opened last first."""
         return [listed for listed in await self.everything() if not listed.is_over]
 
-    async def finished(self) -> list[Listed]:
+    async def finished(self) -> list[ListedMatch]:
         """All matches that are over and not yet archived, those opened last first."""
         return [listed for listed in await self.everything() if listed.is_over]
 
-    async def everything(self) -> list[Listed]:
+    async def everything(self) -> list[ListedMatch]:
         """All matches of the lobby, those opened last first."""
         stored = await self._log.lobby()
         known = self._listed
         self._listed = {
-            match_id: known[match_id] if match_id in known and known[match_id][0] == data else (data, Listed.read(data))
+            match_id: known[match_id]
+            if match_id in known and known[match_id][0] == data
+            else (data, ListedMatch.read(data))
             for match_id, data in stored.items()
         }
         matches = [listed for _, listed in self._listed.values()]
@@ -170,4 +172,4 @@ class Lobby:
 
 def _entry(ledger: Ledger, beside: Beside) -> LobbyEntry:
     summary = summary_message(ledger, beside.names, beside.opened_ms)
-    return LobbyEntry(Listed(summary, beside.opener, tuple(ledger.players)).write())
+    return LobbyEntry(ListedMatch(summary, beside.opener, tuple(ledger.players)).write())

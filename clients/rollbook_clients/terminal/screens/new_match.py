@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from rollbook.rules.catalogue import current
 from rollbook.rules.options import Option as GameOption
 from rollbook.rules.options import OptionValue
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook_clients.sdk.options import options_of
 from rollbook_clients.terminal.screens.help import Help
@@ -112,7 +112,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         """What the rules have against it."""
         try:
             current()[self._agreed["game"]].settle(self._options(), self._agreed["seats"])
-        except Refused as refused:
+        except RefusedByRules as refused:
             return str(refused)
         return ""
 
