@@ -7,16 +7,17 @@ reflection, which come by the minute and say nothing of the service, are told at
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import grpc
 import structlog
 
-from rollbook.server.rpc.interceptor import Behaviour, Layer
+from rollbook.server.rpc.interceptor import Around, Call, Layer
+from rollbook.v1.match_pb2 import EventsMade
 
 LONGEST_ID: Final = 64
 LONGEST_METHOD: Final = 200
@@ -45,110 +46,80 @@ class CallLog(Layer):
         # Its name comes from the client, and must not fill anybody's memory.
         self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
 
-    def around(self, method: str, behaviour: Behaviour, *, streams_requests: bool) -> Behaviour:
+    def around(self, method: str, *, streams_requests: bool, streams_responses: bool) -> Around:
         """The stop-watch around whatever handles a call."""
-        del streams_requests
+        del streams_responses
+        return partial(self._told, method, streams_requests=streams_requests)
 
-        async def once(request: Any, context: Any) -> Any:
-            call = _Call(self._log, self._measured, method, context)
-            try:
-                response = await behaviour(call.noting(request), context)
-                call.note_answer(response)
-            except BaseException as ending:
-                call.tell(ending)
-                raise
-            call.tell(None)
-            return response
-
-        async def several(request: Any, context: Any) -> AsyncIterator[Any]:
-            call = _Call(self._log, self._measured, method, context)
-            try:
-                async with aclosing(behaviour(call.noting(request), context)) as responses:
-                    async for response in responses:
-                        call.note_answer(response)
-                        yield response
-            except BaseException as ending:
-                call.tell(ending)
-                raise
-            call.tell(None)
-
-        return several if inspect.isasyncgenfunction(behaviour) else once
-
-
-class _Call:
-    """One call under way."""
-
-    def __init__(self, log: Any, measured: Measured, method: str, context: Any) -> None:
-        self._log = log
-        self._measured = measured
-        self._method = method
-        self._context = context
-        self._started = time.perf_counter()
-        self._facts: dict[str, Any] = {}
+    @asynccontextmanager
+    async def _told(self, method: str, call: Call, *, streams_requests: bool) -> AsyncIterator[None]:
         structlog.contextvars.clear_contextvars()
+        started = time.perf_counter()
+        requests = call.requests = _Noted(call.requests) if streams_requests else call.requests
+        ending: BaseException | None = None
+        try:
+            yield
+        except BaseException as error:
+            ending = error
+            raise
+        finally:
+            seconds = time.perf_counter() - started
+            status = _status(call.context, ending)
+            self._measured(method, status, seconds)
+            facts = _facts((requests.first, requests.last) if streams_requests else (requests,), call.response)
+            tell = self._line(method, status)
+            tell("call", method=method, status=status, milliseconds=round(seconds * 1_000, 3), **facts)
 
-    def noting(self, request: Any) -> Any:
-        """The request or requests, looked at in passing."""
-        if hasattr(request, "__aiter__"):
-            return _Noted(request, self._note_request)
-        self._note_request(request)
-        return request
-
-    def _note_request(self, request: Any) -> None:
-        for fact, field in (("match", "match_id"), ("request", "request_id")):
-            value = getattr(request, field, None)
-            if isinstance(value, str) and value:
-                self._facts[fact] = _shown(value, LONGEST_ID)
-
-    def note_answer(self, response: Any) -> None:
-        """See in which match the call got to which sequence."""
-        descriptor = getattr(response, "DESCRIPTOR", None)
-        if descriptor is None:
-            return
-        fields = descriptor.fields_by_name
-        match_id = getattr(response, "match_id", "") if "match_id" in fields else ""
-        if match_id:
-            self._facts["match"] = _shown(match_id, LONGEST_ID)
-        if "made" in fields and response.HasField("made") and "last" in response.made.DESCRIPTOR.fields_by_name:
-            self._facts["sequence"] = response.made.last
-
-    def tell(self, ending: BaseException | None) -> None:
-        """Write the line."""
-        status = self._status(ending)
-        tell = self._log.info
-        if self._method.startswith(_QUIET):
-            tell = self._log.debug
-        elif status in _ALARMING:
-            tell = self._log.error
-        seconds = time.perf_counter() - self._started
-        self._measured(self._method, status, seconds)
-        milliseconds = round(seconds * 1_000, 3)
-        tell("call", method=self._method, status=status, milliseconds=milliseconds, **self._facts)
-
-    def _status(self, ending: BaseException | None) -> str:
-        told = self._context.code()
-        code = told if isinstance(told, grpc.StatusCode) else _CODES.get(told or 0, grpc.StatusCode.UNKNOWN)
-        if code is not grpc.StatusCode.OK or ending is None:
-            return code.name
-        if isinstance(ending, asyncio.CancelledError | GeneratorExit):
-            return grpc.StatusCode.CANCELLED.name
-        return grpc.StatusCode.UNKNOWN.name
+    def _line(self, method: str, status: str) -> Any:
+        """What writes a line of the level that fits."""
+        if method.startswith(_QUIET):
+            return self._log.debug
+        return self._log.error if status in _ALARMING else self._log.info
 
 
 class _Noted:
-    """A stream of requests, each of which is looked at in passing."""
+    """A stream of requests; the first and the last of them are remembered."""
 
-    def __init__(self, requests: AsyncIterator[Any], note: Callable[[Any], None]) -> None:
+    def __init__(self, requests: AsyncIterator[Any]) -> None:
         self._requests = aiter(requests)
-        self._note = note
+        self.first: Any = None
+        self.last: Any = None
 
     def __aiter__(self) -> _Noted:
         return self
 
     async def __anext__(self) -> Any:
-        request = await anext(self._requests)
-        self._note(request)
-        return request
+        self.last = await anext(self._requests)
+        if self.first is None:
+            self.first = self.last
+        return self.last
+
+
+def _facts(requests: Iterable[Any], response: Any) -> dict[str, Any]:
+    """In which match a call was made, by which request, and to which sequence it got."""
+    facts: dict[str, Any] = {}
+    for request in requests:
+        for fact, field in (("match", "match_id"), ("request", "request_id")):
+            value = getattr(request, field, None)
+            if isinstance(value, str) and value:
+                facts[fact] = _shown(value, LONGEST_ID)
+    match_id = getattr(response, "match_id", "")
+    if match_id:
+        facts["match"] = _shown(match_id, LONGEST_ID)
+    made = getattr(response, "made", None)
+    if isinstance(made, EventsMade) and response.HasField("made"):
+        facts["sequence"] = made.last
+    return facts
+
+
+def _status(context: Any, ending: BaseException | None) -> str:
+    told = context.code()
+    code = told if isinstance(told, grpc.StatusCode) else _CODES.get(told or 0, grpc.StatusCode.UNKNOWN)
+    if code is not grpc.StatusCode.OK or ending is None:
+        return code.name
+    if isinstance(ending, asyncio.CancelledError | GeneratorExit):
+        return grpc.StatusCode.CANCELLED.name
+    return grpc.StatusCode.UNKNOWN.name
 
 
 def _shown(text: str, longest: int) -> str:

@@ -7,8 +7,8 @@ can cause is logged here and told as INTERNAL without a word more. A cancelled c
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from typing import Any, Final
+from contextlib import asynccontextmanager, nullcontext
+from typing import Final
 
 import grpc
 import structlog
@@ -19,7 +19,7 @@ from google.rpc.status_pb2 import Status
 from rollbook.rules.refusals import Fact
 from rollbook.server.access import Context
 from rollbook.server.refusals import PREFIX, Refusal, refusal_of
-from rollbook.server.rpc.interceptor import Behaviour, Layer, within
+from rollbook.server.rpc.interceptor import Around, Call, Layer
 from rollbook.v1.match_pb2 import PlayResponse
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
 
@@ -118,18 +118,16 @@ class Refusing(Layer):
         """Let `count` hear the reason of every call that is refused."""
         self._count = count
 
-    def around(self, method: str, behaviour: Behaviour, *, streams_requests: bool) -> Behaviour:
-        """A guard around the behaviour of a method of ours."""
-        del streams_requests
-        if not method.startswith("/rollbook.v1."):
-            return behaviour
-        return within(self._refusing, behaviour)
+    def around(self, method: str, *, streams_requests: bool, streams_responses: bool) -> Around:
+        """A guard around the methods of ours."""
+        del streams_requests, streams_responses
+        return self._refusing if method.startswith("/rollbook.v1.") else nullcontext
 
     @asynccontextmanager
-    async def _refusing(self, request: Any, context: Context) -> AsyncIterator[Any]:
+    async def _refusing(self, call: Call) -> AsyncIterator[None]:
         try:
-            yield request
+            yield
         except grpc.aio.AbortError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(context, error, self._count)
+            await refuse(call.context, error, self._count)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import grpc
@@ -16,35 +17,63 @@ _KINDS: Final[dict[tuple[bool, bool], tuple[str, Callable[..., Any]]]] = {
     (True, True): ("stream_stream", grpc.stream_stream_rpc_method_handler),
 }
 
-Behaviour: TypeAlias = Callable[..., Any]
-"""What handles a call: it gets the request or requests and the context."""
+
+@dataclass(slots=True)
+class Call:
+    """One call, from its beginning to its end."""
+
+    requests: Any
+    """The request, or the stream of them; a layer may put another stream in its place."""
+    context: Any
+    response: Any = None
+    """The answer; of a stream of answers the last so far."""
 
 
-def within(around: Callable[[Any, Any], AbstractAsyncContextManager[Any]], behaviour: Behaviour) -> Behaviour:
-    """The behaviour inside a context of each call's own, which gives the request or requests to handle."""
-
-    async def once(request: Any, context: Any) -> Any:
-        async with around(request, context) as handled:
-            return await behaviour(handled, context)
-
-    async def several(request: Any, context: Any) -> AsyncIterator[Any]:
-        async with around(request, context) as handled, aclosing(behaviour(handled, context)) as responses:
-            async for response in responses:
-                yield response
-
-    return several if inspect.isasyncgenfunction(behaviour) else once
+Around: TypeAlias = Callable[[Call], AbstractAsyncContextManager[object]]
+"""What is entered before a call is handled and left after it, however it ends."""
+Handler: TypeAlias = Callable[[Call], Awaitable[None]]
 
 
 class Layer:
-    """Something around the behaviour of methods."""
+    """Something around calls. It acts at their beginning and their end, and costs their messages nothing."""
 
-    def around(self, method: str, behaviour: Behaviour, *, streams_requests: bool) -> Behaviour:
-        """The behaviour with this around it, in the same shape: gRPC looks at whether it is a generator."""
-        del method, streams_requests
-        return behaviour
+    def around(self, method: str, *, streams_requests: bool, streams_responses: bool) -> Around:
+        """What stands around each call of this method; nothing unless a layer says so."""
+        del method, streams_requests, streams_responses
+        return nullcontext
 
     def unknown(self, method: str) -> None:
         """Somebody has called a method that there is none of."""
+
+
+def _answered(behaviour: Callable[..., Awaitable[Any]]) -> Handler:
+    """The behaviour of a method that answers once, or writes its answers by itself."""
+
+    async def handle(call: Call) -> None:
+        call.response = await behaviour(call.requests, call.context)
+
+    return handle
+
+
+def _written(behaviour: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
+    """The behaviour of a method that yields its answers: here alone each of them is looked at."""
+
+    async def handle(call: Call) -> None:
+        write = call.context.write
+        async with aclosing(behaviour(call.requests, call.context)) as responses:
+            async for response in responses:
+                call.response = response
+                await write(response)
+
+    return handle
+
+
+def _within(around: Around, handle: Handler) -> Handler:
+    async def handle_within(call: Call) -> None:
+        async with around(call):
+            await handle(call)
+
+    return handle_within
 
 
 class Interceptor(grpc.aio.ServerInterceptor):
@@ -73,12 +102,20 @@ class Interceptor(grpc.aio.ServerInterceptor):
         return known[1]
 
     def _layered(self, method: str, handler: Any) -> Any:
+        streams = {"streams_requests": handler.request_streaming, "streams_responses": handler.response_streaming}
         attribute, make = _KINDS[bool(handler.request_streaming), bool(handler.response_streaming)]
         behaviour = getattr(handler, attribute)
+        handle = _written(behaviour) if inspect.isasyncgenfunction(behaviour) else _answered(behaviour)
         for layer in reversed(self._layers):
-            behaviour = layer.around(method, behaviour, streams_requests=bool(handler.request_streaming))
+            handle = _within(layer.around(method, **streams), handle)
+
+        async def handled(requests: Any, context: Any) -> Any:
+            call = Call(requests, context)
+            await handle(call)
+            return None if handler.response_streaming else call.response
+
         return make(
-            behaviour,
+            handled,
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,
         )

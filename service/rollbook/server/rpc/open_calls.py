@@ -9,15 +9,14 @@ Health and reflection answer to the end.
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any, Final
 
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.errors import Count, refuse
-from rollbook.server.rpc.interceptor import Behaviour, Layer, within
+from rollbook.server.rpc.interceptor import Around, Call, Layer
 
 _ANSWERED_TO_THE_END: Final = "/grpc."
 """Where the methods begin of what gRPC itself defines: health and reflection."""
@@ -45,37 +44,35 @@ class OpenCalls(Layer):
         """Wait until no call is under way any more."""
         await self._finished.wait()
 
-    def around(self, method: str, behaviour: Behaviour, *, streams_requests: bool) -> Behaviour:
-        """The behaviour of a call that is counted, or refused; a stream of requests comes from one that can end."""
-        if streams_requests:
-            # One answer is owed to all requests together; without all of them there is none.
-            ending = StopAsyncIteration if inspect.isasyncgenfunction(behaviour) else _stopping
-            behaviour = within(partial(self._ending_stream, ending), behaviour)
-        return behaviour if method.startswith(_ANSWERED_TO_THE_END) else within(self._counted, behaviour)
+    def around(self, method: str, *, streams_requests: bool, streams_responses: bool) -> Around:
+        """A call that is counted, or refused; a stream of requests comes from one that can end."""
+        counted: Around = nullcontext if method.startswith(_ANSWERED_TO_THE_END) else self._counted
+        # One answer is owed to all requests together; without all of them there is none.
+        ending = StopAsyncIteration if streams_responses else _stopping
+        return partial(self._ending_stream, counted, ending) if streams_requests else counted
 
     @asynccontextmanager
-    async def _counted(self, request: Any, context: Any) -> AsyncIterator[Any]:
+    async def _counted(self, call: Call) -> AsyncIterator[None]:
         if self.begun:
-            await refuse(context, _stopping(), self._refused)
+            await refuse(call.context, _stopping(), self._refused)
         self._under_way += 1
         self._finished.clear()
         try:
-            yield request
+            yield
         finally:
             self._under_way -= 1
             if not self._under_way:
                 self._finished.set()
 
     @asynccontextmanager
-    async def _ending_stream(
-        self, ending: Callable[[], Exception], requests: AsyncIterator[Any], _context: Any
-    ) -> AsyncIterator[_Requests]:
-        stream = _Requests(requests, self, ending)
-        self._streams.add(stream)
-        try:
-            yield stream
-        finally:
-            self._streams.discard(stream)
+    async def _ending_stream(self, counted: Around, ending: Callable[[], Exception], call: Call) -> AsyncIterator[None]:
+        async with counted(call):
+            stream = call.requests = _Requests(call.requests, self, ending)
+            self._streams.add(stream)
+            try:
+                yield
+            finally:
+                self._streams.discard(stream)
 
 
 class _Requests:
