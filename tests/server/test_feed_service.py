@@ -21,7 +21,7 @@ from rollbook.rules.catalogue import current, find
 from rollbook.server import app
 from rollbook.server.feeds import feed as feeds
 from rollbook.server.limits import Limits
-from rollbook.server.play.history import History
+from rollbook.server.replica.history import History
 from rollbook.server.rpc import feed as feed_service
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import feed_pb2, match_pb2, table_pb2
