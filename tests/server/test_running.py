@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -298,14 +299,17 @@ def test_logs_are_json_in_a_pipe_and_hold_no_secret(tmp_path: Path) -> None:
         assert "authorization" not in said
 
 
-@pytest.mark.xfail(
-    reason="a second service of the same keys on its store: one line of its log is no JSON", run=False, strict=False
-)
 def test_a_store_elsewhere_is_used_and_left_alone(tmp_path: Path) -> None:
     """With --redis there is no server of its own, the URL's password is nowhere, and the store outlives the service."""
     with service(tmp_path / "one") as one:
         url = f"unix://:@{tmp_path / 'one' / 'server.sock'}"
         assert SERVING == one.status()
+        stranger = refused("--data", str(tmp_path / "three"), "--redis", url, "--listen", "127.0.0.1:0")
+        assert 1 == stranger.returncode
+        assert "copy head.key and head.key.public" in stranger.stderr
+        (tmp_path / "two").mkdir()
+        for file in (tmp_path / "one").glob("*.key*"):
+            shutil.copy2(file, tmp_path / "two")
         with service(tmp_path / "two", "--redis", url) as two, two.channel() as channel:
             assert 1 == call(channel, "Write")
             assert not psutil.Process(two.process.pid).children()
