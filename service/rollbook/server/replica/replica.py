@@ -159,7 +159,7 @@ class Replica:
         if not sequence:
             return genesis(self.match_id)
         if sequence == self.sequence:
-            return self.ledger.last_link
+            return self.ledger.head.link
         if self.events is not None and sequence < self.sequence:
             return self.events[sequence - 1].logged.link
         entries = await self._log.read(self.match_id, sequence - 1, 1)
