@@ -221,6 +221,25 @@ def test_a_time_out_and_the_caretakers_turn_are_one_append() -> None:
     assert_same(played.ledger, played.refolded())
 
 
+def test_what_a_caretaker_chooses_costs_the_seat_nothing() -> None:
+    """The time-out ends the wait and takes what is left; the caretaker of a lost seat waits for nobody either."""
+    played = Played(seats=3).start()
+    seat, runs_out = played.ledger.awaited_seat, played.ledger.clock.runs_out_ms()
+    assert seat is not None
+    assert runs_out is not None
+    played.now_ms = runs_out
+    timed_out, *chosen, _ = played.append(decide(played.ledger, TimeOut(Origin(runs_out)))).entries
+    assert 90_000 == timed_out.event.charged_ms  # type: ignore[union-attr]
+    assert [(True, 0)] * 2 == [(it.event.by_caretaker, it.event.charged_ms) for it in chosen]  # type: ignore[union-attr]
+    assert 0 == played.ledger.clock.reserve_ms[seat]
+    played.append(decide(played.ledger, Resign(played.by(f"p{seat}"))))
+    own, *others = [played.append(played.choose(after_ms=2_000)).entries for _ in range(6)]
+    assert 3_000 == own[0].event.charged_ms  # type: ignore[union-attr]
+    lost = [it.event for made in others for it in made if isinstance(it.event, Chosen) and it.event.seat == seat]
+    assert lost
+    assert {(True, 0)} == {(event.by_caretaker, event.charged_ms) for event in lost}
+
+
 def test_a_slow_choice_costs_the_turn_first_and_then_the_reserve() -> None:
     """The clock is a fold of the log."""
     played = Played().start()

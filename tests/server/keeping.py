@@ -10,9 +10,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.replay_file.key_lines import key_id
-from rollbook.server.play.lost_logs import LostTails
 from rollbook.server.play.matches import Matches
-from rollbook.server.play.replicas import Replicas
+from rollbook.server.replica.lost_logs import LostTails
+from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.port import LobbyEntry
 
 _KEY = Ed25519PrivateKey.from_private_bytes(b"h" * 32)

@@ -21,7 +21,7 @@ from rollbook.rules.catalogue import current, find
 from rollbook.server import app
 from rollbook.server.feeds import feed as feeds
 from rollbook.server.limits import Limits
-from rollbook.server.play.history import History
+from rollbook.server.replica.history import History
 from rollbook.server.rpc import feed as feed_service
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import feed_pb2, match_pb2, table_pb2
@@ -294,6 +294,36 @@ async def accepted(watch: Watch) -> Watch | None:
     except grpc.aio.AioRpcError:
         return None
     return watch
+
+
+@pytest.mark.parametrize("reason", [feed_pb2.END_REASON_TOKEN_EXPIRED, feed_pb2.END_REASON_DRAINING])
+def test_the_feed_of_a_lobby_outlives_what_ends_that_of_a_match(monkeypatch: pytest.MonkeyPatch, reason: int) -> None:
+    """A seat that is taken and a match that is over end only the latter; token and drain end both."""
+    monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(app, "LOBBY_SECONDS", 0.02)
+
+    async def scenario(world: Theatre) -> None:
+        guest = world.nobody(world.token("guest", lifetime=100))
+        lobby = world.lobby(guest)
+        await lobby.until("snapshot")
+        match_id = (await world.person("opener").open()).match_id
+        watch = world.watch(guest, match_id)
+        await watch.until("caught_up")
+        await guest.call("TakeSeat", match_id=match_id)
+        await watch.rest()
+        assert feed_pb2.END_REASON_PERSPECTIVE_CHANGED == watch.frames[-1].ended.reason
+        await world.abort(match_id)
+        while (await lobby.until("changed")).match.state != match_pb2.MATCH_STATE_ABORTED:
+            pass
+        await lobby.beat()
+        if reason == feed_pb2.END_REASON_DRAINING:
+            await world.feeds.drain()
+        else:
+            world.clock.ms += 100_000
+        await lobby.rest()
+        assert reason == lobby.frames[-1].ended.reason
+
+    run(scenario)
 
 
 def test_the_lobby_tells_what_there_is_and_what_becomes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

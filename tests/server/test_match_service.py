@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import grpc
 import pytest
 
 from rollbook.match.chain import Entry
-from rollbook.rules.catalogue import current
+from rollbook.match.codec.notation import write_header
+from rollbook.match.simulation import Simulation
+from rollbook.rules.catalogue import current, find
 from rollbook.v1 import games_pb2, match_pb2, table_pb2
 from rollbook.v1.events_pb2 import Event
 from tests.server.talking import Person, World, refusal, run, some_choice
@@ -54,6 +57,46 @@ def test_what_can_be_played_is_told_without_a_token() -> None:
         response = await world.nobody().call("ListGames")
         assert sorted(current()) == [ruleset.game for ruleset in response.rulesets]
         assert all(ruleset.components.startswith("{") for ruleset in response.rulesets)
+
+    run(scenario)
+
+
+def test_the_default_of_an_option_is_written_as_in_the_plain_form() -> None:
+    """So whoever reads the list can look for it in a printed match, and say it to a command."""
+
+    async def scenario(world: World) -> None:
+        rulesets = (await world.nobody().call("ListGames")).rulesets
+        assert any(ruleset.options for ruleset in rulesets)
+        for ruleset in rulesets:
+            simulation = Simulation(find(ruleset.game, ruleset.ruleset), {}, ruleset.fewest_seats, 7, 0)
+            options = write_header(simulation.header)["options"]
+            plain = {name: value if isinstance(value, str) else json.dumps(value) for name, value in options.items()}
+            assert plain == {option.name: option.default_value for option in ruleset.options}
+
+    run(scenario)
+
+
+def test_a_summary_tells_when_the_match_was_opened_and_whose_choice_is_awaited_while_it_runs() -> None:
+    """The time is that of event 1 for good; nobody is awaited before the start and after the end."""
+
+    async def scenario(world: World) -> None:
+        opened_ms = world.clock.ms
+        match_id, people = await world.seated()
+
+        async def seen() -> tuple[int, bool]:
+            world.clock.ms += 60_000
+            summary = (await people[0].look(match_id)).summary
+            return summary.opened_ms, summary.HasField("awaited_seat")
+
+        assert (opened_ms, False) == await seen()
+        await world.get_ready(match_id, people)
+        assert (opened_ms, True) == await seen()
+        seats = range(len(people))
+        assert (await people[0].look(match_id)).summary.awaited_seat in seats
+        entries = await world.log.read(match_id, 0, 1)
+        assert opened_ms == Event.FromString(entries[0].event).time_ms
+        await people[0].call("Resign", match_id=match_id)
+        assert (opened_ms, False) == await seen()
 
     run(scenario)
 

@@ -20,22 +20,22 @@ MESSAGES = frozenset(
 
 ALLOWED = {
     # From the store to the fold and back: nothing of it is in an answer.
-    ("play/history.py", "private"),
-    ("play/lost_logs.py", "private"),
-    ("play/replica.py", "private"),
+    ("replica/history.py", "private"),
+    ("replica/lost_logs.py", "private"),
+    ("replica/replica.py", "private"),
     # A key that signs, and nothing of a match.
     ("app.py", "private"),
     ("archivist.py", "private"),
     ("rpc/replay.py", "private"),
     # A summary's state of life, as lists sort by it.
     ("archive_index.py", "state"),
-    ("listing.py", "state"),
+    ("lists.py", "state"),
     ("lobby.py", "state"),
     ("metrics.py", "state"),
     ("sweeper.py", "state"),
     ("rpc/feed.py", "state"),
     # The type of a field that only `out` gives a value.
-    ("rpc/errors.py", "LegalChoices"),
+    ("refusals.py", "LegalChoices"),
 }
 
 

@@ -45,7 +45,7 @@ from rollbook.server.out.projection import (
     revealed,
     view_message,
 )
-from rollbook.server.play.history import History
+from rollbook.server.replica.history import History
 from rollbook.v1 import table_pb2 as proto
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.games_pb2 import Choice, LegalChoices

@@ -12,9 +12,9 @@ from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.commands import OpenMatch, Origin, Why
 from rollbook.match.decide import Decision
 from rollbook.server.failures import MatchUnknown, TailLost
-from rollbook.server.play.history import History
-from rollbook.server.play.replica import Replica
-from rollbook.server.play.replicas import Replicas
+from rollbook.server.replica.history import History
+from rollbook.server.replica.replica import Replica
+from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.port import AppendResult
 from tests.match.test_decide import Played
 from tests.server.keeping import Process, lost_tails

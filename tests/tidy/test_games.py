@@ -21,16 +21,6 @@ NAMED = re.compile("|".join(f"{game}|{game.title().replace('_', '')}" for game i
 OWN = re.compile(rf"(^|/|_)({'|'.join(GAMES)})(/|\.|_|$)")
 """Files that are a game's own: its name is that of a folder, or part of the module's."""
 
-KNOWING = {
-    "clients/rollbook_clients/bots/expected_teeth.py": "a strategy for one game",
-    "clients/rollbook_clients/bots/fewest_penalties.py": "a strategy for one game",
-    "clients/rollbook_clients/bots/heuristic.py": "which strategy is the house's for which game",
-    "clients/rollbook_clients/bots/lightest_zoo.py": "a strategy for one game",
-    "clients/rollbook_clients/bots/possible.py": "what a view leaves open differs by game",
-    "clients/rollbook_clients/bots/rule_of_28.py": "a strategy for one game",
-}
-"""Modules that know games, and why."""
-
 LISTING = {
     "tests/clients/bots/test_strategies.py": "the house's strategy for every game",
     "tests/clients/terminal/persons.py": "what persons press differs by game",
@@ -89,9 +79,8 @@ def games_in(tree: ast.AST) -> set[str]:
 
 
 def test_no_shared_module_names_a_game() -> None:
-    """Those that do are listed, each with its reason, and the list has nothing that is not needed."""
-    naming = {path for path, tree in shared("service", "replays", "clients") if games_in(tree)}
-    assert naming == KNOWING.keys()
+    """Not one: what differs by game is asked of the game, its presentation or its playbook."""
+    assert set() == {path for path, tree in shared("service", "replays", "clients") if games_in(tree)}
 
 
 def test_no_shared_test_lists_the_games() -> None:

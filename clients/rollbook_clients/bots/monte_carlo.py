@@ -1,9 +1,9 @@
 """`monte_carlo`: any game, by playing it to the end in one's head, many times over.
 
-For a choice the bot imagines states that its view allows, hidden cards drawn anew every time (`possible`), makes each
-of the choices there and lets the rules play on. Choices are compared in lots: all choices of a lot meet the same
-imagined state and the same run of chance. Those that fall clearly behind drop out, so that the time goes to those that
-matter.
+For a choice the bot imagines states that its view allows, hidden cards drawn anew every time, as the game's playbook
+says, makes each of the choices there and lets the rules play on. Choices are compared in lots: all choices of a lot
+meet the same imagined state and the same run of chance. Those that fall clearly behind drop out, so that the time goes
+to those that matter.
 
 In the head every seat plays like the caretaker, and now and then whatever comes up: that is fast, needs nothing but the
 rules, and so holds for every game.
@@ -22,7 +22,7 @@ from typing import Any, Final
 from rollbook.rules.chance import Draw, Throw, Value
 from rollbook.rules.game import Choices, Over, ToChoose
 from rollbook_clients.bots.bot import Seat, Unsuited
-from rollbook_clients.bots.possible import STATES
+from rollbook_clients.bots.playbook import playbook
 
 CANDIDATES: Final = 32
 """Where there are more choices, so many of them are tried."""
@@ -48,14 +48,13 @@ class MonteCarlo:
 
     def __init__(self, seat: Seat, *, think: float = 1.0, playouts: int = 0) -> None:
         """Think for so many seconds a choice; or, the same on every machine, play so many imagined matches."""
-        if seat.game.name not in STATES:
-            raise Unsuited(f"monte_carlo does not know how to imagine {seat.game.name}; it does {', '.join(STATES)}")
         if not 0 < think <= 3600:  # noqa: PLR2004 - an hour
             raise Unsuited("think of monte_carlo must be more than 0 and at most 3600 seconds")
         if playouts < 0:
             raise Unsuited("playouts of monte_carlo must not be negative; 0 is as many as the time allows")
         self._seat = seat
         self._game = seat.game
+        self._possible_state = playbook(seat.game.name).possible_state
         self._think = think
         self._playouts = playouts
         self._random = random.Random(seat.seed)
@@ -68,7 +67,7 @@ class MonteCarlo:
         scores: dict[int, list[float]] = {index: [] for index in range(len(candidates))}
         for lot in self._lots(scores):
             uniform = random.Random(lot).randrange
-            state = STATES[self._game.name](self._seat.options, view, uniform)
+            state = self._possible_state(self._seat.options, view, uniform)
             for index, scored in scores.items():
                 scored.append(self._playout(state, candidates[index], random.Random(lot)))
             lots = len(next(iter(scores.values())))

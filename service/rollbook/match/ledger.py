@@ -95,7 +95,8 @@ class Record:
         self.opened = opened
         self.match = MatchFold(self.game, opened)
         self.clock = Clock.of(opened.terms, len(opened.names))
-        self.last_link = first.link
+        self.head = Position(1, first.link)
+        """Where the log ends."""
         self.time_ms = first.time_ms
         self.players: list[bytes] = [b""] * len(opened.names)
         """Per seat: the reference to whoever sits there; empty for nobody."""
@@ -114,16 +115,11 @@ class Record:
         awaited = match.awaited
         return awaited.seat if isinstance(awaited, ToChoose) and not match.must_be_sealed else None
 
-    @property
-    def head(self) -> Position:
-        """Where the log ends."""
-        return Position(self.match.sequence, self.last_link)
-
     def take(self, logged: Logged) -> None:
         """Take the next event, or raise Misplaced or the game's refusal and change nothing."""
-        sequence = self.match.sequence
-        if (logged.sequence, logged.previous) != (sequence + 1, self.last_link):
-            raise Misplaced(f"event {logged.sequence} does not follow event {sequence} in the chain", Breach.CHAIN)
+        head = self.head
+        if (logged.sequence, logged.previous) != (head.sequence + 1, head.link):
+            raise Misplaced(f"event {logged.sequence} does not follow event {head.sequence} in the chain", Breach.CHAIN)
         self.take_linked(logged.event, logged.time_ms, logged.link)
 
     def take_linked(self, event: Event, time_ms: int, link: bytes) -> None:
@@ -139,7 +135,7 @@ class Record:
                     self.match.copy().take(event)  # Whoever may not act at all is told so, not how late it is.
                 raise
         self.match.take(event)
-        self.last_link = link
+        self.head = Position(self.match.sequence, link)
         self.time_ms = time_ms
         if not self.match.started:
             self._note_seat(event)

@@ -26,8 +26,8 @@ from rollbook.server.limits import Rates
 from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import summary_message
-from rollbook.server.play.replicas import Replicas
 from rollbook.server.refusals import Refusal
+from rollbook.server.replica.replicas import Replicas
 from rollbook.v1.match_pb2 import MatchSummary
 
 Context = grpc.aio.ServicerContext[Any, Any]

@@ -33,10 +33,10 @@ from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.heads import Heads
 from rollbook.server.play.commands import Commands
-from rollbook.server.play.lost_logs import LostTails
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
-from rollbook.server.play.replicas import Replicas
+from rollbook.server.replica.lost_logs import LostTails
+from rollbook.server.replica.replicas import Replicas
 from rollbook.server.rpc.errors import Refusing
 from rollbook.server.rpc.feed import FeedServicer
 from rollbook.server.rpc.identity import Guests, IdentityServicer, guest_verifier

@@ -22,7 +22,7 @@ from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.lobby import StoredLobby
 from rollbook.server.metrics import Metrics
 from rollbook.server.play.matches import Matches
-from rollbook.server.play.replicas import Replicas
+from rollbook.server.replica.replicas import Replicas
 from rollbook.server.store_clock import StoreClock
 from rollbook.storage.port import AppendUnconfirmed, Log, StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,9 +13,10 @@ from rollbook.rules import cant_stop
 from rollbook.rules.cant_stop.moves import Stop
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Listed
+from rollbook_clients.bots import monte_carlo
 from rollbook_clients.bots.bot import Seat
 from rollbook_clients.bots.monte_carlo import CANDIDATES, FIRST_COMPARISON, MonteCarlo
-from rollbook_clients.bots.possible import STATES
+from rollbook_clients.bots.playbook import playbook
 from tests.clients.bots.positions import seat_of, some_positions
 from tests.clients.bots.test_rule_of_28 import board
 from tests.rules.cases import CASES
@@ -40,13 +43,18 @@ def test_it_stops_in_time_with_a_whole_column_at_stake() -> None:
     assert Stop() == bot.choose(cant_stop.GAME.view(state, 0), cant_stop.GAME.legal(state))
 
 
+def imagining(monkeypatch: pytest.MonkeyPatch, imagine: Callable[..., Any]) -> None:
+    """Let states be imagined by this, whatever the game is."""
+    monkeypatch.setattr(monte_carlo, "playbook", lambda game: replace(playbook(game), possible_state=imagine))
+
+
 def test_a_forced_choice_takes_no_thought(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is imagined for it, however long it may think."""
 
     def imagine(*_: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setitem(STATES, "cant_stop", imagine)
+    imagining(monkeypatch, imagine)
     bot = MonteCarlo(seat(1), think=3600)
     assert Stop() == bot.choose(None, Listed((Stop(),)))
 
@@ -58,14 +66,14 @@ def test_it_plays_as_many_imagined_matches_as_it_may(monkeypatch: pytest.MonkeyP
     for state, number in some_positions(case, seed=3, count=5):
         legal = list(case.game.legal(state))
         imagined = 0
-        possible = STATES["raffzahn"]
+        possible_state = playbook("raffzahn").possible_state
 
         def imagine(*known: Any) -> Any:
             nonlocal imagined
             imagined += 1
-            return possible(*known)  # noqa: B023 - the same every time
+            return possible_state(*known)  # noqa: B023 - the same every time
 
-        monkeypatch.setitem(STATES, "raffzahn", imagine)
+        imagining(monkeypatch, imagine)
         MonteCarlo(seat_of(case, number), playouts=playouts).choose(case.game.view(state, number), Listed(legal))
         monkeypatch.undo()
         tried = min(len(legal), CANDIDATES)

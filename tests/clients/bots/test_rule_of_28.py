@@ -12,7 +12,7 @@ from rollbook.rules.cant_stop.state import GO_ON, ROLL, State
 from rollbook.rules.cant_stop.view import View
 from rollbook.rules.catalogue import find
 from rollbook_clients.bots.bot import Seat, Unsuited
-from rollbook_clients.bots.rule_of_28 import RuleOf28, count, move_value
+from rollbook_clients.bots.cant_stop.rule_of_28 import RuleOf28, count, move_value
 
 Markers: TypeAlias = tuple[dict[int, int], dict[int, int]]
 """Of both seats, the heights by their columns."""

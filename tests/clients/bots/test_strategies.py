@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from rollbook.rules.catalogue import current, find
 from rollbook.rules.options import Options
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.duel import Duel, play_all
-from rollbook_clients.bots.heuristic import OF_GAMES
+from rollbook_clients.bots.playbook import GROUP
 from rollbook_clients.bots.tally import Tally
 from tests.clients.bots.positions import positions, seat_of, some_positions
 from tests.rules.cases import CASES, Case
@@ -123,6 +124,6 @@ def test_thinking_beats_random(game: str, matches: int, seats: int) -> None:
     assert low > 1 / 2
 
 
-def test_there_is_a_heuristic_for_every_game() -> None:
-    """Whoever adds a game adds one, or says here why not."""
-    assert set(current()) == set(OF_GAMES)
+def test_there_is_a_playbook_for_every_game() -> None:
+    """Whoever adds a game says what its views leave open, and adds a strategy."""
+    assert set(current()) == entry_points(group=GROUP).names

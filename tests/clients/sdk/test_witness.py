@@ -74,6 +74,25 @@ def test_events_that_do_not_hold_together_are_noticed(how: str) -> None:
     run(scenario)
 
 
+def test_the_chain_is_checked_over_the_bytes_that_came() -> None:
+    """Not over what they say: the same events, written in another order of fields, are others."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            match, _ = await running([anna, ben])
+            await match.resign()
+            told = told_anew(await events(match))
+            first = EventMessage.FromString(told[0].event)
+            time = EventMessage(time_ms=first.time_ms).SerializeToString()
+            otherwise = time + told[0].event.replace(time, b"", 1)
+            assert EventMessage.FromString(otherwise) == first
+            witness = cora.match(match.id)._witness
+            with pytest.raises(LogBroken, match="event 2 does not follow"):
+                witness.follow([ProjectedEvent(event=otherwise), *told[1:]], Position(0, genesis(match.id)))
+
+    run(scenario)
+
+
 def test_a_head_counts_only_if_a_published_key_signed_it() -> None:
     """A head of another match, by another key, or with a bit changed proves nothing and is raised."""
 

@@ -13,7 +13,7 @@ from rollbook.rules.game import Perspective
 from rollbook.server.failures import TailLost
 from rollbook.server.feeds.wakeups import Bell
 from rollbook.server.out.frames import EventsFrame
-from rollbook.server.play.replica import Replica
+from rollbook.server.replica.replica import Replica
 
 FELL_BEHIND: Final = 50
 """A watcher that had caught up and is so many events behind is told so."""

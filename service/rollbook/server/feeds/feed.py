@@ -33,8 +33,8 @@ from rollbook.server.out.frames import (
     HeartbeatFrame,
     RevealedFrame,
 )
-from rollbook.server.play.replica import Replica
-from rollbook.server.play.replicas import Replicas
+from rollbook.server.replica.replica import Replica
+from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.port import Log, StoreUnavailable
 from rollbook.v1.feed_pb2 import (
     END_REASON_DRAINING,

@@ -19,9 +19,9 @@ from rollbook.match.ledger import EventRange, Ledger
 from rollbook.match.perspective import Visible
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import RequestReused, TailLost
-from rollbook.server.play.lost_logs import LostTails
-from rollbook.server.play.replica import Replica
-from rollbook.server.play.replicas import Replicas
+from rollbook.server.replica.lost_logs import LostTails
+from rollbook.server.replica.replica import Replica
+from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, LobbyEntry, Log, StoreUnavailable
 
 ASKED_AGAIN: Final = 3

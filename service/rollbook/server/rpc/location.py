@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,14 +44,6 @@ class Locator:
         """Look at these matches."""
         self._sights = sights
         self._matches = matches
-
-    @asynccontextmanager
-    async def around(self, asked: Asked) -> AsyncIterator[None]:
-        """Let whatever is refused in here say where the match stands."""
-        try:
-            yield
-        except Exception as error:
-            raise await self.located(asked, error) from error
 
     async def located(self, asked: Asked, error: Exception) -> Exception:
         """The error with where the match stands; others stay as they are.

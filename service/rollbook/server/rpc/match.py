@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from rollbook.identity.names import player_name
@@ -196,7 +196,11 @@ class MatchServicer(MatchServiceServicer):
         head = self._heads.of(answer.ledger, answer.leads_to)
         return made_message(answer.made, sight.perspective_on(answer.ledger), head)
 
-    def _located(self, sight: Sight, request: Placed, code: str = "") -> AbstractAsyncContextManager[None]:
-        """A refusal gets to know where the match of a command stands."""
-        asked = Asked(sight.caller, request.match_id, request.position, code, request.request_id)
-        return self._locator.around(asked)
+    @asynccontextmanager
+    async def _located(self, sight: Sight, request: Placed, code: str = "") -> AsyncIterator[None]:
+        """Let whatever is refused in here say where the match stands."""
+        try:
+            yield
+        except Exception as error:
+            asked = Asked(sight.caller, request.match_id, request.position, code, request.request_id)
+            raise await self._locator.located(asked, error) from error

@@ -18,8 +18,8 @@ from rollbook.server.access import Callers, Context, Sight, Sights
 from rollbook.server.auditors import Auditors, NotInstalled
 from rollbook.server.limits import Held, Limits
 from rollbook.server.out.replay_export import sealed_replay, seen_replay
-from rollbook.server.play.replicas import Replicas
 from rollbook.server.refusals import Refusal
+from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.archive.log import ArchivedLog, whole_log
 from rollbook.v1 import replay_pb2 as proto
 from rollbook.v1.replay_pb2_grpc import ReplayServiceServicer

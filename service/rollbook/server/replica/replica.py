@@ -20,8 +20,8 @@ from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import Visible
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import MatchUnknown, TailLost
-from rollbook.server.play.history import PAGE, History, pages
-from rollbook.server.play.lost_logs import LostTails, Told
+from rollbook.server.replica.history import PAGE, History, pages
+from rollbook.server.replica.lost_logs import LostTails, Told
 from rollbook.storage.port import Appended, AppendResult, Hole, LobbyEntry, Log
 
 
@@ -159,7 +159,7 @@ class Replica:
         if not sequence:
             return genesis(self.match_id)
         if sequence == self.sequence:
-            return self.ledger.last_link
+            return self.ledger.head.link
         if self.events is not None and sequence < self.sequence:
             return self.events[sequence - 1].logged.link
         entries = await self._log.read(self.match_id, sequence - 1, 1)

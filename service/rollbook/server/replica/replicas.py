@@ -10,8 +10,8 @@ from typing import Final
 from cachetools import LRUCache
 
 from rollbook.match.ledger import Ledger
-from rollbook.server.play.lost_logs import LostTails
-from rollbook.server.play.replica import Replica
+from rollbook.server.replica.lost_logs import LostTails
+from rollbook.server.replica.replica import Replica
 from rollbook.storage.port import Log
 
 MOST_IDLE: Final = 2_000

@@ -23,7 +23,7 @@ from rollbook.match.fold import Misplaced
 from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import RefusedByRules
-from rollbook.server.play.history import History, pages
+from rollbook.server.replica.history import History, pages
 from rollbook.storage.port import Appended, AppendUnconfirmed, Hole, LobbyEntry, Log, StoreUnavailable
 
 MOST_TOLD: Final = 100_000

@@ -1,0 +1,27 @@
+"""A state of Raffzahn that a view tells: its view tells everything."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from rollbook.rules import raffzahn
+from rollbook.rules.game import Uniform
+from rollbook.rules.options import Options
+from rollbook.rules.raffzahn.moves import Rolled
+from rollbook.rules.raffzahn.state import ROLL, State
+from rollbook.rules.raffzahn.tiles import mask
+from rollbook.rules.raffzahn.view import View
+
+
+def possible_state(options: Options, view: View, _uniform: Uniform) -> State:
+    """The table; everything on it is open."""
+    state = raffzahn.GAME.begin(options, len(view.rows))
+    state.seat = cast("int", view.seat)
+    state.middle = mask(view.middle)
+    state.open_tiles = [mask(row.open_tiles) for row in view.rows]
+    state.safe_tiles = [mask(row.safe_tiles) for row in view.rows]
+    state.throws = view.throws - 1
+    state.announced = view.announced
+    state.stage = ROLL
+    raffzahn.GAME.play(state, Rolled(view.dice))
+    return state

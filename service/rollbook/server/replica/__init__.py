@@ -1,0 +1,1 @@
+"""Matches as this process has folded them: one replica each, whatever it is looked at for."""
