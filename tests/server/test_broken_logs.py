@@ -8,9 +8,11 @@ from typing import Any
 import grpc
 import pytest
 
+from rollbook.identity.tokens import Role
 from rollbook.server.feeds import feed as feeds
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.redis.keys import stream_key
+from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
+from rollbook.v1 import match_pb2
 from tests.server.spoiling import Spoiler, run
 from tests.server.talking import Person, refusal, some_choice
 from tests.storage.servers import Server, running
@@ -170,3 +172,65 @@ def test_a_log_that_does_not_hold_together_does_not_stop_the_sweeper() -> None:
             assert 1 == world.lost_tails
 
     run(None, scenario)
+
+
+async def delete(world: Spoiler, match_id: str) -> None:
+    """Take the whole log away."""
+    await world.delete(match_id)
+
+
+async def dig(world: Spoiler, match_id: str) -> None:
+    """Take an event out of the middle."""
+    await world.dig(match_id, 3)
+
+
+async def scribble(world: Spoiler, match_id: str) -> None:
+    """Make what the lobby says of it unreadable."""
+    await world.client.hset(lobby_key(partition_of(match_id)), match_id, b"\x00\x00\x00\x09nothing")
+
+
+async def scribble_and_delete(world: Spoiler, match_id: str) -> None:
+    """Leave nothing from which it could be known again."""
+    await scribble(world, match_id)
+    await delete(world, match_id)
+
+
+@pytest.mark.parametrize("spoil", [delete, dig, scribble, scribble_and_delete])
+@pytest.mark.parametrize("restarts", [False, True])
+def test_one_broken_match_costs_nobody_else_anything(valkey: Server, spoil: Callable[..., Any], restarts: bool) -> None:
+    """Lists and the lobby show the others, turns end in time, and an operator ends the broken one."""
+
+    async def scenario(world: Spoiler) -> None:
+        broken, _ = await world.started(turn_seconds=30)
+        sound, _ = await world.started(turn_seconds=30)
+        sweeper = world.service.sweeper()
+        await sweeper.beat()
+        await spoil(world, broken)
+        if restarts:
+            async with world.restarted():
+                await go_on(world, broken, sound)
+        else:
+            await go_on(world, broken, sound)
+
+    async def go_on(world: Spoiler, broken: str, sound: str) -> None:
+        listed = await lists(world.person("stranger"))
+        assert listed[sound].state == match_pb2.MATCH_STATE_RUNNING
+        operator = world.person("operator", Role.OPERATOR)
+        assert {broken, sound} == set(await lists(operator))
+        lobby = world.lobby(world.person("stranger"))
+        assert sound in {match.match_id for match in (await lobby.until("snapshot")).matches}
+        lobby.leave()
+        world.clock.ms += 30_000
+        before, behind = await world.log.head(sound), await world.log.head(broken)
+        await world.service.sweeper().sweep()
+        assert before < await world.log.head(sound)
+        assert (spoil is scribble) == (behind < await world.log.head(broken))
+        listed = await lists(operator)
+        assert (spoil is not scribble, False) == (listed[broken].is_lost, listed[sound].is_lost)
+
+    run(valkey, scenario)
+
+
+async def lists(person: Person) -> dict[str, Any]:
+    """All matches that this person finds, by id."""
+    return {match.match_id: match for match in (await person.call("ListMatches")).matches}

@@ -20,13 +20,14 @@ from rollbook.identity.tokens import Role, Subject, Verifier
 from rollbook.match.commands import Origin
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.failures import MatchUnknown
+from rollbook.server.failures import BROKEN, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates
 from rollbook.server.lobby import Beside, Lobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import summary_message
 from rollbook.server.play.replicas import Replicas
 from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1.match_pb2 import MatchSummary
 
 _SCHEME: Final = "bearer"
@@ -206,13 +207,23 @@ class Sights:
         with self._replicas.use(sight.match_id) as replica:
             return replace(sight, ledger=await replica.as_of(until_ms))
 
-    async def summary(self, caller: Subject, match_id: str) -> MatchSummary | None:
-        """A listed match as the caller may see it now; nothing if it is gone, or lies in a delayed viewer's future."""
+    async def summary(self, caller: Subject, listed: MatchSummary) -> MatchSummary | None:
+        """A listed match as the caller may see it now; nothing if it is gone, or lies in a delayed viewer's future.
+
+        One that cannot be read is shown as it was listed.
+        """
+        match_id = listed.match_id
         try:
             sight = await self.now(caller, match_id, self._players.invitation_code(match_id))
             return (await self.delayed(sight)).summary
         except MatchUnknown:
             return None
+        except (*BROKEN, ArchiveUnavailable) as failure:
+            if listed.changed_ms > self._clock_ms() - listed.spectator_delay_seconds * 1_000:
+                return None
+            shown = MatchSummary(is_lost=not isinstance(failure, RulesetUnknown | ArchiveUnavailable))
+            shown.MergeFrom(listed)
+            return shown
 
     async def _of(self, caller: Subject, ledger: Ledger) -> Sight:
         match_id = ledger.opened.match_id

@@ -128,7 +128,7 @@ class Parts:
     def feed_servicer(self, servicer: type[FeedServicer] = FeedServicer) -> FeedServicer:
         """What serves feeds."""
         given, limits = self.given, self.given.limits
-        feeds = Feeds(given.log, self.replicas, given.clock_ms, self.metrics.framed)
+        feeds = Feeds(given.log, self.replicas, given.clock_ms, self.metrics.framed, self.metrics.loop_failed)
         self.metrics.count_watchers(lambda: feeds.watchers)
         return servicer(
             callers=self.callers,
@@ -217,14 +217,14 @@ async def assemble(foundation: Foundation) -> Assembly:
     matches, feeds, identity = parts.match_servicer(), parts.feed_servicer(), parts.identity_servicer()
     replays = parts.replay_servicer(log)
     sweeper = parts.sweeper()
-    sweeper.start()
+    sweeper.loop.start()
     archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
     await archivist.start()
     demo = settings.demo_seconds
     house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
 
     async def close() -> None:
-        await sweeper.close()
+        await sweeper.loop.close()
         await archivist.close()
 
     return Assembly(

@@ -20,12 +20,13 @@ from rollbook.match.heads import HeadKeys
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
 from rollbook.server.lobby import Listed, Lobby
+from rollbook.server.loops import Loop
 from rollbook.server.metrics import Metrics
 from rollbook.server.out.replay_export import sealed_replay
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole, whole_log
 from rollbook.storage.archive.marker import OtherArchive, open_archive, settle
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
-from rollbook.storage.port import Hole, StoreUnavailable
+from rollbook.storage.port import StoreUnavailable
 from rollbook.v1.events_pb2 import Event
 
 LOOK_SECONDS: Final = 5.0
@@ -77,27 +78,17 @@ class Archivist:
         """Matches that could not be archived, and what kept them from it, so that it is said once."""
         self._leaving: set[str] = set()
         """Finished matches that the lobby had at the last look."""
-        self._working: asyncio.Task[None] | None = None
+        self.loop = Loop("archivist", self.look, metrics.loop_failed, LOOK_SECONDS)
 
     async def start(self) -> None:
         """Archive from now on."""
         await self.settle()
-        self._working = asyncio.create_task(self._forever())
+        self.loop.start()
 
     async def close(self) -> None:
         """Archive no more; what is half done is done at the next start."""
-        if self._working is not None:
-            self._working.cancel()
-            await asyncio.gather(self._working, return_exceptions=True)
+        await self.loop.close()
         self._finished.close()
-
-    async def _forever(self) -> None:
-        while True:
-            try:
-                await self.look()
-            except StoreUnavailable as failure:
-                _logger.warning("cannot archive", reason=str(failure))
-            await asyncio.sleep(LOOK_SECONDS)
 
     async def look(self) -> None:
         """Archive what is due, and now and then compare the index with the archive."""
@@ -124,7 +115,9 @@ class Archivist:
         match_id = listed.summary.match_id
         try:
             await self.take(listed)
-        except (NotTheSame, NotAReplay, Hole, ArchiveUnavailable) as failure:
+        except Exception as failure:
+            if isinstance(failure, StoreUnavailable) and not isinstance(failure, ArchiveUnavailable):
+                raise
             self._metrics.archive_failed()
             if self._failed.get(match_id) is not type(failure):
                 self._failed[match_id] = type(failure)

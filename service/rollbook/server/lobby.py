@@ -8,14 +8,20 @@ on. Names are kept by the reference that stands in the log, so whoever gets up t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+import structlog
 from cachetools import LRUCache
+from google.protobuf.message import DecodeError
 
 from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.match.ledger import Ledger
+from rollbook.server.failures import BROKEN
 from rollbook.server.out.summary import summary_message
+from rollbook.server.play.history import History, pages
+from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import LobbyEntry, Log
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
@@ -26,6 +32,8 @@ MOST_BESIDES: Final = 10_000
 _NOBODY: Final = bytes(REFERENCE_BYTES)
 _LENGTH_BYTES: Final = 4
 _OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
+
+_logger = structlog.get_logger()
 
 
 @dataclass(slots=True)
@@ -57,11 +65,13 @@ class Listed:
 
     @classmethod
     def read(cls, data: bytes) -> Listed:
-        """What the store kept."""
+        """What the store kept; DecodeError or ValueError if that is nothing of the kind."""
         end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big")
         summary = MatchSummary.FromString(data[_LENGTH_BYTES:end])
         references = [data[at : at + REFERENCE_BYTES] for at in range(end, len(data), REFERENCE_BYTES)]
         opener, *players = (b"" if reference == _NOBODY else reference for reference in references)
+        if len(players) != len(summary.seats):
+            raise ValueError("not as many players as seats")
         return cls(summary, opener, tuple(players))
 
     @property
@@ -130,7 +140,10 @@ class Lobby:
         if found is not None and all(player in found.names for player in ledger.players if player):
             return found
         stored = await self._log.summary(match_id)
-        read = Beside(await self._opened_ms(match_id)) if stored is None else Listed.read(stored).beside
+        if stored is None:
+            read = Beside(await self._opened_ms(match_id))
+        else:
+            read = (await self._read(match_id, stored)).beside
         # Another call may have read it meanwhile, and what is known here is not older.
         found = self._besides.get(match_id) or self._keep(match_id, read)
         found.opener = found.opener or read.opener
@@ -155,11 +168,32 @@ class Lobby:
         stored = await self._log.lobby()
         known = self._listed
         self._listed = {
-            match_id: known[match_id] if match_id in known and known[match_id][0] == data else (data, Listed.read(data))
+            match_id: known[match_id]
+            if match_id in known and known[match_id][0] == data
+            else (data, await self._read(match_id, data))
             for match_id, data in stored.items()
         }
         matches = [listed for _, listed in self._listed.values()]
         return sorted(matches, key=lambda listed: listed.place, reverse=True)
+
+    async def _read(self, match_id: str, stored: bytes) -> Listed:
+        """What the lobby says of a match; if that cannot be read, what the log says, which has no names."""
+        with suppress(DecodeError, ValueError):
+            listed = Listed.read(stored)
+            if listed.summary.match_id == match_id:
+                return listed
+        _logger.error("what the lobby says of a match cannot be read", match=match_id)
+        history = History(match_id)
+        with suppress(*BROKEN, ArchiveUnavailable):
+            async for entries in pages(self._log, match_id):
+                for entry in entries:
+                    history.take(history.read(entry))
+        ledger = history.ledger
+        if ledger is None:
+            # Whether it was private nobody knows any more.
+            return Listed(MatchSummary(match_id=match_id, is_private=True, is_lost=True), b"", ())
+        summary = summary_message(ledger, {}, await self._opened_ms(match_id))
+        return Listed(summary, b"", tuple(ledger.players))
 
     async def _opened_ms(self, match_id: str) -> int:
         (first,) = await self._log.read(match_id, 0, 1)

@@ -79,6 +79,12 @@ class Metrics:
         self._archive_failures = Counter(
             "rollbook_archive_failures", "Attempts to archive a match that failed.", registry=self.registry
         )
+        self._loop_failures = Counter(
+            "rollbook_loop_failures",
+            "Failures of what the service does all the time.",
+            ["loop"],
+            registry=self.registry,
+        )
         self._audits = Counter(
             "rollbook_audits", "Files that were sent and audited, by verdict.", ["verdict"], registry=self.registry
         )
@@ -126,6 +132,10 @@ class Metrics:
     def archive_failed(self) -> None:
         """A match could not be archived, and stays in the log."""
         self._archive_failures.inc()
+
+    def loop_failed(self, name: str) -> None:
+        """What the service does all the time has failed, and is tried again."""
+        self._loop_failures.labels(name).inc()
 
     def audited(self, verdict: str) -> None:
         """A file that somebody sent was audited."""

@@ -9,7 +9,6 @@ in every match that has a clock.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Callable
 from typing import Final
@@ -21,9 +20,11 @@ from rollbook.match.commands import AbortUnready, Command, Declined, NotDue, Ori
 from rollbook.match.ledger import Ledger
 from rollbook.server.failures import LogLost, MatchUnknown
 from rollbook.server.lobby import Lobby
+from rollbook.server.loops import Loop
 from rollbook.server.metrics import Metrics
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.replicas import Replicas
+from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Log, OutcomeUnknown, StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
 
@@ -34,7 +35,7 @@ LEASE_MS: Final = 3_000
 LONGEST_GAP_MS: Final = 5_000
 """Between two beats; what is longer is nobody's time."""
 
-_NOTHING_TO_SWEEP: Final = (MatchUnknown, LogLost, Unreadable)
+_NOTHING_TO_SWEEP: Final = (MatchUnknown, LogLost, Unreadable, ArchiveUnavailable)
 """Of a match whose log is lost or unreadable; whoever noticed has said so, and the other matches go on."""
 
 _logger = structlog.get_logger()
@@ -61,27 +62,9 @@ class Sweeper:
         self._metrics = metrics
         self._clock_ms = clock_ms
         self._name = secrets.token_hex(8)
-        self._sweeping: asyncio.Task[None] | None = None
+        self.loop = Loop("sweeper", self.beat, metrics.loop_failed, BEAT_SECONDS)
         self._odd: set[str] = set()
         """Matches that could not be swept for a reason that nobody foresaw, so that it is said once."""
-
-    def start(self) -> None:
-        """Sweep from now on."""
-        self._sweeping = asyncio.create_task(self._forever())
-
-    async def close(self) -> None:
-        """Sweep no more."""
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-            await asyncio.gather(self._sweeping, return_exceptions=True)
-
-    async def _forever(self) -> None:
-        while True:
-            try:
-                await self.beat()
-            except (StoreUnavailable, OutcomeUnknown) as failure:
-                _logger.warning("cannot sweep", reason=str(failure))
-            await asyncio.sleep(BEAT_SECONDS)
 
     async def beat(self) -> None:
         """Sweep, unless another process does."""

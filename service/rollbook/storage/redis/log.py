@@ -157,7 +157,7 @@ class RedisLog:
         keys = [lobby_key(partition) for partition in range(self._partitions)]
         answers = await self._ask_all([(key, ("HGETALL", key)) for key in keys])
         return {
-            match_id.decode(): summary
+            match_id.decode(errors="replace"): summary
             for answer in answers
             for match_id, summary in zip(answer[::2], answer[1::2], strict=True)
         }
@@ -352,9 +352,9 @@ def _entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[b
     """Entries as they came, or Hole if one before or between them is missing."""
     entries: list[Entry] = []
     for expected, (identity, fields) in enumerate(answer, after + 1):
-        if identity != b"%d-0" % expected:
-            raise Hole(match_id, expected - 1)
         named = dict(zip(fields[::2], fields[1::2], strict=True))
+        if identity != b"%d-0" % expected or b"e" not in named:
+            raise Hole(match_id, expected - 1)
         entries.append(Entry(named[b"e"], named.get(b"p", b"")))
     return entries
 
