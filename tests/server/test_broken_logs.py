@@ -13,6 +13,7 @@ from rollbook.server.feeds import feed as feeds
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
 from rollbook.v1 import match_pb2
+from rollbook.v1.events_pb2 import ABORT_REASON_BY_OPERATOR, ABORT_REASON_LOG_LOST, Event
 from tests.server.spoiling import Spoiler, run
 from tests.server.talking import Person, refusal, some_choice
 from tests.storage.servers import Server, running
@@ -227,6 +228,22 @@ def test_one_broken_match_costs_nobody_else_anything(valkey: Server, spoil: Call
         assert (spoil is scribble) == (behind < await world.log.head(broken))
         listed = await lists(operator)
         assert (spoil is not scribble, False) == (listed[broken].is_lost, listed[sound].is_lost)
+        asked = {"match_id": broken, "request_id": "end-it-1"}
+        ended = await operator.call("AbortMatch", **asked)
+        assert (spoil in {delete, scribble_and_delete}) == ended.is_gone
+        listed = await lists(operator)
+        if ended.is_gone:
+            assert broken not in listed
+            return
+        assert ended == await operator.call("AbortMatch", **asked)
+        (sealed,) = ended.made.events
+        assert sealed.event == (await world.stored(broken))[ended.made.last - 1]
+        aborted = listed[broken].aborted
+        assert (ABORT_REASON_LOG_LOST if spoil is dig else ABORT_REASON_BY_OPERATOR) == aborted.reason
+        if spoil is dig:
+            lost = Event.FromString(sealed.event).sealed.aborted.lost
+            assert (3, behind) == (ended.made.last, lost.sequence)
+        assert (await world.folded(broken)).match.sealed is not None
 
     run(valkey, scenario)
 

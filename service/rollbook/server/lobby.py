@@ -17,10 +17,10 @@ from cachetools import LRUCache
 from google.protobuf.message import DecodeError
 
 from rollbook.identity.references import REFERENCE_BYTES
+from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
-from rollbook.server.failures import BROKEN
 from rollbook.server.out.summary import summary_message
-from rollbook.server.play.history import History, pages
+from rollbook.server.play.history import left
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import LobbyEntry, Log
 from rollbook.v1.events_pb2 import Event
@@ -183,12 +183,9 @@ class Lobby:
             if listed.summary.match_id == match_id:
                 return listed
         _logger.error("what the lobby says of a match cannot be read", match=match_id)
-        history = History(match_id)
-        with suppress(*BROKEN, ArchiveUnavailable):
-            async for entries in pages(self._log, match_id):
-                for entry in entries:
-                    history.take(history.read(entry))
-        ledger = history.ledger
+        ledger = None
+        with suppress(Unreadable, ArchiveUnavailable):
+            ledger = (await left(self._log, match_id)).ledger
         if ledger is None:
             # Whether it was private nobody knows any more.
             return Listed(MatchSummary(match_id=match_id, is_private=True, is_lost=True), b"", ())

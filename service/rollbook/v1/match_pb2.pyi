@@ -1074,9 +1074,7 @@ class AbortMatchResponse(_message.Message):
     MADE_FIELD_NUMBER: _builtins.int
     IS_GONE_FIELD_NUMBER: _builtins.int
     is_gone: _builtins.bool
-    """Nothing of the log was stored any more from which a seal could follow: the match has left the lobby, and that is
-    all. The same request again is refused, as there is no such match.
-    """
+    """Nothing was stored any more that a seal could follow: the match has left the lobby, and that is all."""
     @_builtins.property
     def made(self) -> Global___EventsMade:
         """The event `sealed`; left out if `is_gone`."""

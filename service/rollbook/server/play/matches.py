@@ -13,7 +13,7 @@ from typing import Final
 
 from rollbook.match.chain import Head, Position
 from rollbook.match.codec.envelope import Logged
-from rollbook.match.commands import Command, Declined, NotDue, OpenMatch, Why, answers
+from rollbook.match.commands import Command, Declined, NotDue, OpenMatch, Origin, Why, answers
 from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.ledger import Ledger, Made
 from rollbook.match.perspective import Visible
@@ -103,9 +103,18 @@ class Matches:
                     continue
                 if await self._appended(replica, decision):
                     return Answer(tuple(decision.made), decision.after)
-                await self._check_overtaken(replica, command)
+                await self._check_overtaken(replica, decision, command)
                 ledger = replica.ledger
             return answer
+
+    async def end_lost(self, match_id: str, origin: Origin) -> Answer | None:
+        """Seal a match whose log is lost behind what is stored of it; none if that is nothing, and it leaves the lobby.
+
+        One that has been sealed is answered with its seal.
+        """
+        async with self._one_at_a_time(match_id):
+            history = await self._lost.end(match_id, origin)
+            return None if history.ledger is None else Answer(tuple(history.events[-1:]), history.ledger)
 
     async def compare(self, match_id: str, kept: Head) -> None:
         """Raise LogLost, with the match sealed, if the log lacks a head that the service signed and a client kept.
@@ -159,9 +168,9 @@ class Matches:
         await replica.caught_up()
         return await replica.link_at(last.sequence) == last.link
 
-    async def _check_overtaken(self, replica: Replica, command: Command) -> None:
+    async def _check_overtaken(self, replica: Replica, decision: Decision, command: Command) -> None:
         """Decline a command if it was not the very same one that was faster."""
-        if (lost := await replica.falls_short()) is not None:
+        if (lost := await replica.falls_short(decision.before.head.sequence)) is not None:
             raise lost
         if replica.ledger.made_by(command.origin.request) is None:
             head = replica.sequence

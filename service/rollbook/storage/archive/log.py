@@ -31,9 +31,6 @@ class ArchivableLog(Log, Protocol):
     async def trim(self, match_id: str) -> None:
         """Let go of the entries of an archived match; its head stays for a week, so that a stale append is refused."""
 
-    async def unlist(self, match_id: str) -> None:
-        """Take an archived match out of the lobby."""
-
     async def archive_mark(self, claim: str = "") -> str:
         """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
 

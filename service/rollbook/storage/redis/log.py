@@ -105,6 +105,7 @@ class RedisLog:
         behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
+        in_place_of: int | None = None,
     ) -> AppendResult:
         """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably."""
         check_append(match_id, expected, entries)
@@ -114,6 +115,7 @@ class RedisLog:
             keys.append(lobby_key(self._partition(match_id)))
         summary = b"" if lobby is None else lobby.summary
         arguments = [b"%d" % expected, b"%d" % (not_before_ms or 0), match_id.encode(), summary, behind or b""]
+        arguments.append(b"%d" % (in_place_of or 0))
         for entry in entries:
             arguments += (entry.event, entry.private)
         self._appending += 1
@@ -190,7 +192,7 @@ class RedisLog:
         await self._ask(key, "EXPIRE", key, keep_seconds)
 
     async def unlist(self, match_id: str) -> None:
-        """Take an archived match out of the lobby."""
+        """Take a match out of the lobby."""
         key = lobby_key(self._partition(match_id))
         await self._ask(key, "HDEL", key, match_id)
 
