@@ -19,7 +19,7 @@ from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, Replay
 from rollbook.replay_file.container import write as write_replay
 from rollbook.replay_file.recording import Keys, record
-from rollbook.rules.catalogue import CURRENT, RULESETS
+from rollbook.rules.catalogue import current, rulesets
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import Moment, Picking
 from rollbook_replays.narration import Narrator, draw_board, numbered, seating_of, tell
@@ -44,7 +44,7 @@ SEATS: dict[tuple[str, Any], int] = {("columns_to_win", 4): 3, ("columns_to_win"
 def golden_cases() -> list[Case]:
     """Each game as it is by default, and once for every other value of every option, with the seats it asks for."""
     cases = []
-    for game in RULESETS:
+    for game in rulesets():
         seats = game.seats[len(game.seats) // 2]
         cases.append(Case(game, game.settle({}, seats), seats))
         for option in game.options:
@@ -115,7 +115,7 @@ def _name(case: Case) -> str:
 def replays() -> dict[str, Replay]:
     """The replays that today's rules make, by name."""
     found = {f"{_name(case)}{SUFFIX}": record(simulation(case), KEYS.heads) for case in golden_cases()}
-    for game in CURRENT.values():
+    for game in current().values():
         found[f"{game.name}-{game.version}-eventful{SUFFIX}"] = replay_of(eventful(game.name), KEYS)
     return found
 

@@ -28,7 +28,7 @@ from rollbook.rules.game import Game, Perspective, ToChoose, Watcher
 from rollbook.rules.options import written
 from rollbook_replays.games import presentation
 from rollbook_replays.games.blocks import Block, Room
-from rollbook_replays.games.presentation import Moment, Told, line
+from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.text import MUTED, STRONG, WIDTH, Text, called, printable
@@ -59,11 +59,11 @@ class Narrator:
         self._seat = 0
         """Who chose last."""
 
-    def opened(self, seating: Seating) -> list[Told]:
+    def opened(self, seating: Seating) -> list[Sentence]:
         """Event 1."""
-        return [Told(Text.of(seating.words("told.opened")))]
+        return [Sentence(Text.of(seating.words("told.opened")))]
 
-    def tell(self, event: Event, seating: Seating) -> list[Told]:
+    def tell(self, event: Event, seating: Seating) -> list[Sentence]:
         """The event in a line or more."""
         if isinstance(event, Happened | Chosen):
             return self._move(event, seating)
@@ -72,12 +72,12 @@ class Narrator:
         if isinstance(event, Sealed):
             return list(_sealed(event, seating))
         if isinstance(event, Ready):
-            return [line(event.seat, "told.ready.entropy" if event.entropy else "told.ready", seating)]
+            return [sentence(event.seat, "told.ready.entropy" if event.entropy else "told.ready", seating)]
         if type(event) in _OF_NOBODY:
-            return [Told(Text.of(seating.words(_OF_NOBODY[type(event)])))]
-        return [line(event.seat, _OF_A_SEAT[type(event)], seating)]  # type: ignore[union-attr]  # all others have a seat
+            return [Sentence(Text.of(seating.words(_OF_NOBODY[type(event)])))]
+        return [sentence(event.seat, _OF_A_SEAT[type(event)], seating)]  # type: ignore[union-attr]  # all others have a seat
 
-    def _move(self, event: Happened[Any] | Chosen[Any], seating: Seating) -> list[Told]:
+    def _move(self, event: Happened[Any] | Chosen[Any], seating: Seating) -> list[Sentence]:
         before = self._view
         after = self._folded(event)
         if isinstance(event, Happened):
@@ -88,7 +88,7 @@ class Narrator:
         told = list(self._story(event.choice, Moment(event.seat, before, after), seating))
         if event.by_caretaker and told:
             caretaker = Text.of((f" {seating.words('told.by_caretaker')}", MUTED))
-            told[0] = Told(told[0].text + caretaker, told[0].is_implied)
+            told[0] = Sentence(told[0].text + caretaker, told[0].is_implied)
         return told
 
     def _folded(self, event: Happened[Any] | Chosen[Any]) -> Any:
@@ -160,7 +160,7 @@ def seating_of(
     return Seating(called(opened.names, most), own, options, spoken)
 
 
-def numbered(sequence: int, told: Iterable[Told]) -> Iterator[Text]:
+def numbered(sequence: int, told: Iterable[Sentence]) -> Iterator[Text]:
     """The lines of an event, behind its number."""
     number = f"{sequence:>{_NUMBER - 2}}  "
     for part in told:
@@ -170,14 +170,14 @@ def numbered(sequence: int, told: Iterable[Told]) -> Iterator[Text]:
         yield from (Text.of(number, other) for other in others)
 
 
-def _sealed(event: Sealed, seating: Seating) -> Iterator[Told]:
+def _sealed(event: Sealed, seating: Seating) -> Iterator[Sentence]:
     words = seating.words
     if event.places is None:
-        yield Told(Text.of((aborted(event.aborted or "", seating), STRONG)))
+        yield Sentence(Text.of((aborted(event.aborted or "", seating), STRONG)))
         return
-    yield Told(Text.of((words("told.over"), STRONG)))
+    yield Sentence(Text.of((words("told.over"), STRONG)))
     for place, seat in sorted((place, seat) for seat, place in enumerate(event.places)):
-        yield Told(Text.of((f"{place}. ", STRONG), seating.mark(seat), f" {seating.name(seat)}"))
+        yield Sentence(Text.of((f"{place}. ", STRONG), seating.mark(seat), f" {seating.name(seat)}"))
 
 
 def aborted(reason: str, seating: Seating) -> str:

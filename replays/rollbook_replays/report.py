@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Final
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.dice_statistics import DiceCount, DieStatistics
 from rollbook_replays.text import WIDTH, called, printable
@@ -245,7 +245,7 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _game_title(game: str) -> str:
-    return CURRENT[game].title if game in CURRENT else game
+    return current()[game].title if game in current() else game
 
 
 def _text(text: str) -> str:

@@ -16,7 +16,7 @@ from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, write
 from rollbook.replay_file.key_lines import read_keys
 from rollbook.replay_file.recording import Keys, record
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.sources import sources
 from rollbook_replays.audit.verdicts import Verdict
@@ -58,7 +58,7 @@ def bench(rounds: int) -> list[Row]:
     """One core by ratio; then very many files on all cores, and how much memory that takes."""
     measures = [Measure("baseline: eventsourcing repository.get", "events/s", baseline())]
     measures += [
-        Measure(_audit_of(name), "events/s", audits(name), GOAL if name == "cant_stop" else None) for name in CURRENT
+        Measure(_audit_of(name), "events/s", audits(name), GOAL if name == "cant_stop" else None) for name in current()
     ]
     rows = side_by_side(measures, rounds)
     with tempfile.TemporaryDirectory() as folder:

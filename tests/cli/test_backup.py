@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import random
 import tarfile
 from pathlib import Path
 
 import grpc
 import pytest
-from backports import zstd
 
 from rollbook.storage.backup import BackupUnreadable, put_back
 from rollbook.v1 import feed_pb2, match_pb2
@@ -92,7 +92,7 @@ def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running
 
     async def scenario() -> None:
         rng = random.Random(SEED)
-        file, data = tmp_path / "backup.tar.zst", tmp_path / "restored" / "data"
+        file, data = tmp_path / "backup.tar.gz", tmp_path / "restored" / "data"
         service = Keeping(tmp_path / "data")
         try:
             line = Line(service.address)
@@ -145,7 +145,7 @@ def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
     """However it was cut, or whatever else it is: nothing is left of the attempt."""
 
     async def scenario() -> None:
-        data, out = tmp_path / "data", tmp_path / "backup.tar.zst"
+        data, out = tmp_path / "data", tmp_path / "backup.tar.gz"
         data.mkdir()
         (data / "head.key").write_bytes(random.Random(SEED).randbytes(3_000))
         assert 0 == (await rollbook("backup", "--data", str(data), "--out", str(out)))[0]
@@ -156,12 +156,12 @@ def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
             with pytest.raises(BackupUnreadable):
                 put_back(out, restored)
         for names in (("../outside", "whole"), ("head.key",)):
-            with zstd.open(out, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+            with gzip.open(out, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
                 for name in names:
                     tar.addfile(tarfile.TarInfo(name))
             code, _, said = await rollbook("restore", str(out), "--data", str(restored))
             assert (3, True) == (code, "is no whole backup" in said)
-        assert {"data", "backup.tar.zst"} == {path.name for path in tmp_path.iterdir()}
+        assert {"data", "backup.tar.gz"} == {path.name for path in tmp_path.iterdir()}
         assert 3 == (await rollbook("restore", str(tmp_path / "none"), "--data", str(restored)))[0]
         assert 3 == (await rollbook("backup", "--data", str(restored), "--out", str(out), "--force"))[0]
         out.write_bytes(whole)

@@ -51,7 +51,7 @@ def minted_by_command(key: Path, subject: str, issuer: str) -> str:
 def open_match(channel: grpc.Channel, token: str, request_id: str) -> Any:
     """Ask for a match."""
     request = match_pb2.OpenMatchRequest(request_id=request_id, seats=2)
-    request.cant_stop.SetInParent()
+    request.options.cant_stop.SetInParent()
     metadata = (("authorization", f"Bearer {token}"),)
     return MatchServiceStub(channel).OpenMatch(request, timeout=20, metadata=metadata)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from rollbook.replay_file import container
 from rollbook.replay_file.kept_heads import WitnessedHead, write_heads
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from tests.replays.replaying import KEYS, cut, recorded
 from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
@@ -21,8 +21,8 @@ EVENTS: Final = 24
 
 def seeds() -> Iterator[tuple[str, str, bytes]]:
     """Target, name and bytes: the beginning of a match of every game, and one whole match."""
-    for game in CURRENT:
-        begun = cut(recorded(game, CURRENT[game].seats[0]), EVENTS, Watcher.JUDGE)
+    for game in current():
+        begun = cut(recorded(game, current()[game].seats[0]), EVENTS, Watcher.JUDGE)
         for eyes in (begun, replace(begun, perspective=Watcher.PUBLIC, beside={})):
             name = f"{game}-{'judge' if eyes is begun else 'public'}"
             yield "file", name, container.write(eyes, KEYS.replays)

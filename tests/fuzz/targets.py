@@ -42,9 +42,8 @@ def file(data: bytes) -> None:
 
 def body(data: bytes) -> None:
     """What stands inside one: with a right header and footer around it, as a forger without a key makes them."""
-    packed = container._pack(data)
-    header = container._HEADER.pack(container.MAGIC, container.VERSION, 0, len(packed))
-    file(header + packed + struct.pack(">I", 0) + bytes(container._FOOTER.size))
+    header = container._HEADER.pack(container.MAGIC, container.VERSION, 0, len(data))
+    file(header + data + struct.pack(">I", 0) + bytes(container._FOOTER.size))
 
 
 def _show(data: bytes) -> None:

@@ -14,11 +14,11 @@ from rollbook.match.check import Wrong, check
 from rollbook.match.codec.notation import dumps, write
 from rollbook.match.events import Resigned, Sealed, TimedOut
 from rollbook.match.simulation import Simulation
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from tests.match.table import SECRET, Table
 
-GAMES = list(CURRENT)
+GAMES = list(current())
 
 
 @cache

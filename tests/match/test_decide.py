@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -32,10 +33,10 @@ from rollbook.match.commands import (
 from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.dice import commitment
 from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Sealed, SeatTaken, Terms
-from rollbook.match.fold import Misplaced
+from rollbook.match.fold import Breach, Misplaced
 from rollbook.match.ledger import Ledger, Made
 from rollbook.rules.cant_stop import Stop
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.refusals import Invalid, Reason, Refused
 
 SECRET = bytes(range(32))
@@ -127,7 +128,7 @@ def kinds(decision: Decision) -> list[str]:
     return [type(logged.event).__name__ for logged in decision.entries]
 
 
-@pytest.mark.parametrize("name", list(CURRENT))
+@pytest.mark.parametrize("name", list(current()))
 @pytest.mark.parametrize("entropy", [b"", bytes(range(16))])
 def test_a_match_played_by_commands_folds_from_its_bytes_to_the_same_ledger(name: str, entropy: bytes) -> None:
     """What was decided, and what a restarted service reads, are one and the same at every end of a command."""
@@ -248,6 +249,23 @@ def test_a_match_without_a_clock_never_times_out() -> None:
     assert played.ledger.clock.runs_out_ms() is None
     assert 0 == played.choose(after_ms=10**9).entries[0].event.charged_ms  # type: ignore[union-attr]
     not_due(lambda: decide(played.ledger, TimeOut(Origin(10**15))))
+
+
+def test_a_charged_choice_in_a_match_without_a_clock_is_refused() -> None:
+    """There is nothing that it could be charged to, so nobody can have decided it."""
+    played = Played(terms=Terms()).start()
+    decided = played.choose().entries[0]
+    assert isinstance(decided.event, Chosen)
+    charged = write_bytes(
+        played.ledger.game,
+        replace(decided.event, charged_ms=1),
+        sequence=decided.sequence,
+        time_ms=decided.time_ms,
+        previous=decided.previous,
+    )
+    with pytest.raises(Misplaced, match="costs 0 ms") as misplaced:
+        played.ledger.take(charged)
+    assert Breach.CLOCKS is misplaced.value.breach
 
 
 def test_a_match_that_everybody_leaves_ends_by_itself() -> None:

@@ -52,6 +52,8 @@ def test_seats_can_be_left_and_taken_again_until_all_are_taken() -> None:
     assert "seat 0 is empty" == misplaced(table, SeatLeft(0))
     assert "there is no seat 2" == misplaced(table, SeatTaken(2))
     assert "there is no seat -1" == misplaced(table, SeatTaken(-1))
+    assert "there is no seat -1" == misplaced(table, SeatLeft(-1))
+    assert "there is no seat 9" == misplaced(table, SeatLeft(9))
     table.take(SeatTaken(0))
     assert "nobody leaves once all seats are taken" == misplaced(table, SeatLeft(0))
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import struct
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 Field = int | bytes
 
@@ -90,8 +84,8 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
     """Read a whole sealed match and check all but the rules; whatever is wrong fails."""
     assert data[:8] == bytes.fromhex("89524f4c4c0d0a1a")
     version, zero, size = struct.unpack_from(">HHI", data, 8)
-    assert (version, zero) == (1, 0)
-    packed = data[16 : 16 + size]
+    assert (version, zero) == (2, 0)
+    body = data[16 : 16 + size]
     (named,) = struct.unpack_from(">I", data, 16 + size)
     names = data[20 + size : 20 + size + named]
     footer = data[20 + size + named :]
@@ -99,7 +93,6 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
     keys[key_id].verify(signature, b"rollbook/1/file" + digest(data[: 16 + size], footer[:44]))
     if names:
         keys[key_id].verify(names[:64], b"rollbook/1/names" + names[64:])
-    body = zstd.decompress(packed)
     match_id = part(body, 1)
     events = [value for number, value in fields(body) if number == 5 and isinstance(value, bytes)]
     links = [digest(b"rollbook/1/genesis", match_id)]

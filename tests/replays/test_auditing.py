@@ -13,11 +13,12 @@ from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import Head, Replay, without_names, write
 from rollbook.replay_file.key_lines import key_id, read_keys
 from rollbook.replay_file.recording import Keys, record
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Audited, Check, Verdict
+from tests.replays.forging import put_together, taken_apart
 
 SEED = 11
 KEYS = Keys.of(SEED)
@@ -51,7 +52,7 @@ def audited(replay: Replay) -> Audited:
     return audit(write(replay, KEYS.replays), PUBLIC)
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_match_of_any_game_is_exact(game: str) -> None:
     """And what a report needs to know of it is there."""
     replay = recorded(game)
@@ -91,7 +92,7 @@ def test_without_a_head_of_the_last_event_a_file_is_unverified() -> None:
         assert (Verdict.UNVERIFIED, (missing,)) == (found.verdict, found.missing)
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_running_match_is_unverified_at_every_length(game: str) -> None:
     """Whatever can be checked before the seal is, and what is missing is said."""
     replay = recorded(game)
@@ -108,6 +109,26 @@ def test_a_running_match_that_hides_cards_says_from_where_on_the_rules_cannot_fo
     first_hidden = min(replay.beside)
     assert Verdict.UNVERIFIED is found.verdict
     assert f"what event {first_hidden} hides, without which the rules cannot go on" in found.missing
+
+
+def test_times_that_fall_behind_what_the_rules_can_follow_are_found() -> None:
+    """That much of the clock can be checked by who sees no hidden card."""
+    lines = taken_apart(recorded("allie_gator"))
+    lines[90] = replace(lines[90], time_ms=lines[89].time_ms - 1)
+    replay = put_together(lines, KEYS)
+    assert min(replay.beside) < 90
+    found = audited(cut(replay, 100))
+    assert found.divergence is not None
+    assert (91, Check.CLOCKS) == (found.divergence.event, found.divergence.check)
+
+
+@pytest.mark.parametrize("names", [("Anna",), ("Anna", "Tom", "Willi")])
+def test_a_file_names_all_seats_or_none(names: tuple[str, ...]) -> None:
+    """With a name too many or too few nobody could tell whose match it was."""
+    found = audited(replace(recorded("cant_stop", 2), names=names))
+    assert found.divergence is not None
+    assert (Verdict.DIVERGED, Check.CONTAINER) == (found.verdict, found.divergence.check)
+    assert (f"{len(names)} names", "names of 2 seats, or none") == (found.divergence.found, found.divergence.expected)
 
 
 def test_a_sealed_match_whose_hidden_outcomes_were_withheld_is_unverified() -> None:
@@ -129,7 +150,7 @@ def test_what_is_no_replay_is_unreadable() -> None:
 @pytest.mark.parametrize(
     ("change", "missing"),
     [
-        ({"envelope": 2}, "a program that knows envelope 2"),
+        ({"envelope": 3}, "a program that knows envelope 3"),
         ({"fairness": "fair/2"}, "a program that knows dice by 'fair/2'"),
         ({"ruleset": 9}, "a program that knows ruleset 9 of 'cant_stop'"),
         ({"game": "chess"}, "a program that knows ruleset 1 of 'chess'"),

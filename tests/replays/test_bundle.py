@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -145,6 +147,13 @@ def test_a_bundle_gives_its_replays_back_byte_for_byte(tmp_path: Path) -> None:
     """In the order of their names."""
     bundle = opened(bundled(manifest(), replays(*NUMBERS)), tmp_path)
     assert replays(*NUMBERS) == {source.match_id: source.read() for source in bundle.sources}
+
+
+def test_whoever_unpacks_a_bundle_may_read_its_files(tmp_path: Path) -> None:
+    """Regular files with the usual mode; without one some programs unpack them unreadable."""
+    (tmp_path / "cup.zip").write_bytes(bundled(manifest(), replays(*NUMBERS)))
+    with zipfile.ZipFile(tmp_path / "cup.zip") as archive:
+        assert {"-rw-r--r--"} == {stat.filemode(info.external_attr >> 16) for info in archive.infolist()}
 
 
 def test_a_writer_that_is_killed_leaves_what_stood_there(tmp_path: Path) -> None:

@@ -80,12 +80,20 @@ def without_what_nothing_contradicts(data: bytes) -> proto.Event:
     event.request = b""
     if event.HasField("seat_taken"):
         event.seat_taken.player = b""
+        event.seat_taken.house = False
     if event.HasField("opened"):
         opened = event.opened
         opened.is_private = False
-        for name in ("turn_seconds", "reserve_seconds", "ready_seconds", "spectator_delay_seconds"):
+        for name in (
+            "turn_seconds",
+            "reserve_seconds",
+            "ready_seconds",
+            "spectator_delay_seconds",
+            "open_seconds",
+            "idle_seconds",
+        ):
             setattr(opened, name, 0)
-        getattr(opened, opened.game).Clear()
+        getattr(opened.options, opened.game).Clear()
     return event
 
 

@@ -27,13 +27,15 @@ from rollbook.match.events import (
     SeatLeft,
     SeatTaken,
     Started,
+    Terms,
     TimedOut,
+    not_ready,
 )
 from rollbook.replay_file.container import Replay
 from rollbook.rules.allie_gator import Drawn
 from rollbook.rules.cant_stop import Advance, Roll, Rolled, Stop
 from rollbook_replays.audit.verdicts import Audited, Check, Verdict
-from tests.match.test_decide import SECRET
+from tests.match.test_decide import SECRET, Played
 from tests.replays.forging import (
     ENTROPY,
     SERVICE,
@@ -337,7 +339,10 @@ def _an_abort_for_a_seat_that_was_ready(found: list[Line]) -> int:
 
 def _an_abort_before_the_time_to_get_ready_was_over(found: list[Line]) -> int:
     index = first(found, Ready, lambda event: event.seat == 1)
-    found[index:] = [replace(found[index - 1], event=Sealed(None, "not_ready:1", SECRET), request=b"")]
+    taken = {line.event.seat for line in found if isinstance(line.event, SeatTaken)}
+    ready = {line.event.seat for line in found[:index] if isinstance(line.event, Ready)}
+    event = Sealed(None, not_ready(sorted(taken - ready)), SECRET)
+    found[index:] = [replace(found[index - 1], event=event, request=b"")]
     return index
 
 
@@ -385,6 +390,18 @@ def test_what_an_operator_with_the_keys_adds_or_changes_is_found_from_the_file_a
     verdict = judged(put_together(found, SERVICE), SERVICE)
     assert verdict.divergence is not None
     assert (index + 1, check) == (verdict.divergence.event, verdict.divergence.check), verdict.divergence
+
+
+def test_a_charged_choice_in_a_match_without_a_clock_is_found() -> None:
+    """Else the same match could be told with different times, each of them signed."""
+    played = Played(terms=Terms()).start()
+    while played.ledger.match.sealed is None:
+        played.append(played.choose())
+    found = taken_apart(replay_of(played))
+    index = edit(found, first(found, Chosen, after=20), charged_ms=1)
+    verdict = judged(put_together(found, SERVICE), SERVICE)
+    assert verdict.divergence is not None
+    assert (index + 1, Check.CLOCKS) == (verdict.divergence.event, verdict.divergence.check)
 
 
 def test_dice_from_another_secret_than_the_committed_one_are_found() -> None:

@@ -11,11 +11,12 @@ from typing import Final
 import pytest
 
 from rollbook.replay_file.container import write
+from rollbook.rules.catalogue import current
 from rollbook.rules.chance import Value
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Audited, Thrown, Verdict
 from rollbook_replays.dice_statistics import DiceCount, chi_square_tail
-from rollbook_replays.report import Report
+from rollbook_replays.report import LONGEST_DETAIL, Report
 from tests.replays.replaying import KEYS, PUBLIC, recorded
 from tests.replays.tournaments import NUMBERS, bundled, judged, manifest, replays
 
@@ -57,7 +58,8 @@ class Page(HTMLParser):
 def page(*names: str) -> str:
     """The page on a match of every game, one of them with these names, and on a tournament."""
     report = Report()
-    for game, seats in (("cant_stop", 2), ("raffzahn", 3), ("wuerfelzoo", 2), ("allie_gator", 2)):
+    for number, (game, rules) in enumerate(current().items()):
+        seats = rules.seats[number == 0]
         replay = recorded(game, seats)
         if names and len(names) == seats:
             replay = replace(replay, names=names)
@@ -99,6 +101,25 @@ def test_names_and_reasons_are_text_whatever_they_hold() -> None:
     assert script in texts
     assert "no <i>replay</i>" in texts
     assert "\u202e" not in page("\u202eA", "\x1bB")
+
+
+def test_each_match_is_a_row_whose_numbers_stand_like_numbers() -> None:
+    """Only the count of events is one; names, days and verdicts are words."""
+    found = audit(write(recorded("cant_stop", 2), KEYS.replays), PUBLIC)
+    report = Report()
+    report.add("a.rollbook", found)
+    row = next(line for line in report.html().splitlines() if "<td>a.rollbook</td>" in line)
+    assert [f"{found.events:,}"] == re.findall(r'<td class="number">([^<]*)</td>', row)
+
+
+def test_a_reason_is_shown_whole_unless_it_is_very_long() -> None:
+    """What is cut says so; a forger cannot fill the page."""
+    report = Report()
+    for name, reason in (("whole", "y" * LONGEST_DETAIL), ("cut", "z" * (LONGEST_DETAIL + 1))):
+        report.add(name, Audited(Verdict.UNREADABLE, unreadable=reason))
+    html = report.html()
+    assert f"<small>{'y' * LONGEST_DETAIL}</small>" in html
+    assert f"<small>{'z' * LONGEST_DETAIL}…</small>" in html
 
 
 def test_light_dark_and_paper_have_colours_of_their_own() -> None:

@@ -44,12 +44,13 @@ SECOND = replace(
     caretaker=lambda state: legal(state)[0 if state.offer.advances else -1],
 )
 
+RULESETS = tuple(sorted((*catalogue.rulesets(), SECOND), key=lambda game: (game.name, game.version)))
+
 
 @pytest.fixture
 def released(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second version is part of the program: one more value in the catalogue."""
-    monkeypatch.setattr(catalogue, "RULESETS", (*catalogue.RULESETS, SECOND))
-    monkeypatch.setitem(catalogue.CURRENT, "cant_stop", SECOND)
+    monkeypatch.setattr(catalogue, "rulesets", lambda: RULESETS)
 
 
 def first_match() -> Replay:
@@ -96,8 +97,7 @@ def test_a_program_from_before_the_change_does_not_judge_what_it_does_not_know(
 ) -> None:
     """It says so; signatures and chain, which need no rules, are checked all the same."""
     with monkeypatch.context() as patched:
-        patched.setattr(catalogue, "RULESETS", (*catalogue.RULESETS, SECOND))
-        patched.setitem(catalogue.CURRENT, "cant_stop", SECOND)
+        patched.setattr(catalogue, "rulesets", lambda: RULESETS)
         replay = second_match()
     found = judged(replay, SERVICE)
     assert (Verdict.UNVERIFIED, None) == (found.verdict, found.divergence)

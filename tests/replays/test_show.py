@@ -17,17 +17,21 @@ from rich.cells import cell_len
 
 from rollbook.match.check import check
 from rollbook.match.codec.notation import write as write_plain
+from rollbook.match.events import Chosen, Event, Happened
+from rollbook.match.fold import Misplaced
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, Replay, read, without_names, write
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.allie_gator import Card, Drawn, Number
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook_replays.history import look
 from rollbook_replays.narration import draw_board, tell
 from rollbook_replays.text import WIDTH, plain
+from tests.match.table import Table
 from tests.replays.games.snapshots import page
 from tests.replays.replaying import KEYS, SEED, cut, recorded
 
-GAMES = list(CURRENT)
+GAMES = list(current())
 GOLDEN = sorted((Path(__file__).parents[2] / "replays" / "golden").glob(f"*{SUFFIX}"))
 ESCAPE = "\x1b["
 
@@ -75,7 +79,7 @@ def in_terminal(*words: str | Path, env: Mapping[str, str]) -> str:
 @pytest.mark.parametrize("game", GAMES)
 def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str) -> None:
     """Also where names are of characters that take two columns, or of accents that take none."""
-    seats = CURRENT[game].seats[-1]
+    seats = current()[game].seats[-1]
     names = [letter * 40 for letter in ("W", "龍", "e\u0301", "x", "y", "z")[:seats]]
     replay = recorded(game, seats, names=names)
     seen = look(replay)
@@ -87,7 +91,7 @@ def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str)
 @pytest.mark.parametrize("game", GAMES)
 def test_the_plain_form_of_a_file_is_that_of_the_match(game: str) -> None:
     """The same bytes that a simulation prints, so whoever has either can compare them."""
-    seats = CURRENT[game].seats[0]
+    seats = current()[game].seats[0]
     seen = look(recorded(game, seats))
     played = Simulation(find(game), find(game).settle({}, seats), seats, SEED, 0)
     expected = "".join(write_plain(played.header, played.events()))
@@ -212,7 +216,7 @@ def test_files_that_are_no_replays_and_matches_that_cannot_be_are_refused(tmp_pa
         (tmp_path, 3, "Is a directory"),
         (tmp_path / "other", 3, "no replay file"),
         (kept(unordered, tmp_path, "unordered"), 1, "event 12 calls itself event 13"),
-        (kept(other_game, tmp_path, "game"), 3, "not of raffzahn"),
+        (kept(other_game, tmp_path, "game"), 3, "no outcome of raffzahn"),
         (kept(replace(replay, names=("Anna",)), tmp_path, "names"), 1, "2 seats"),
     ):
         done = show(file)
@@ -261,3 +265,12 @@ def test_a_terminal_without_colours_or_pager_gets_clean_text(tmp_path: Path) -> 
     ):
         assert expected == in_terminal(file, *words, env=env).replace("\r\n", "\n")
     assert not seen.exists()
+
+
+def test_an_event_that_names_a_pile_that_is_not_there_cannot_be_told() -> None:
+    """Behind what is hidden nobody has checked it; it is refused by its number, and nothing is told twice."""
+    header = Table("allie_gator", seats=2).header
+    events: list[tuple[int, Event]] = [(9, Happened(Drawn(0, (None,) * 5))), (10, Chosen(0, Number(Card(3), 9)))]
+    told = tell(header, events)
+    with pytest.raises(Misplaced, match="event 10 names a seat or a piece that is not there"):
+        list(told)

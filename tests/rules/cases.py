@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import Game
 from rollbook.rules.options import Options, OptionValue, written
 from rollbook.rules.refusals import Invalid
@@ -36,7 +36,7 @@ class Case:
 def all_cases() -> list[Case]:
     """Every combination that the game does not refuse."""
     cases = []
-    for game in CURRENT.values():
+    for game in current().values():
         values = [VALUES.get(option.name, tuple(option.values)) for option in game.options]
         for chosen, seats in product(product(*values), game.seats):
             options = dict(zip((option.name for option in game.options), chosen, strict=True))

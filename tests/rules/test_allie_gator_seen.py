@@ -15,8 +15,9 @@ from rollbook.rules.allie_gator import (
     Snap,
     Steal,
     Stolen,
+    View,
 )
-from rollbook.rules.chance import Draw
+from rollbook.rules.chance import Draw, FirstSeat
 from rollbook.rules.game import OVER, Perspective, Watcher
 from tests.rules.positions_allie_gator import (
     after,
@@ -31,6 +32,15 @@ from tests.rules.positions_allie_gator import (
 from tests.rules.questions_allie_gator import MATCHES, PLAIN, hidden_shuffled, judged, seen_by, table
 
 # What each pair of eyes sees
+
+
+def test_before_the_first_seat_is_drawn_the_chip_lies_where_every_round_begins() -> None:
+    """A watcher who joins that early sees the same table as one who joins a moment later."""
+    start = GAME.start({}, 3)
+    for state in (start, GAME.apply(start, FirstSeat(1))):
+        view = GAME.view(state, Watcher.PUBLIC)
+        assert isinstance(view, View)
+        assert 0 == view.chip
 
 
 def test_a_hand_is_seen_by_its_seat_and_the_judge() -> None:

@@ -59,6 +59,14 @@ def test_heike_is_bust_when_no_pair_makes_7_8_or_9() -> None:
     assert ({}, {}, 1) == (runners_of(state), markers_of(state, 0), state.seat)
 
 
+@pytest.mark.parametrize(("seat", "following"), [(0, 1), (1, 2), (2, 0)])
+def test_a_turn_passes_to_the_next_seat_after_a_bust_and_after_a_stop(seat: int, following: int) -> None:
+    """Clockwise, also where there are more than two."""
+    start = position(seats=3, seat=seat, runners={7: 3, 8: 1, 9: 1})
+    assert following == after(start, Rolled((1, 1, 2, 2))).seat
+    assert following == after(choosing_to_go_on(start), Stop()).seat
+
+
 def test_heike_stops_and_marks_4_7_and_9_also_on_an_opponents_marker() -> None:
     """Example in "Gefahr gebannt!": new marker on the second field of 4, those on 7 and 9 go up by four and five."""
     start = position(markers={0: {7: 2, 9: 1}, 1: {9: 6}}, runners={4: 2, 7: 6, 9: 6})

@@ -22,9 +22,10 @@ from rollbook.match.events import Chosen, Event, Happened
 from rollbook.match.simulation import Simulation
 from rollbook.rules import allie_gator, cant_stop
 from rollbook.rules.cant_stop import LENGTHS
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, ToChoose, Uniform, Watcher
+from rollbook.rules.options import written
 from rollbook.rules.refusals import Invalid, Reason, Refused
 from rollbook.rules.wuerfelzoo import TABLE
 from tests.match.table import Table
@@ -215,10 +216,10 @@ def test_wuerfelzoo_to_999_points_ends_or_is_sealed_by_the_standing(seats: int, 
     assert simulation.match.sealed is not None
 
 
-@pytest.mark.parametrize("name", list(CURRENT))
+@pytest.mark.parametrize("name", list(current()))
 def test_unknown_options_values_and_seats_are_refused_with_what_is_allowed(name: str) -> None:
     """Whoever opens a match learns from the refusal how to do it right."""
-    game = CURRENT[name]
+    game = current()[name]
     for seats in (0, -1, game.seats[0] - 1, game.seats[-1] + 1, 10**30, True):
         with pytest.raises(Invalid, match=f"seats: {game.seats[0]} to {game.seats[-1]}") as refused:
             game.start({}, seats)
@@ -236,10 +237,22 @@ def test_unknown_options_values_and_seats_are_refused_with_what_is_allowed(name:
             assert len(str(refused.value)) < 200
 
 
-@pytest.mark.parametrize("name", list(CURRENT))
+@pytest.mark.parametrize("name", list(current()))
+def test_an_option_is_read_as_it_is_written_and_nothing_else_is(name: str) -> None:
+    """On a command line every value is text; the refusal repeats it and says what there is."""
+    for option in current()[name].options:
+        assert list(option.values) == [option.read(written(value)) for value in option.values]
+        for text in ("", "True", "-1", "none"):
+            with pytest.raises(Invalid, match=f"allowed: {option.allowed}") as refused:
+                option.read(text)
+            assert Reason.OPTION_VALUE_UNKNOWN == refused.value.reason
+            assert f"option {option.name} cannot be '{text}'" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", list(current()))
 def test_every_choice_has_its_name_and_fields_in_the_plain_form(name: str) -> None:
     """A kind of choice without a word for it could be made, but not written down."""
-    game = CURRENT[name]
+    game = current()[name]
     rng = random.Random(1)
     for kind in game.choices.values():
         assert isinstance(write_choice(conceivable(kind, rng)), dict)
@@ -268,6 +281,6 @@ def test_allie_gators_watchers_see_equal_views_where_only_hidden_cards_differ() 
 @pytest.mark.parametrize(("name", "version"), [("chess", None), ("", None), ("cant_stop", 2), ("cant_stop", 10**30)])
 def test_unknown_games_and_versions_are_refused_with_what_there_is(name: str, version: int | None) -> None:
     """A log of a ruleset that is not known here is never played by another one."""
-    with pytest.raises(Invalid, match="games: raffzahn" if version is None else "newest: 1") as refused:
+    with pytest.raises(Invalid, match="games: allie_gator" if version is None else "newest: 1") as refused:
         find(name, version)
     assert Reason.GAME_UNKNOWN == refused.value.reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from tests.rules.perft import Counted, order, perft, positions
 
 POSITIONS = list(positions())
@@ -32,8 +32,8 @@ def test_every_game_and_every_option_has_a_counted_position_and_an_order() -> No
     counted = {
         (position.game.name, option) for position in POSITIONS for option in _options_of(position) if position.counts
     }
-    assert {(game.name, option.name) for game in CURRENT.values() for option in game.options} <= counted
-    assert set(CURRENT) == {position.game.name for position in POSITIONS if position.order}
+    assert {(game.name, option.name) for game in current().values() for option in game.options} <= counted
+    assert set(current()) == {position.game.name for position in POSITIONS if position.order}
 
 
 def _options_of(position: Counted) -> set[str]:

@@ -11,10 +11,14 @@ from typing import Any, TypeVar
 import grpc
 
 from rollbook.match.chain import entropy_commitment, link
+from rollbook.match.codec.messages import write_choice
+from rollbook.match.codec.stubs import game_in
+from rollbook.match.codec.views import read_legal
 from rollbook.v1 import feed_pb2, feed_pb2_grpc, identity_pb2, identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.feed_pb2 import MatchFrame
-from rollbook.v1.table_pb2 import Choice, LegalChoices, Position
+from rollbook.v1.games_pb2 import Choice, LegalChoices, Options
+from rollbook.v1.table_pb2 import Position
 
 Answer = TypeVar("Answer")
 
@@ -94,7 +98,7 @@ class Stranger:
 
     async def open(self, seats: int, **game: Any) -> str:
         """Open a match and return its id."""
-        request = match_pb2.OpenMatchRequest(request_id=self.request_id(), seats=seats, **game)
+        request = match_pb2.OpenMatchRequest(request_id=self.request_id(), seats=seats, options=Options(**game))
         return str((await self.call("OpenMatch", request)).match_id)
 
     async def sit(self, match_id: str) -> None:
@@ -163,17 +167,6 @@ class Stranger:
 
 def any_choice(legal: LegalChoices, rng: random.Random) -> Choice:
     """One of the legal choices, from nothing but the message."""
-    kind = legal.WhichOneof("choices")
-    assert kind is not None
-    if kind != "wuerfelzoo_turn":
-        choice: Any = rng.choice(getattr(legal, kind).choices)
-        return Choice(**{kind: choice})
-    chosen = Choice()
-    turn = legal.wuerfelzoo_turn
-    if turn.plays and rng.random() < 0.8:
-        offer = rng.choice(turn.plays)
-        dice = rng.sample(list(offer.dice), rng.randint(offer.fewest, offer.most))
-        chosen.wuerfelzoo.play.dice.extend([*dice, *[die for die in turn.doubles if rng.random() < 0.5]])
-    else:
-        chosen.wuerfelzoo.reroll.dice.extend(rng.sample(list(turn.rerolls), rng.randint(1, len(turn.rerolls))))
-    return chosen
+    game = game_in(legal)
+    assert game is not None
+    return write_choice(game, read_legal(game, legal).sample(rng.randrange))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,8 +19,12 @@ from google.rpc.status_pb2 import Status
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import entropy_commitment, link
+from rollbook.match.codec.messages import write_choice
+from rollbook.match.codec.stubs import game_in
+from rollbook.match.codec.views import read_legal
 from rollbook.match.heads import HeadKeys, is_signed
 from rollbook.replay_file.key_lines import key_id
+from rollbook.rules.game import Listed
 from rollbook.server.app import Given, Parts
 from rollbook.server.limits import Limits
 from rollbook.server.rpc.errors import DETAILS, Refusing
@@ -27,8 +32,9 @@ from rollbook.server.rpc.identity import Guests, guest_verifier
 from rollbook.server.rpc.interceptor import Interceptor, Layer
 from rollbook.storage.memory import MemoryLog
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
+from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
-from rollbook.v1.table_pb2 import Choice, LegalChoices, Position, SignedHead
+from rollbook.v1.table_pb2 import Position, SignedHead
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 60
@@ -112,7 +118,7 @@ class Person:
     async def open(self, game: str = "cant_stop", seats: int = 2, **fields: Any) -> Any:
         """Open a match."""
         options = fields.pop(game, {})
-        return await self.call("OpenMatch", seats=seats, **{game: options}, **fields)
+        return await self.call("OpenMatch", seats=seats, options={game: options}, **fields)
 
     async def look(self, match_id: str, **fields: Any) -> Any:
         """Look at a match."""
@@ -264,21 +270,13 @@ def entropy(seat: int) -> bytes:
 
 
 def some_choice(legal: LegalChoices, number: int = 0) -> Choice:
-    """One of the legal choices; of a described turn, a play that lays an offer."""
-    kind = legal.WhichOneof("choices")
-    assert kind is not None
-    choice = Choice()
-    if kind == "wuerfelzoo_turn":
-        turn = legal.wuerfelzoo_turn
-        if turn.plays:
-            offer = turn.plays[number % len(turn.plays)]
-            choice.wuerfelzoo.play.dice.extend(offer.dice[: offer.most])
-        else:
-            choice.wuerfelzoo.reroll.dice.extend(turn.rerolls[:1])
-        return choice
-    listed = getattr(legal, kind).choices
-    getattr(choice, kind).CopyFrom(listed[number % len(listed)])
-    return choice
+    """One of the legal choices, by its number as far as there are so many; of described ones, some."""
+    game = game_in(legal)
+    assert game is not None
+    choices = read_legal(game, legal)
+    if isinstance(choices, Listed):
+        return write_choice(game, choices[number % len(choices)])
+    return write_choice(game, choices.sample(random.Random(number).randrange))
 
 
 def run(scenario: Callable[[World], Awaitable[None]], **how: Any) -> None:

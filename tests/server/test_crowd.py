@@ -18,8 +18,8 @@ from rollbook.v1 import feed_pb2, feed_pb2_grpc, match_pb2
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.table_pb2 import Position
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
-from tests.server.test_whole_service import GAMES, seated, serving
 from tests.server.test_whole_service import run as run_service
+from tests.server.test_whole_service import seated, serving
 from tests.server.watching import Theatre, kind, run
 
 FAST, SLOW = 10, 5
@@ -162,7 +162,7 @@ def test_a_thousand_watchers_come_back_after_kill_9_without_gap_or_double(tmp_pa
         rng = random.Random(1)
         async with serving(tmp_path) as service:
             table = Line(service.address)
-            match_id, people = await seated(table, 2, rng, **GAMES["cant_stop"])
+            match_id, people = await seated(table, 2, rng, cant_stop={})
             lines = [Line(service.address) for _ in range(CHANNELS)]
             watchers = []
             for number, line in enumerate(lines):

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from rollbook.identity.tokens import Issuer
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.server.house import COMMAND, HouseMissing, HouseProcess, certified_name
 from rollbook.server.settings import SettingReason, SettingRefused, Settings
 from rollbook.v1.match_pb2 import (
@@ -93,7 +93,7 @@ async def until(guest: Stranger, condition: Callable[[dict[str, MatchSummary]], 
 
 def all_run(found: dict[str, MatchSummary]) -> bool:
     """Whether there is a running match of each game."""
-    return set(CURRENT) == {game for game, match in found.items() if match.state == MATCH_STATE_RUNNING}
+    return set(current()) == {game for game, match in found.items() if match.state == MATCH_STATE_RUNNING}
 
 
 def test_there_is_a_public_match_of_each_game_and_every_seat_brings_entropy(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_there_is_a_public_match_of_each_game_and_every_seat_brings_entropy(tmp_
     run(scenario)
 
 
-@pytest.mark.parametrize("game", list(CURRENT))
+@pytest.mark.parametrize("game", list(current()))
 def test_a_match_of_the_demo_is_valid_and_the_next_one_follows(game: str, tmp_path: Path) -> None:
     """What `rollbook tail` prints of it passes check; when it is over, another one of the game is opened."""
 
@@ -246,7 +246,7 @@ def test_the_house_plays_at_a_service_with_tls(tmp_path: Path) -> None:
             authorities = made.certificate.read_bytes()
             async with connect(one.address, authorities=authorities, server_name="192.0.2.7") as table:
                 running = 0
-                while running < len(CURRENT):
+                while running < len(current()):
                     await asyncio.sleep(POLL_SECONDS)
                     running = len([match async for match in table.matches(state=MATCH_STATE_RUNNING)])
 

@@ -17,8 +17,9 @@ from rollbook.server.lobby import Lobby
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST, Event
+from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.match_pb2 import PlayRequest
-from rollbook.v1.table_pb2 import Choice, Position, SignedHead
+from rollbook.v1.table_pb2 import Position, SignedHead
 from tests.server.spoiling import Spoiler, kept, run, said
 from tests.server.talking import Person, Refused, refusal, some_choice
 from tests.storage.servers import Server, running

@@ -8,12 +8,12 @@ import grpc
 import pytest
 
 from rollbook.match.chain import Entry
-from rollbook.rules.catalogue import CURRENT
-from rollbook.v1 import match_pb2, table_pb2
+from rollbook.rules.catalogue import current
+from rollbook.v1 import games_pb2, match_pb2, table_pb2
 from rollbook.v1.events_pb2 import Event
 from tests.server.talking import Person, World, refusal, run, some_choice
 
-GAMES = {"cant_stop": 3, "raffzahn": 3, "wuerfelzoo": 3, "allie_gator": 2}
+GAMES = {name: game.seats[1] for name, game in current().items()}
 NEVER = "a" * 24
 
 
@@ -52,7 +52,7 @@ def test_what_can_be_played_is_told_without_a_token() -> None:
 
     async def scenario(world: World) -> None:
         response = await world.nobody().call("ListGames")
-        assert sorted(CURRENT) == [ruleset.game for ruleset in response.rulesets]
+        assert sorted(current()) == [ruleset.game for ruleset in response.rulesets]
         assert all(ruleset.components.startswith("{") for ruleset in response.rulesets)
 
     run(scenario)
@@ -130,6 +130,10 @@ def test_a_malformed_request_id_is_refused(request_id: str) -> None:
         ({"reserve_seconds": 10}, "CLOCK_OUT_OF_RANGE"),
         ({"ready_seconds": 9}, "READY_TIME_OUT_OF_RANGE"),
         ({"spectator_delay_seconds": 3_601}, "DELAY_OUT_OF_RANGE"),
+        ({"open_seconds": 59}, "EXPIRY_OUT_OF_RANGE"),
+        ({"open_seconds": 1_209_601}, "EXPIRY_OUT_OF_RANGE"),
+        ({"idle_seconds": 3_599}, "EXPIRY_OUT_OF_RANGE"),
+        ({"idle_seconds": 0}, "EXPIRY_OUT_OF_RANGE"),
     ],
 )
 def test_a_match_that_cannot_be_is_not_opened(fields: dict[str, Any], reason: str) -> None:
@@ -151,7 +155,7 @@ def test_no_game_an_unknown_option_and_an_unknown_edition_are_refused() -> None:
         assert "GAME_UNKNOWN" == (await refusal(opener.call("OpenMatch", seats=2))).reason
         assert "OPTION_VALUE_UNKNOWN" == (await refusal(opener.open("raffzahn", 3, raffzahn={"edition": 7}))).reason
         newer = match_pb2.OpenMatchRequest(request_id="newer-one", seats=2)
-        newer.cant_stop.MergeFromString(b"\xf8\x07\x01")
+        newer.options.cant_stop.MergeFromString(b"\xf8\x07\x01")
         assert "OPTION_UNKNOWN" == (await refusal(opener.stub.OpenMatch(newer, metadata=opener.metadata))).reason
 
     run(scenario)
@@ -165,7 +169,7 @@ def test_a_choice_is_refused_in_the_order_seat_turn_position_legality() -> None:
         person, look = await world.awaited(match_id, people)
         other = next(someone for someone in people if someone is not person)
         head = world.check_head(look.head)
-        wrong = table_pb2.Choice()
+        wrong = games_pb2.Choice()
         wrong.cant_stop.stop.SetInParent()
 
         stranger = await refusal(world.person("stranger").call("Choose", match_id=match_id))
@@ -175,7 +179,7 @@ def test_a_choice_is_refused_in_the_order_seat_turn_position_legality() -> None:
         assert not stranger.detail.HasField("legal")
         assert not waiting.detail.HasField("legal")
 
-        async def told(position: table_pb2.Position | None, choice: table_pb2.Choice = wrong) -> Any:
+        async def told(position: table_pb2.Position | None, choice: games_pb2.Choice = wrong) -> Any:
             return await refusal(person.call("Choose", match_id=match_id, position=position, choice=choice))
 
         assert "POSITION_MISSING" == (await told(None)).reason
@@ -185,8 +189,8 @@ def test_a_choice_is_refused_in_the_order_seat_turn_position_legality() -> None:
         another = await told(table_pb2.Position(sequence=head.sequence, link=b"x" * 32))
         assert (grpc.StatusCode.OUT_OF_RANGE, "POSITION_OTHER_LINK") == (another.code, another.reason)
         assert "POSITION_OTHER_LINK" == (await told(table_pb2.Position(sequence=2, link=b"x" * 32))).reason
-        assert "NOTHING_CHOSEN" == (await told(head, table_pb2.Choice())).reason
-        of_another = table_pb2.Choice()
+        assert "NOTHING_CHOSEN" == (await told(head, games_pb2.Choice())).reason
+        of_another = games_pb2.Choice()
         of_another.raffzahn.take.SetInParent()
         assert "MOVE_OF_ANOTHER_GAME" == (await told(head, of_another)).reason
         illegal = await told(head)

@@ -7,23 +7,24 @@ from typing import Any
 import grpc
 import pytest
 
+from rollbook.rules.catalogue import current
 from rollbook.server.limits import Limits
-from rollbook.v1 import match_pb2, table_pb2
+from rollbook.v1 import games_pb2, match_pb2, table_pb2
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.refusals_pb2 import RefusalReason
 from tests.server.talking import Person, World, refused, run, some_choice
 
-GAMES = {"cant_stop": 4, "raffzahn": 3, "wuerfelzoo": 3, "allie_gator": 2}
+GAMES = {name: game.seats[1] for name, game in current().items()}
 
 
-def wrong() -> table_pb2.Choice:
+def wrong() -> games_pb2.Choice:
     """A choice that is not legal at the beginning of a turn of Can't Stop."""
-    choice = table_pb2.Choice()
+    choice = games_pb2.Choice()
     choice.cant_stop.stop.SetInParent()
     return choice
 
 
-def request(person: Person, position: Any, choice: table_pb2.Choice, **fields: Any) -> match_pb2.PlayRequest:
+def request(person: Person, position: Any, choice: games_pb2.Choice, **fields: Any) -> match_pb2.PlayRequest:
     """A request with a fresh id."""
     return match_pb2.PlayRequest(
         **{"request_id": person.request_id(), "position": position, "choice": choice, **fields}
@@ -65,7 +66,7 @@ def test_a_choice_may_follow_from_one_whose_answer_is_not_there_yet() -> None:
         match_id, people = await world.started()
         person, look = await world.awaited(match_id, people)
         head = world.check_head(look.head)
-        roll = table_pb2.Choice()
+        roll = games_pb2.Choice()
         roll.cant_stop.roll.SetInParent()
         stream = person.play()
         await stream.write(request(person, head, some_choice(look.legal), match_id=match_id))
@@ -119,7 +120,7 @@ def test_a_choice_may_follow_from_one_whose_answer_had_no_head() -> None:
         await stream.write(begin)
         made = (await stream.read()).made
         assert not made.HasField("head")
-        roll = table_pb2.Choice()
+        roll = games_pb2.Choice()
         roll.cant_stop.roll.SetInParent()
         await stream.write(request(person, table_pb2.Position(sequence=made.last), roll, outcomes_only=True))
         assert made.last + 1 == (await stream.read()).made.first

@@ -18,7 +18,7 @@ from google.protobuf.message import Message
 
 from rollbook.match.chain import Entry, Position
 from rollbook.match.codec.envelope import Logged, read_bytes
-from rollbook.match.codec.messages import read_choice, write_choice
+from rollbook.match.codec.messages import choice_in, read_choice, write_choice
 from rollbook.match.commands import Abort, OpenMatch, Origin, TimeOut
 from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.dice import commitment
@@ -28,7 +28,7 @@ from rollbook.match.heads import HeadKeys, is_signed
 from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import Visible
 from rollbook.rules.allie_gator import Card, Drawn, Steal, Stolen
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, Perspective, ToChoose, Watcher, everything_is_open
 from rollbook.rules.refusals import Invalid, Reason
@@ -36,7 +36,6 @@ from rollbook.rules.wuerfelzoo import Play, PlayOffer, Reroll, TurnChoices
 from rollbook.server.out.heads import Heads
 from rollbook.server.out.projection import (
     NotSealed,
-    choice_of,
     clocks_message,
     legal_message,
     perspective_message,
@@ -48,11 +47,12 @@ from rollbook.server.out.projection import (
 from rollbook.server.play.history import History
 from rollbook.v1 import table_pb2 as proto
 from rollbook.v1.events_pb2 import Private
+from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooFace, WuerfelzooTurnChoices
 from tests.match.table import SECRET
 from tests.match.test_decide import CLOCKED, Played
 
-GAMES: Final = list(CURRENT)
+GAMES: Final = list(current())
 KEY: Final = Ed25519PrivateKey.from_private_bytes(bytes(range(32, 64)))
 KEY_ID: Final = "0123456789abcdef"
 KEYS: Final = HeadKeys(KEY, KEY_ID, {KEY_ID: KEY.public_key()})
@@ -150,7 +150,7 @@ def test_every_view_of_a_match_says_what_the_rules_show(name: str) -> None:
     for _, _, ledger in walked(whole_match(name)):
         for perspective in eyes(ledger):
             message = view_message(ledger, perspective)
-            assert name == message.WhichOneof("view")
+            assert name == message.WhichOneof("game")
             shown = view_facts(ledger.game.view(ledger.match.state, perspective))
             assert shown == message_facts(getattr(message, name))
 
@@ -187,18 +187,18 @@ def test_the_seat_that_is_to_choose_is_told_exactly_what_is_legal(name: str) -> 
     assert told_choices > 20
 
 
-def assert_legal(ledger: Ledger, message: proto.LegalChoices) -> None:
+def assert_legal(ledger: Ledger, message: LegalChoices) -> None:
     """The message says what is legal in this match."""
     legal = ledger.game.legal(ledger.match.state)
-    if message.WhichOneof("choices") == "wuerfelzoo_turn":
-        described = message.wuerfelzoo_turn
+    if message.wuerfelzoo.HasField("described"):
+        described = message.wuerfelzoo.described
         assert legal == turn_choices(described)
         if len(described.rerolls) <= 8:
             assert set(legal) == choices_described(described)
     else:
-        assert ledger.game.name == message.WhichOneof("choices")
+        assert ledger.game.name == message.WhichOneof("game")
         listed = getattr(message, ledger.game.name).choices
-        assert list(legal) == [read_choice(ledger.game, choice) for choice in listed]
+        assert list(legal) == [choice_in(ledger.game, choice) for choice in listed]
 
 
 def turn_choices(described: WuerfelzooTurnChoices) -> TurnChoices:
@@ -252,18 +252,17 @@ def test_a_choice_that_was_sent_is_read_for_the_game_of_the_match(name: str) -> 
     game = find(name)
     for logged in whole_match(name):
         if isinstance(logged.event, Chosen):
-            sent = proto.Choice()
-            write_choice(game, logged.event.choice, getattr(sent, name))
-            assert logged.event.choice == choice_of(game, proto.Choice.FromString(sent.SerializeToString()))
+            sent = write_choice(game, logged.event.choice)
+            assert logged.event.choice == read_choice(game, Choice.FromString(sent.SerializeToString()))
             other = next(find(other) for other in GAMES if other != name)
             with pytest.raises(Invalid, match=f"a choice of {name}, not of {other.name}") as refused:
-                choice_of(other, sent)
+                read_choice(other, sent)
             assert Reason.MOVE_OF_ANOTHER_GAME == refused.value.reason
-    nothing, nothing_of_the_game = proto.Choice(), proto.Choice()
+    nothing, nothing_of_the_game = Choice(), Choice()
     getattr(nothing_of_the_game, name).SetInParent()
     for empty in (nothing, nothing_of_the_game):
         with pytest.raises(Invalid) as refused:
-            choice_of(game, empty)
+            read_choice(game, empty)
         assert Reason.NOTHING_CHOSEN == refused.value.reason
 
 

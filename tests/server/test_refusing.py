@@ -17,8 +17,8 @@ from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.failures import LogLost, MatchUnknown, RequestReused
 from rollbook.server.rpc.errors import CODES, MOST_DETAIL_BYTES, Refusal, detail_of, play_refusal, refusal_of, status_of
 from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
+from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalReason
-from rollbook.v1.table_pb2 import LegalChoices
 from tests.server.talking import World, refusal, run
 
 CONTRACT = Path(__file__).parents[2] / "proto/rollbook/v1/refusals.proto"

@@ -15,7 +15,7 @@ from rollbook.rules.game import Watcher
 from rollbook.server.auditors import Auditors
 from rollbook.server.limits import Limits
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 from tests.server.archives import Keeper, run
 from tests.server.talking import refusal, some_choice
 from tests.server.test_who_sees_what import names

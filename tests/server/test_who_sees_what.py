@@ -9,7 +9,7 @@ import pytest
 from rollbook.identity.tokens import Role
 from rollbook.match.dice import Dice
 from rollbook.v1 import match_pb2, table_pb2
-from rollbook.v1.table_pb2 import Choice
+from rollbook.v1.games_pb2 import Choice
 from tests.server.talking import World, refusal, run, some_choice
 
 NEVER = "a" * 24

@@ -22,19 +22,13 @@ from rollbook.match.check import check
 from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.codec.notation import Header, write
 from rollbook.match.events import Opened, Ready
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.feed_pb2 import MatchFrame
 from tests.server.strangers import Line, Stranger
 from tests.server.talking import refusal
 
-GAMES: dict[str, dict[str, Any]] = {
-    "cant_stop": {"cant_stop": {}},
-    "raffzahn": {"raffzahn": {}},
-    "wuerfelzoo": {"wuerfelzoo": {}},
-    "allie_gator": {"allie_gator": {}},
-}
 SEED = int(os.environ.get("ROLLBOOK_SEED", "20"))
 PATIENCE_SECONDS = 240
 
@@ -165,7 +159,7 @@ def assert_proved(match_id: str, watcher: Stranger, people: list[Stranger]) -> N
     assert check(lines).dice_proved
 
 
-@pytest.mark.parametrize("name", list(GAMES))
+@pytest.mark.parametrize("name", list(current()))
 def test_every_number_of_seats_plays_every_game_to_the_end_over_the_wire(name: str, tmp_path: Path) -> None:
     """Strangers with a gRPC client each; everybody is told the same bytes, and the dice prove from them alone."""
 
@@ -173,8 +167,8 @@ def test_every_number_of_seats_plays_every_game_to_the_end_over_the_wire(name: s
         rng = random.Random(SEED)
         async with serving(tmp_path) as service:
             line = Line(service.address)
-            for seats in CURRENT[name].seats:
-                match_id, people = await seated(line, seats, rng, **GAMES[name])
+            for seats in current()[name].seats:
+                match_id, people = await seated(line, seats, rng, **{name: {}})
                 watcher = Stranger(line, "Watcher", rng)
                 await watcher.sign_in()
                 await asyncio.gather(
@@ -195,7 +189,7 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_acknowledged(tmp_path: Path
         rng = random.Random(SEED)
         async with serving(tmp_path) as service:
             line = Line(service.address)
-            tables = [await seated(line, 3, rng, **GAMES[name]) for name in ("cant_stop", "raffzahn", "allie_gator")]
+            tables = [await seated(line, 3, rng, **{name: {}}) for name in ("cant_stop", "raffzahn", "allie_gator")]
             watchers = [Stranger(line, "Watcher", rng) for _ in tables]
             for watcher in watchers:
                 await watcher.sign_in()
@@ -225,7 +219,7 @@ def test_the_log_of_the_service_tells_no_token_and_no_name(tmp_path: Path) -> No
     async def scenario() -> None:
         async with serving(tmp_path) as service:
             line = Line(service.address)
-            _, people = await seated(line, 2, random.Random(SEED), **GAMES["cant_stop"])
+            _, people = await seated(line, 2, random.Random(SEED), cant_stop={})
             await line.channel.close()
             assert 0 == service.end()
             for person in people:

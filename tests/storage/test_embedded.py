@@ -16,7 +16,8 @@ from typing import Final
 import pytest
 
 from rollbook.match.chain import Entry
-from rollbook.storage.embedded.data_directory import FORMAT, DataDirectoryRefused
+from rollbook.storage.data_format import BEFORE_RELEASE, FORMAT
+from rollbook.storage.embedded.data_directory import DataDirectoryRefused
 from rollbook.storage.embedded.server import MOST_PATH_BYTES, EmbeddedServer, ServerFailed, ServerNotFound, find_server
 from rollbook.storage.port import Appended, OutcomeUnknown, StoreUnavailable
 from rollbook.storage.redis.log import RedisLog
@@ -190,6 +191,9 @@ async def test_a_directory_of_another_version_is_left_alone(short_directory: Pat
     marker = short_directory / "format"
     marker.write_text("rollbook data 99\n", "utf-8")
     with pytest.raises(DataDirectoryRefused, match=r"'rollbook data 99'.* knows only"):
+        await EmbeddedServer.start(short_directory)
+    marker.write_text(f"{BEFORE_RELEASE}\n", "utf-8")
+    with pytest.raises(DataDirectoryRefused, match=r"written before the first release, .* take another place"):
         await EmbeddedServer.start(short_directory)
     marker.unlink()
     (short_directory / "store").mkdir()

@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from rollbook.match.chain import Entry
+from rollbook.storage.data_format import FORMAT
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import Appended, Conflict, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
 from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
@@ -302,6 +303,19 @@ async def test_another_number_of_partitions_is_refused(server: Server) -> None:
     told = await refusal(server.url, partitions=128)
     assert "begun with 256 partitions" in told
     assert "counts on 128" in told
+
+
+async def test_a_store_keeps_the_format_of_its_matches(server: Server) -> None:
+    """The first service writes it, and a service that knows another refuses the store before it reads a match."""
+    first = await RedisLog.connect(server.url)
+    await first.close()
+    with server.client() as client:
+        assert FORMAT.encode() == client.execute_command("GET", "rollbook:format")
+        client.execute_command("SET", "rollbook:format", "rollbook data 99")
+        assert "'rollbook data 99', and this version knows only" in await refusal(server.url)
+        client.execute_command("DEL", "rollbook:format")
+        assert "written before the first release" in await refusal(server.url)
+        client.execute_command("SET", "rollbook:format", FORMAT)
 
 
 async def test_a_password_is_asked_for_and_accepted(tmp_path: Path) -> None:

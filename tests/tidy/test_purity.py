@@ -38,6 +38,9 @@ SDK_MAY_LOAD = {
     "rollbook.files",  # files that appear whole
     "rollbook.match",
     "rollbook.match.chain",  # links and heads, byte for byte
+    "rollbook.match.codec",
+    "rollbook.match.codec.words",  # words of options as numbers of enums
+    "rollbook.match.codec.wrappers",  # what holds something of whatever game
     "rollbook.match.heads",  # their signatures
     "rollbook.replay_file",
     "rollbook.replay_file.kept_heads",  # the file format of heads

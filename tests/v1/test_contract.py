@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor, MethodDescriptor
 
-from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Game
-from rollbook.rules.refusals import Reason
+from rollbook.rules.refusals import AgainstRule, Reason
 from rollbook.rules.wuerfelzoo import PlayOffer, TurnChoices
-from rollbook.v1 import match_pb2, refusals_pb2, table_pb2, wuerfelzoo_pb2
+from rollbook.v1 import games_pb2, match_pb2, refusals_pb2, table_pb2, wuerfelzoo_pb2
 
 ROOT = Path(__file__).resolve().parents[2]
 PROTOS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "proto").rglob("*.proto"))}
@@ -59,7 +59,7 @@ READS = {
 GAMES = {"cant_stop": 12, "raffzahn": 13, "wuerfelzoo": 14, "allie_gator": 15}
 
 by_file = pytest.mark.parametrize("stem", PROTOS)
-by_game = pytest.mark.parametrize("game", RULESETS, ids=lambda game: f"{game.name}-{game.version}")
+by_game = pytest.mark.parametrize("game", rulesets(), ids=lambda game: f"{game.name}-{game.version}")
 
 
 def _file(stem: str) -> FileDescriptor:
@@ -131,7 +131,7 @@ def test_every_write_answers_with_the_events_it_made() -> None:
 @by_file
 def test_a_game_has_the_same_number_in_every_oneof(stem: str) -> None:
     """A oneof of games holds all of them, by the same numbers; only what hides something holds the games that do."""
-    assert {game.name for game in RULESETS} == GAMES.keys()
+    assert {game.name for game in rulesets()} == GAMES.keys()
     for message in _with_nested(_file(stem).message_types_by_name.values()):
         for oneof in message.oneofs:
             games = {field.name: field.number for field in oneof.fields if field.name in GAMES}
@@ -150,9 +150,9 @@ def test_views_and_choices_of_every_game_travel(game: Game[Any, Any, Any]) -> No
     """What holds any game's view, choice or legal choices holds this one's."""
     name = game.name.title().replace("_", "")
     own = _file(game.name).message_types_by_name
-    listed = table_pb2.LegalChoices.DESCRIPTOR.fields_by_name[game.name].message_type
-    assert own[f"{name}View"] == table_pb2.View.DESCRIPTOR.fields_by_name[game.name].message_type
-    assert own[f"{name}Choice"] == table_pb2.Choice.DESCRIPTOR.fields_by_name[game.name].message_type
+    listed = games_pb2.LegalChoices.DESCRIPTOR.fields_by_name[game.name].message_type
+    assert own[f"{name}View"] == games_pb2.View.DESCRIPTOR.fields_by_name[game.name].message_type
+    assert own[f"{name}Choice"] == games_pb2.Choice.DESCRIPTOR.fields_by_name[game.name].message_type
     assert listed is not None
     assert own[f"{name}Choice"] == listed.fields_by_name["choices"].message_type
 
@@ -191,6 +191,8 @@ def test_the_code_of_a_reason_is_that_of_how_the_rules_refuse(reason: Reason) ->
 
 def _how_refused(reason: Reason) -> str:
     """`Invalid` or `Illegal`, as the rules raise it; what only reading messages refuses cannot be read."""
+    if reason is Reason.RULE:
+        return AgainstRule.__mro__[1].__name__
     kinds = {kind for text in RULES for kind in re.findall(rf"(Invalid|Illegal)\(\s*Reason\.{reason.name}\b", text)}
     assert len(kinds) <= 1
     return kinds.pop() if kinds else "Invalid"

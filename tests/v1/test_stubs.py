@@ -13,23 +13,23 @@ import pytest
 from google.protobuf.message import Message
 
 from rollbook.rules.allie_gator import SPECIALS
-from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Game, Watcher
 from rollbook.rules.raffzahn import BLUE, YELLOW
 from rollbook.rules.wuerfelzoo import FACES
-from rollbook.v1 import allie_gator_pb2, cant_stop_pb2, chance_pb2, events_pb2, raffzahn_pb2, wuerfelzoo_pb2
+from rollbook.v1 import allie_gator_pb2, cant_stop_pb2, chance_pb2, events_pb2, games_pb2, raffzahn_pb2, wuerfelzoo_pb2
 
 ROOT = Path(__file__).resolve().parents[2]
 STUBS = ROOT / "service" / "rollbook" / "v1"
 PROTOS = {path.relative_to(ROOT / "proto").as_posix(): path for path in sorted((ROOT / "proto").rglob("*.proto"))}
 
-ONCE = re.compile(r"(syntax|package|import) ")
+ONCE = re.compile(r"(reserved|syntax|package|import) ")
 FIRST_OF_ENUM = re.compile(r"enum (\w+) \{\n(?:\s*//.*\n)*\s*(\w+) = (-?\d+);")
 
 HIDING = {("allie_gator", "draw"): ["seat", "count"], ("allie_gator", "steal"): []}
 """What the bytes of an event say of outcomes that hide their cards."""
 
-by_game = pytest.mark.parametrize("game", RULESETS, ids=lambda game: f"{game.name}-{game.version}")
+by_game = pytest.mark.parametrize("game", rulesets(), ids=lambda game: f"{game.name}-{game.version}")
 by_proto = pytest.mark.parametrize("name", PROTOS)
 
 
@@ -119,11 +119,13 @@ def _values(enum: Any, prefix: str) -> dict[str, int]:
 
 
 def _happened(**outcome: Any) -> events_pb2.Event:
-    return _event(happened=events_pb2.Happened(**outcome))
+    return _event(happened=events_pb2.Happened(outcome=games_pb2.Outcome(**outcome)))
 
 
 def _chosen(**choice: Any) -> events_pb2.Event:
-    return _event(seat=0, request=bytes(16), chosen=events_pb2.Chosen(charged_ms=12_345, **choice))
+    return _event(
+        seat=0, request=bytes(16), chosen=events_pb2.Chosen(charged_ms=12_345, choice=games_pb2.Choice(**choice))
+    )
 
 
 def _event(**content: Any) -> events_pb2.Event:
@@ -170,16 +172,24 @@ ALLIE_GATOR_EVENTS = [
 ]
 EVENTS_OF_ALL = [
     _event(
-        opened=events_pb2.Opened(envelope=1, game="cant_stop", cant_stop=cant_stop_pb2.CantStopOptions(hasty=False))
+        opened=events_pb2.Opened(
+            envelope=2,
+            game="cant_stop",
+            options=games_pb2.Options(cant_stop=cant_stop_pb2.CantStopOptions(hasty=False)),
+            open_seconds=3_600,
+            idle_seconds=1_209_600,
+        )
     ),
     _event(
-        happened=events_pb2.Happened(allie_gator=allie_gator_pb2.AllieGatorOutcome(first_seat=chance_pb2.FirstSeat()))
+        happened=events_pb2.Happened(
+            outcome=games_pb2.Outcome(allie_gator=allie_gator_pb2.AllieGatorOutcome(first_seat=chance_pb2.FirstSeat()))
+        )
     ),
     _event(seat=0, timed_out=events_pb2.TimedOut(not_before_ms=1, charged_ms=2)),
     _event(sealed=events_pb2.Sealed(places=events_pb2.Sealed.Places(places=[2, 1]), secret=bytes(32))),
     _event(
         sealed=events_pb2.Sealed(
-            aborted=events_pb2.Sealed.Aborted(reason=events_pb2.ABORT_REASON_NOT_READY, seat=0),
+            aborted=events_pb2.Sealed.Aborted(reason=events_pb2.ABORT_REASON_NOT_READY, seats=[0, 2]),
         ),
     ),
 ]
@@ -194,7 +204,7 @@ def test_events_come_back_from_their_bytes(event: events_pb2.Event) -> None:
 
 def test_what_lies_beside_an_event_comes_back_from_its_bytes() -> None:
     """Hidden cards are read again in the order in which they were drawn."""
-    hidden = events_pb2.HiddenOutcome(allie_gator=allie_gator_pb2.AllieGatorHidden(cards=[70, 71, 1]))
+    hidden = games_pb2.HiddenOutcome(allie_gator=allie_gator_pb2.AllieGatorHidden(cards=[70, 71, 1]))
     beside = events_pb2.Private(hidden=hidden)
     assert beside == events_pb2.Private.FromString(beside.SerializeToString())
 

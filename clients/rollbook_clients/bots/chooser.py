@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 
 from rollbook.match.codec.messages import write_choice
+from rollbook.match.codec.views import read_legal, read_options, read_view
 from rollbook.rules.catalogue import find
-from rollbook.v1.table_pb2 import Choice, View
+from rollbook.v1.games_pb2 import Choice, View
 from rollbook_clients.bots.bot import Seat
 from rollbook_clients.bots.catalogue import Named
-from rollbook_clients.bots.wire import read_legal, read_options, read_view
 from rollbook_clients.sdk import Legal, State
 
 
@@ -25,7 +25,7 @@ def read_seat(state: State, seed: int) -> Seat:
     summary = state.summary
     game = find(summary.game, summary.ruleset)
     seats = len(summary.seats)
-    options = read_options(game, getattr(summary, game.name), seats)
+    options = read_options(game, summary.options, seats)
     return Seat(game, options, seats, state.perspective.seat, seed)
 
 
@@ -57,6 +57,4 @@ class Chooser:
             raise StrategyBroken(f"it failed: {failure!r}") from failure
         if not is_legal:
             raise StrategyBroken(f"it chose {choice!r:.200}, which is not legal")
-        message = Choice()
-        write_choice(game, choice, getattr(message, game.name))
-        return message
+        return write_choice(game, choice)

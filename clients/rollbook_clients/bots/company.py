@@ -7,10 +7,10 @@ import signal
 from contextlib import suppress
 
 from rollbook.cli.exits import Exit, worst
+from rollbook.match.codec.moves import Unreadable
 from rollbook.rules.refusals import Invalid
 from rollbook_clients.bots.chooser import StrategyBroken
 from rollbook_clients.bots.player import BotTerms, Player, Tell
-from rollbook_clients.bots.wire import NotKnown
 from rollbook_clients.sdk import NotFound, RollbookError, Unreachable, connect
 
 
@@ -39,7 +39,7 @@ async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is tol
                 await Player(number, terms, table, finding, result, trouble).play()
         except Unreachable as unreachable:
             raise NoService(str(unreachable)) from None
-        except (StrategyBroken, NotKnown, Invalid, RollbookError) as failed:
+        except (StrategyBroken, Unreadable, Invalid, RollbookError) as failed:
             trouble(f"{name} stops: {failed}")
             codes.add(Exit.UNREADABLE if isinstance(failed, NotFound) else Exit.WRONG)
 

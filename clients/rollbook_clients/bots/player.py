@@ -12,8 +12,8 @@ from typing import Any, Final
 from rollbook.rules.game import Game
 from rollbook.rules.options import Options
 from rollbook.v1.events_pb2 import Sealed
+from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN
-from rollbook.v1.table_pb2 import Choice
 from rollbook_clients.bots.catalogue import Named
 from rollbook_clients.bots.chooser import Chooser, read_seat
 from rollbook_clients.sdk import (

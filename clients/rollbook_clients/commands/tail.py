@@ -15,7 +15,8 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.codec.notation import Header, LineWriter, dumps, write_header
 from rollbook.match.events import Opened, Ready, Sealed, Started
 from rollbook.rules.catalogue import find
-from rollbook.v1.events_pb2 import HiddenOutcome, Private
+from rollbook.v1.events_pb2 import Private
+from rollbook.v1.games_pb2 import HiddenOutcome
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from rollbook.match.chain import Position
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1 import events_pb2
-from rollbook.v1.events_pb2 import HiddenOutcome, Sealed
+from rollbook.v1.events_pb2 import Sealed
+from rollbook.v1.games_pb2 import HiddenOutcome, View
 from rollbook.v1.match_pb2 import MatchSummary
-from rollbook.v1.table_pb2 import Clocks, Perspective, View
+from rollbook.v1.table_pb2 import Clocks, Perspective
 from rollbook_clients.sdk.legal import Legal
 
 

@@ -1,26 +1,27 @@
-"""What a seat may choose, as the service says: to be listed, counted, or asked about, without knowing the rules."""
+"""What a seat may choose, as the service says: to be listed, counted, or asked about."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations
-from math import comb
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import Message
 
-from rollbook.v1.table_pb2 import Choice, LegalChoices
-from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooChoice, WuerfelzooTurnChoices
+from rollbook.match.codec.wrappers import listed, wrap
+from rollbook.v1.games_pb2 import Choice, LegalChoices
 
-_TURN: Final = "wuerfelzoo_turn"
+if TYPE_CHECKING:
+    from rollbook.rules.catalogue import AnyGame
+    from rollbook.rules.game import Choices
 
 
 @dataclass(frozen=True, slots=True)
 class Legal:
     """All legal choices of a seat at a position; iterating gives each once, as `match.choose` takes it.
 
-    Those of a turn in Würfelzoo are described in `message` and made as they are asked for: there may be thousands.
+    Where there are too many to list, such as a turn of Würfelzoo, they are described in `message`, and made by the
+    rules of the game as they are asked for. Choices of a game that is not installed here are none.
 
     >>> legal = Legal(LegalChoices(cant_stop={"choices": [{"roll": {}}, {"stop": {}}]}))
     >>> len(legal), [choice.cant_stop.WhichOneof("kind") for choice in legal]
@@ -31,49 +32,49 @@ class Legal:
 
     def __len__(self) -> int:
         """How many there are."""
-        kind = self.message.WhichOneof("choices")
-        if kind == _TURN:
-            return _turn_count(self.message.wuerfelzoo_turn)
-        return len(getattr(self.message, kind).choices) if kind else 0
+        sent = self._listed()
+        if sent is not None:
+            return len(sent)
+        read = self._read()
+        return 0 if read is None else len(read[1])
 
     def __iter__(self) -> Iterator[Choice]:
         """Each choice once, always in the same order."""
-        kind = self.message.WhichOneof("choices")
-        if kind == _TURN:
-            yield from (Choice(wuerfelzoo=choice) for choice in _turn_choices(self.message.wuerfelzoo_turn))
-        elif kind:
-            yield from map(choice_of, getattr(self.message, kind).choices)
+        sent = self._listed()
+        if sent is not None:
+            yield from map(choice_of, sent)
+        elif (read := self._read()) is not None:
+            from rollbook.match.codec.messages import write_choice  # noqa: PLC0415 - rules only where they are needed
+
+            game, choices = read
+            yield from (write_choice(game, choice) for choice in choices)
+
+    def _listed(self) -> Any:
+        """The choices as they were sent, of a game that has a field of its own; none if they are described."""
+        name = self.message.WhichOneof("game")
+        if name not in listed(LegalChoices):
+            return None
+        own = getattr(self.message, name)
+        return own.choices or None
+
+    def _read(self) -> tuple[AnyGame, Choices[Any]] | None:
+        """The game, if it is installed here, and its choices."""
+        from rollbook.match.codec.stubs import game_in  # noqa: PLC0415 - rules only where they are needed
+        from rollbook.match.codec.views import read_legal  # noqa: PLC0415 - rules only where they are needed
+
+        game = game_in(self.message)
+        return None if game is None else (game, read_legal(game, self.message))
 
 
 def choice_of(choice: Message) -> Choice:
     """A choice of whatever game, from one of a game.
 
     >>> from rollbook.v1.cant_stop_pb2 import CantStopChoice
-    >>> choice_of(CantStopChoice(roll={})).WhichOneof("choice")
+    >>> choice_of(CantStopChoice(roll={})).WhichOneof("game")
     'cant_stop'
     """
     if isinstance(choice, Choice):
         return choice
-    for option in Choice.DESCRIPTOR.oneofs_by_name["choice"].fields:
-        if option.message_type is choice.DESCRIPTOR:
-            fields: dict[str, Any] = {option.name: choice}
-            return Choice(**fields)
-    raise TypeError(f"{type(choice).__name__} is no choice of any game")
-
-
-def _subsets(dice: list[int], fewest: int, most: int) -> Iterator[tuple[int, ...]]:
-    return chain.from_iterable(combinations(dice, count) for count in range(fewest, most + 1))
-
-
-def _turn_choices(turn: WuerfelzooTurnChoices) -> Iterator[WuerfelzooChoice]:
-    for offer in turn.plays:
-        for animals in _subsets(list(offer.dice), offer.fewest, offer.most):
-            for doubles in _subsets(list(turn.doubles), 0, len(turn.doubles)):
-                yield WuerfelzooChoice(play=WuerfelzooChoice.Play(dice=sorted(animals + doubles)))
-    for dice in _subsets(list(turn.rerolls), 1, len(turn.rerolls)):
-        yield WuerfelzooChoice(reroll=WuerfelzooChoice.Reroll(dice=dice))
-
-
-def _turn_count(turn: WuerfelzooTurnChoices) -> int:
-    plays = sum(comb(len(offer.dice), count) for offer in turn.plays for count in range(offer.fewest, offer.most + 1))
-    return (plays << len(turn.doubles)) + (1 << len(turn.rerolls)) - 1
+    if not choice.DESCRIPTOR.name.endswith(Choice.DESCRIPTOR.name):
+        raise TypeError(f"{type(choice).__name__} is no choice of any game")
+    return wrap(Choice(), choice)

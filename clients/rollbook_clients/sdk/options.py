@@ -7,45 +7,51 @@ from typing import Any
 
 from google.protobuf.message import Message
 
-from rollbook.v1.match_pb2 import OpenMatchRequest
+from rollbook.match.codec.words import numbers_of
+from rollbook.match.codec.wrappers import OTHER, listed, wrap
+from rollbook.v1.games_pb2 import Options
 from rollbook_clients.sdk.refusals import Malformed
 
 
-def set_options(request: OpenMatchRequest, game: str, options: Mapping[str, object] | Message | None) -> None:
+def options_of(game: str, given: Mapping[str, object] | Message | None) -> Options:
     """Say which game is to be played and how; what cannot be written is refused as the service would.
 
-    >>> request = OpenMatchRequest()
-    >>> set_options(request, "raffzahn", {"edition": "original"})
-    >>> str(request.raffzahn.edition), request.raffzahn.HasField("announce")
+    >>> options = options_of("raffzahn", {"edition": "original"})
+    >>> str(options.raffzahn.edition), options.raffzahn.HasField("announce")
     ('2', False)
     """
-    games = [field.name for field in OpenMatchRequest.DESCRIPTOR.oneofs_by_name["options"].fields]
-    if game not in games:
-        raise Malformed("GAME_UNKNOWN", f"there is no game {game!r}", {"allowed": ",".join(games)})
-    message: Message = getattr(request, game)
-    message.SetInParent()
-    if isinstance(options, Message):
-        if options.DESCRIPTOR is not message.DESCRIPTOR:
-            raise Malformed("OPTION_UNKNOWN", f"{options.DESCRIPTOR.name} are no options of {game}")
-        message.CopyFrom(options)
-        return
-    for name, value in (options or {}).items():
+    message = _empty(game)
+    if isinstance(given, Message):
+        if given.DESCRIPTOR is not message.DESCRIPTOR:
+            raise Malformed("OPTION_UNKNOWN", f"{given.DESCRIPTOR.name} are no options of {game}")
+        return wrap(Options(), given)
+    for name, value in (given or {}).items():
         field = message.DESCRIPTOR.fields_by_name.get(name)
         if field is None:
             allowed = ",".join(message.DESCRIPTOR.fields_by_name)
             raise Malformed("OPTION_UNKNOWN", f"{game} has no option {name!r}", {"option": name, "allowed": allowed})
         try:
             setattr(message, name, _written(field, value))
-        except (TypeError, ValueError):
+        except (KeyError, TypeError, ValueError):
             why = f"option {name!r} of {game} cannot be {value!r}"
             raise Malformed("OPTION_VALUE_UNKNOWN", why, {"option": name, "value": str(value)}) from None
+    return wrap(Options(), message)
+
+
+def _empty(game: str) -> Message:
+    """The options message of a game that has a field of its own, or that is installed here."""
+    if game in listed(Options):
+        message: Message = type(getattr(Options(), game))()
+        return message
+    from rollbook.match.codec.stubs import stubs_of  # noqa: PLC0415 - rules only where they are needed
+    from rollbook.rules.catalogue import current  # noqa: PLC0415 - rules only where they are needed
+
+    if game == OTHER or game not in current():
+        allowed = ",".join(sorted({*listed(Options), *current()}))
+        raise Malformed("GAME_UNKNOWN", f"there is no game {game!r}", {"allowed": allowed})
+    return stubs_of(current()[game]).options()
 
 
 def _written(field: Any, value: Any) -> Any:
     """A word stands for the value of an enum that ends with it."""
-    if field.enum_type is None or not isinstance(value, str):
-        return value
-    for each in field.enum_type.values:
-        if each.name.endswith(f"_{value.upper()}"):
-            return each.number
-    raise ValueError(value)
+    return numbers_of(field.enum_type)[value] if field.enum_type is not None and isinstance(value, str) else value

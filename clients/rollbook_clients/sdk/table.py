@@ -43,7 +43,7 @@ from rollbook_clients.sdk.heads import KeptHeads
 from rollbook_clients.sdk.keys import PublishedKeys
 from rollbook_clients.sdk.lobby import Lobby, watch_lobby
 from rollbook_clients.sdk.match import Match
-from rollbook_clients.sdk.options import set_options
+from rollbook_clients.sdk.options import options_of
 from rollbook_clients.sdk.patience import Patience
 from rollbook_clients.sdk.refusals import OutcomeUnknown, Unreachable
 from rollbook_clients.sdk.witness import Witness
@@ -138,6 +138,8 @@ class Table:
         reserve_seconds: int = 0,
         ready_seconds: int | None = None,
         spectator_delay_seconds: int = 0,
+        open_seconds: int | None = None,
+        idle_seconds: int | None = None,
         is_private: bool = False,
         request_id: str | None = None,
     ) -> Match:
@@ -154,9 +156,11 @@ class Table:
             reserve_seconds=reserve_seconds,
             ready_seconds=ready_seconds,
             spectator_delay_seconds=spectator_delay_seconds,
+            open_seconds=open_seconds,
+            idle_seconds=idle_seconds,
             is_private=is_private,
         )
-        set_options(request, game, options)
+        request.options.CopyFrom(options_of(game, options))
         try:
             answer = await self._caller.call(lambda line: line.matches.OpenMatch, request)
         except Unreachable as unreachable:

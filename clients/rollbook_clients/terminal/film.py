@@ -16,7 +16,7 @@ from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose, Watcher
 from rollbook.rules.options import Options
 from rollbook.rules.refusals import Refused
-from rollbook_replays.games.presentation import Told
+from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.narration import Narrator
 
@@ -135,10 +135,10 @@ class Account:
         self._film = film
         self._perspective = perspective
         self._narrator = Narrator(film.game, film.opened)
-        self._told: list[list[Told]] = []
+        self._told: list[list[Sentence]] = []
         """By event."""
 
-    def until(self, position: int, seating: Seating) -> list[Told]:
+    def until(self, position: int, seating: Seating) -> list[Sentence]:
         """The lines of all events up to this one."""
         for at in range(len(self._told) + 1, position + 1):
             if at == 1:

@@ -13,6 +13,7 @@ from textual.screen import Screen
 from rollbook.cli.exits import Exit, Failed, usage
 from rollbook.cli.service_options import ServiceOptions
 from rollbook.replay_file.container import NotAReplay, read
+from rollbook.replay_file.disk import read_file
 from rollbook_clients.sdk import NotFound, RollbookError, Table, Unreachable, connect
 from rollbook_clients.sdk.guests import GuestsUnreadable
 from rollbook_clients.sdk.heads import HeadsUnreadable
@@ -64,7 +65,7 @@ def replay(asked: TerminalOptions, source: str) -> int:
         return Exit.USAGE
     path = Path(source).expanduser()
     try:
-        data = path.read_bytes() if path.exists() else asyncio.run(_taken_home(asked, source))
+        data = read_file(path) if path.exists() else asyncio.run(_taken_home(asked, source))
         film = Film(read(data).replay)
     except OSError as wrong:
         _say(f"{source}: {wrong.strerror or wrong}")

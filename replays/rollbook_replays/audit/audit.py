@@ -17,7 +17,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from rollbook.replay_file.container import NotAReplay, Stored, read
+from rollbook.replay_file.container import BeforeRelease, NotAReplay, Stored, read
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_replays.audit.course import Course
 from rollbook_replays.audit.divergence import Diverged
@@ -29,6 +29,8 @@ def audit(data: bytes, keys: Mapping[str, Ed25519PublicKey], witnessed: Sequence
     """Check everything that can be checked with these keys (by key id) and these heads, of any matches."""
     try:
         stored = read(data)
+    except BeforeRelease as old:
+        return Audited(Verdict.UNVERIFIED, missing=(str(old),))
     except NotAReplay as broken:
         return Audited(Verdict.UNREADABLE, unreadable=str(broken))
     course = Course(stored.replay)

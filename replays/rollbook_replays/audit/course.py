@@ -103,7 +103,14 @@ class Course:
         except Misplaced as misplaced:
             raise Diverged(1, Check(misplaced.breach.value), str(misplaced), "event 1") from None
         terms = record.opened.terms
-        seconds = (terms.turn_seconds, terms.reserve_seconds, terms.ready_seconds, terms.spectator_delay_seconds)
+        seconds = (
+            terms.turn_seconds,
+            terms.reserve_seconds,
+            terms.ready_seconds,
+            terms.spectator_delay_seconds,
+            terms.open_seconds,
+            terms.idle_seconds,
+        )
         if min(seconds) < 0 or (terms.reserve_seconds and not terms.turn_seconds):
             raise Diverged(1, Check.LIFECYCLE, "seconds that a match can have", str(list(seconds)))
         return game, record

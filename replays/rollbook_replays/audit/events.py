@@ -8,24 +8,23 @@ written again to the same bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from google.protobuf.message import DecodeError
 
-from rollbook.match.codec.envelope import ENVELOPE, Logged, read_bytes, write_bytes
+from rollbook.match.codec.envelope import ENVELOPE, ENVELOPE_BEFORE_RELEASE, Logged, read_bytes, write_bytes
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.codec.notation import LineWriter, dumps
 from rollbook.match.dice import SCHEME
 from rollbook.match.events import Event, Opened, Ready, Sealed
+from rollbook.replay_file.container import BeforeRelease
+from rollbook.rules.catalogue import AnyGame as AnyGame  # noqa: PLC0414 - what a reader reads for
 from rollbook.rules.catalogue import find
-from rollbook.rules.game import Game
 from rollbook.rules.refusals import Refused
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.divergence import Diverged
 from rollbook_replays.audit.envelopes import taken_off, without_request
 from rollbook_replays.audit.verdicts import Check
-
-AnyGame = Game[Any, Any, Any]
 
 MOST_REMEMBERED: Final = 20_000
 """Bodies of one game; those of a match without a clock are few."""
@@ -36,6 +35,8 @@ CANONICAL: Final = "an event of these rules, in the one way in which it is writt
 def unknown_envelope(first: bytes) -> str | None:
     """What this program would have to know to look at any event at all; None if it does."""
     envelope = _opened(first).envelope
+    if envelope == ENVELOPE_BEFORE_RELEASE:
+        return str(BeforeRelease())
     return None if envelope in {0, ENVELOPE} else f"a program that knows envelope {envelope}"
 
 

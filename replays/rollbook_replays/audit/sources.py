@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from rollbook.replay_file.container import LARGEST_FILE, SUFFIX
+from rollbook.replay_file.container import SUFFIX
+from rollbook.replay_file.disk import PACKED_SUFFIX, read_file
 from rollbook_replays.tournament.bundle import Bundle, NotABundle, looks_like_bundle, open_bundle
 
 
@@ -21,7 +20,7 @@ class Source(Protocol):
         """What reports call it."""
 
     def read(self) -> bytes:
-        """Its bytes, never many more than a replay can have; `OSError` if they cannot be had."""
+        """Its bytes, never many more than a replay can have; `OSError` or `NotAReplay` if they cannot be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +35,8 @@ class File:
         return str(self.path)
 
     def read(self) -> bytes:
-        """What it holds; of a file that is too large only so much that this shows."""
-        mode = self.path.stat().st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            # Whoever opens a pipe waits until somebody writes into it.
-            raise OSError(errno.EINVAL, "a pipe or a device, and no file")
-        with self.path.open("rb") as file:
-            return file.read(LARGEST_FILE + 1)
+        """What it holds, unpacked; of a file that is too large only so much that this shows."""
+        return read_file(self.path)
 
 
 def sources(path: Path) -> Iterator[Source]:
@@ -64,7 +58,7 @@ def _below(folder: Path) -> Iterator[Path]:
         except OSError:
             yield path
             continue
-        if path is not folder and path.name.endswith(SUFFIX):
+        if path is not folder and path.name.endswith((SUFFIX, PACKED_SUFFIX)):
             yield path
         waiting += inside
 

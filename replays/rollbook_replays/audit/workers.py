@@ -17,6 +17,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from rollbook.replay_file.container import NotAReplay
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.replay_file.key_lines import read_keys, write_keys
 from rollbook_replays.audit.audit import audit
@@ -38,6 +39,8 @@ def audit_one(source: Source, keys: Keys, heads: Sequence[WitnessedHead]) -> Aud
         return audit(source.read(), keys, heads)
     except OSError as wrong:
         return Audited(Verdict.UNREADABLE, unreadable=wrong.strerror or str(wrong))
+    except NotAReplay as wrong:
+        return Audited(Verdict.UNREADABLE, unreadable=str(wrong))
     except Exception as failure:  # noqa: BLE001 - a fault of ours must be told, not be the end of all audits
         return Audited(Verdict.UNREADABLE, unreadable=f"the audit itself failed: {failure!r}")
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Choices
 from rollbook_replays.games.blocks import Block, Room
-from rollbook_replays.games.presentation import Entry, Moment, Presentation, Told, line
+from rollbook_replays.games.presentation import MenuEntry, Moment, Presentation, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import Text, printable
 
@@ -22,17 +22,17 @@ def board(view: Any, _seating: Seating, room: Room) -> Block:
     return [part for shown in _shown(view) for part in shown.wrapped(room.width, 4)]
 
 
-def menu(_view: Any, legal: Choices[Any], _seating: Seating) -> tuple[Entry, ...]:
+def menu(_view: Any, legal: Choices[Any], _seating: Seating) -> tuple[MenuEntry, ...]:
     """The first choices; whoever has more than these needs a presentation."""
-    return tuple(Entry(_said(choice), choice=choice) for choice in islice(legal, MOST_ENTRIES))
+    return tuple(MenuEntry(_said(choice), choice=choice) for choice in islice(legal, MOST_ENTRIES))
 
 
-def story(move: Any, moment: Moment, seating: Seating) -> Iterator[Told]:
+def story(move: Any, moment: Moment, seating: Seating) -> Iterator[Sentence]:
     """The name of the move, and its fields."""
     if isinstance(move, FirstSeat):
-        yield line(move.seat, "told.first_seat", seating)
+        yield sentence(move.seat, "told.first_seat", seating)
     else:
-        yield line(moment.seat, "told.move", seating, move=_said(move))
+        yield sentence(moment.seat, "told.move", seating, move=_said(move))
 
 
 def _shown(value: Any) -> Iterator[Text]:

@@ -18,14 +18,14 @@ from rollbook_replays.text import Text
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MenuEntry:
     """One line of a menu: a choice, or further entries behind it; with neither it can be read but not chosen."""
 
     label: str
     note: str = ""
     """What it does, or why it cannot be chosen."""
     choice: Any = None
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[MenuEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Picking:
     """Choices too many for a menu: pieces are picked, and it is said at every moment what can be done with them."""
 
     pieces: tuple[Piece, ...]
-    entries: Callable[[Iterable[int]], tuple[Entry, ...]]
+    entries: Callable[[Iterable[int]], tuple[MenuEntry, ...]]
     """What can be done with the pieces of these names, and what cannot and why."""
 
 
-Menu: TypeAlias = tuple[Entry, ...] | Picking
+Menu: TypeAlias = tuple[MenuEntry, ...] | Picking
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Sentence:
     """One line of the account of a match."""
 
     text: Text
@@ -77,7 +77,7 @@ class Presentation:
     """The table as a view has it."""
     menu: Callable[[Any, Choices[Any], Seating], Menu]
     """What the seat that looks may choose: its view, and what is legal."""
-    story: Callable[[Any, Moment, Seating], Iterable[Told]]
+    story: Callable[[Any, Moment, Seating], Iterable[Sentence]]
     """What an outcome or a choice did, in a line or more; what is hidden in it stays so."""
     texts: Texts
     """All words, by language: those of the functions above, of each option (`option.NAME`, of a value that is a word
@@ -86,11 +86,14 @@ class Presentation:
     """What the styles look like that are the game's own, as `bold #ffffff on #000000`."""
 
 
-def grouped(label: str, note: str, entries: list[Entry]) -> Entry:
+def grouped(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:
     """An entry for all of these; for a single one that entry itself."""
-    return entries[0] if len(entries) == 1 else Entry(label, note, entries=tuple(entries))
+    return entries[0] if len(entries) == 1 else MenuEntry(label, note, entries=tuple(entries))
 
 
-def line(seat: int, key: str, seating: Seating, *, style: str = "", **facts: object) -> Told:
-    """A line about what a seat does, with its sign in front; the text may use its name."""
-    return Told(Text.of(seating.mark(seat), " ", (seating.words(key, name=seating.name(seat), **facts), style)))
+def sentence(
+    seat: int, key: str, seating: Seating, *, style: str = "", is_implied: bool = False, **facts: object
+) -> Sentence:
+    """What a seat does, with its sign in front; the text may use its name."""
+    said = seating.words(key, name=seating.name(seat), **facts)
+    return Sentence(Text.of(seating.mark(seat), " ", (said, style)), is_implied)

@@ -4,7 +4,8 @@
     matches/MATCH_ID.rollbook     one for each match, by ascending name
     SIGNATURE                     `KEY_ID HEX`, a line
 
-Everything is stored as it is (replays are compressed already), without dates: the same matches give the same bytes.
+Everything is stored as it is, for hashes and signatures do not shrink, and without dates: the same matches give the
+same bytes.
 What is read is read in place and never unpacked anywhere: names are names here, not paths. The signature is Ed25519
 over `"rollbook/1/bundle" || H(the lines of all other entries)`, a line being `HEX_SHA256 NAME`, by ascending name.
 """

@@ -54,6 +54,10 @@ class Role(StrEnum):
     OPERATOR = "operator"
 
 
+HOUSE: Final = "house-"
+"""How the subjects of the service's own bots begin; nobody signs in as one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """Somebody, as a trusted issuer says."""
@@ -75,6 +79,11 @@ class Subject:
         '8:rollbook:anna'
         """
         return f"{len(self.issuer)}:{self.issuer}:{self.sub}"
+
+    @property
+    def is_house(self) -> bool:
+        """Whether this is a bot of the service itself."""
+        return self.issuer == OWN_ISSUER and self.sub.startswith(HOUSE)
 
 
 @dataclass(frozen=True, slots=True)

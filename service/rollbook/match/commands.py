@@ -108,6 +108,8 @@ class TakeSeat:
     origin: Origin
     seat: int | None = None
     commitment: bytes = b""
+    house: bool = False
+    """The service's own bot sits down."""
     misplaced: Declined | None = None
 
 

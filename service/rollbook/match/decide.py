@@ -48,6 +48,7 @@ from rollbook.match.events import (
     SeatTaken,
     Started,
     TimedOut,
+    not_ready,
 )
 from rollbook.match.fold import ENTROPY_BYTES, Misplaced
 from rollbook.match.ledger import Ledger
@@ -165,7 +166,7 @@ def _take_seat(ledger: Ledger, command: TakeSeat) -> Decision:
         raise Declined(Why.SEAT_UNKNOWN, f"the seats are 0 to {len(ledger.match.taken) - 1}", free=tuple(free))
     if seat not in free:
         raise Declined(Why.SEAT_TAKEN, f"seat {seat} is taken", seat=seat, free=tuple(free))
-    return Decision(ledger, command.origin, SeatTaken(seat, player, commitment))
+    return Decision(ledger, command.origin, SeatTaken(seat, player, commitment, command.house))
 
 
 def _leave_seat(ledger: Ledger, command: LeaveSeat) -> Decision:
@@ -254,8 +255,8 @@ def _abort_unready(ledger: Ledger, command: AbortUnready) -> Decision:
     due_ms = ledger.closed_ms + seconds * 1_000
     if not seconds or command.origin.now_ms < due_ms:
         raise NotDue("there is time left to get ready")
-    reason = f"not_ready:{ledger.match.entropy.index(None)}"
-    return Decision(ledger, command.origin, Sealed(None, reason, ledger.secret))
+    waited_for = (seat for seat, brought in enumerate(ledger.match.entropy) if brought is None)
+    return Decision(ledger, command.origin, Sealed(None, not_ready(waited_for), ledger.secret))
 
 
 def _seal_lost(ledger: Ledger, command: SealLost) -> Decision:

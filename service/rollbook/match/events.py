@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias
 
@@ -21,6 +22,10 @@ class Terms:
     """From the closing of the seats; a seat that is not ready by then aborts the match."""
     spectator_delay_seconds: int = 0
     is_private: bool = False
+    open_seconds: int = 0
+    """Without an event, while seats are free; then the match expires."""
+    idle_seconds: int = 0
+    """Without an event, once the match has started and if it has no turn clock; then the match expires."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class SeatTaken:
     """A salted reference to whoever sits there."""
     entropy_commitment: bytes = b""
     """Empty for a seat that brings no entropy."""
+    house: bool = False
+    """Whether the service says that a bot of its own sits here; the plain form does not tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +129,24 @@ class Resumed:
 LOG_LOST: Final = "log_lost"
 """Why a match is aborted whose log is shorter than, or other than, a head that the service signed."""
 
+BY_OPERATOR: Final = "by_operator"
+"""Why a match is aborted that an operator ended."""
+
+EXPIRED: Final = "expired"
+"""Why a match is aborted in which nobody has done anything for as long as its terms allow."""
+
+NOT_READY: Final = "not_ready"
+"""Why a match is aborted in which seats did not get ready in time."""
+
+
+def not_ready(seats: Iterable[int]) -> str:
+    """Why a match is aborted for which these seats did not get ready in time.
+
+    >>> not_ready([0, 2])
+    'not_ready:0,2'
+    """
+    return f"{NOT_READY}:{','.join(map(str, seats))}"
+
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
@@ -129,7 +154,7 @@ class Sealed:
 
     places: tuple[int, ...] | None
     aborted: str | None
-    """`not_ready`, `log_lost` or `by_operator`; behind a colon the seat, if it came from one: `not_ready:2`."""
+    """`log_lost`, `by_operator`, `expired`, or `not_ready` with the seats that were not: `not_ready:0,2`."""
     secret: bytes
     lost: Head | None = None
     """The evidence of a lost log. The plain form does not tell it, so a match that is read from there has none."""

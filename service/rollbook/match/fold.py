@@ -13,6 +13,9 @@ from enum import StrEnum
 from typing import Any, ClassVar, Final
 
 from rollbook.match.events import (
+    BY_OPERATOR,
+    EXPIRED,
+    NOT_READY,
     Chosen,
     Event,
     Forfeited,
@@ -26,6 +29,7 @@ from rollbook.match.events import (
     SeatTaken,
     Started,
     TimedOut,
+    not_ready,
 )
 from rollbook.rules.game import Awaited, Game, Over, ToChoose
 from rollbook.rules.places import places as shared_places
@@ -239,7 +243,7 @@ class Match:
 
     def _seal(self, event: Sealed) -> None:
         if event.aborted is not None:
-            self._aborted(*event.aborted.partition(":")[::2])
+            self._aborted(event.aborted)
         else:
             if not self.must_be_sealed:
                 raise Misplaced("the match is not over, so it has no result", Breach.RESULT)
@@ -247,15 +251,18 @@ class Match:
                 raise Misplaced(f"the places are {list(self.places())}, not {list(event.places or ())}", Breach.RESULT)
         self.sealed = event
 
-    def _aborted(self, reason: str, seat: str) -> None:
-        if reason == "not_ready":
-            waited_for = self.closed and None in self.entropy
-            if not waited_for or seat != str(self.entropy.index(None)):
-                raise Misplaced(f"it is not seat {seat} that the match waits for to get ready", Breach.RESULT)
-        elif seat:
+    def _aborted(self, why: str) -> None:
+        reason, _, seats = why.partition(":")
+        if reason == NOT_READY:
+            waited_for = not_ready(seat for seat, brought in enumerate(self.entropy) if brought is None)
+            if not self.closed or None not in self.entropy or why != waited_for:
+                raise Misplaced(f"those that the match waits for to get ready are not seats {seats}", Breach.RESULT)
+        elif seats:
             raise Misplaced(f"no seat ends a match by {reason}", Breach.RESULT)
-        elif reason == "by_operator" and self.must_be_sealed:
+        elif reason in {BY_OPERATOR, EXPIRED} and self.must_be_sealed:
             raise Misplaced(f"the match is over, and its places are {list(self.places())}", Breach.RESULT)
+        elif reason == EXPIRED and self.closed and not self.started:
+            raise Misplaced("a match does not expire while its seats get ready", Breach.RESULT)
 
     def _known(self, seat: int) -> None:
         if seat not in range(len(self.taken)):

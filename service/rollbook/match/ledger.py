@@ -15,7 +15,9 @@ from rollbook.match.clock import SECOND_MS, Clock
 from rollbook.match.codec.envelope import Logged, read_bytes, read_secret
 from rollbook.match.dice import Dice, commitment, match_key
 from rollbook.match.events import (
+    EXPIRED,
     LOG_LOST,
+    NOT_READY,
     Chosen,
     Event,
     Opened,
@@ -180,11 +182,21 @@ class Record:
         if event.lost is not None and Position(event.lost.sequence, event.lost.link) == self.head:
             why = f"the head at event {event.lost.sequence} is not lost: this is the log that it vouches for"
             raise Misplaced(why, Breach.SEAL)
-        if self.closing is None or event.aborted is None or not event.aborted.startswith("not_ready"):
+        if event.aborted == EXPIRED:
+            self._check_expired(now_ms)
+        if self.closing is None or event.aborted is None or not event.aborted.startswith(NOT_READY):
             return
         ready_ms = self.opened.terms.ready_seconds * SECOND_MS
         if not ready_ms or now_ms < self.closed_ms + ready_ms:
             raise Misplaced("there is time left to get ready", Breach.CLOCKS)
+
+    def _check_expired(self, now_ms: int) -> None:
+        terms = self.opened.terms
+        allowed = terms.open_seconds
+        if self.match.closed:
+            allowed = 0 if terms.turn_seconds else terms.idle_seconds
+        if not allowed or now_ms < self.time_ms + allowed * SECOND_MS:
+            raise Misplaced("the match has not been left alone for as long as its terms allow", Breach.CLOCKS)
 
     def _check_ready(self, event: Ready, _now_ms: int) -> None:
         if self.closing is None or event.seat not in range(len(self.players)):

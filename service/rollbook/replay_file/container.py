@@ -1,7 +1,7 @@
-"""The replay file: the bytes of one match, compressed and signed. `replays/FORMAT.md` says it in full.
+"""The replay file: the bytes of one match, signed. `replays/FORMAT.md` says it in full.
 
     header     magic (8), version u16, zero u16, length of the body u32
-    body       a zstd frame that holds a ReplayBody
+    body       a ReplayBody
     names      length u32 (0: none), and if there are any: signature (64), a ReplayNames
     footer     number of events u32, link of the last event (32), key id (8), signature (64)
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import struct
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -31,18 +30,12 @@ from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.v1 import events_pb2, replay_file_pb2, table_pb2
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 MAGIC: Final = b"\x89ROLL\r\n\x1a"
-VERSION: Final = 1
+VERSION: Final = 2
+VERSION_BEFORE_RELEASE: Final = 1
 SUFFIX: Final = ".rollbook"
 
 LARGEST_FILE: Final = 8 << 20
-LARGEST_BODY: Final = 16 << 20
-"""A body that says it is longer is not unpacked."""
 LARGEST_NAMES: Final = 4 << 10
 MOST_FIELDS: Final = 3 * MOST_EVENTS + 10
 """Of a body: events, what they hid, heads, and a few more."""
@@ -59,6 +52,14 @@ _NAMES_LABEL = b"rollbook/1/names"
 
 class NotAReplay(Exception):
     """These bytes are no whole replay file; the sentence says why."""
+
+
+class BeforeRelease(NotAReplay):
+    """A replay file, but of a form from before the first release, which no release reads."""
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("the file was written before the first release")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Stored:
 
 def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
     """The file's bytes, signed with a key that signs replay files and nothing else."""
-    body = _pack(_body(replay).SerializeToString(deterministic=True))
+    body = _body(replay).SerializeToString(deterministic=True)
     if len(body) > LARGEST_FILE:
         raise ValueError(f"a replay of {len(body)} bytes is larger than any match")
     header = _HEADER.pack(MAGIC, VERSION, 0, len(body))
@@ -128,14 +129,6 @@ def without_names(data: bytes) -> bytes:
     """The same file, its names removed; all signatures hold as before."""
     split = _Parts.of(data)
     return split.header + split.body + _NAMES_LENGTH.pack(0) + split.footer
-
-
-def _pack(body: bytes) -> bytes:
-    options: dict[int, int] = {
-        zstd.CompressionParameter.checksum_flag: 1,
-        zstd.CompressionParameter.compression_level: 9,
-    }
-    return zstd.compress(body, options=options)
 
 
 def _named(replay: Replay, key: Ed25519PrivateKey) -> bytes:
@@ -180,7 +173,7 @@ def read(data: bytes) -> Stored:
     """What the file holds, or `NotAReplay`; memory and time are bounded whatever the bytes say."""
     split = _Parts.of(data)
     count, last_link, signer, signature = _FOOTER.unpack(split.footer)
-    body = _read_body(_unpack(split.body))
+    body = _read_body(split.body)
     names, names_signed = _read_names(split.names, body.match_id)
     replay = Replay(
         match_id=body.match_id,
@@ -216,6 +209,8 @@ class _Parts:
         if len(data) < _HEADER.size + _NAMES_LENGTH.size + _FOOTER.size:
             raise NotAReplay("the file was cut: not even header and footer are there")
         _, version, zero, length = _HEADER.unpack_from(data)
+        if (version, zero) == (VERSION_BEFORE_RELEASE, 0):
+            raise BeforeRelease
         if (version, zero) != (VERSION, 0):
             raise NotAReplay(f"version {version} of the file format is not known here")
         behind = _HEADER.size + length
@@ -228,20 +223,6 @@ class _Parts:
             raise NotAReplay(f"the file was {what}: its parts have other lengths than it says")
         names = behind + _NAMES_LENGTH.size
         return cls(data[: _HEADER.size], data[_HEADER.size : behind], data[names : names + rest], data[names + rest :])
-
-
-def _unpack(packed: bytes) -> bytes:
-    try:
-        info = zstd.get_frame_info(packed)
-        if info.decompressed_size is None or info.decompressed_size > LARGEST_BODY:
-            raise NotAReplay(f"the body does not say that it unpacks to at most {LARGEST_BODY} bytes")
-        unpacking = zstd.ZstdDecompressor()
-        body = unpacking.decompress(packed, max_length=LARGEST_BODY)
-    except zstd.ZstdError as broken:
-        raise NotAReplay(f"the body cannot be unpacked: {broken}") from None
-    if not unpacking.eof or unpacking.unused_data or len(body) != info.decompressed_size:
-        raise NotAReplay("the body is not one whole zstd frame")
-    return body
 
 
 def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
@@ -268,7 +249,7 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
 def _check_fields(data: bytes) -> None:
     """Refuse a body with more fields than a match has, before protobuf makes an object of each.
 
-    Two bytes are enough for a field, so that two kilobytes of zstd could ask for a gigabyte; a short body cannot.
+    Two bytes are enough for a field, so that eight megabytes could ask for a gigabyte; a short body cannot.
     """
     if len(data) <= 2 * MOST_FIELDS:
         return

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from rollbook.rules import options as option_table
 from rollbook.rules.chance import Draw, Throw, Value
@@ -65,8 +65,8 @@ class Choices(Protocol[Choice_co]):
     def __contains__(self, choice: object, /) -> bool:
         """Whether the choice is legal."""
 
-    def __bool__(self) -> bool:
-        """Whether there is any."""
+    def __len__(self) -> int:
+        """How many there are, without going through them."""
 
     def sample(self, uniform: Uniform) -> Choice_co:
         """Some legal choice; every one can come up."""
@@ -77,21 +77,41 @@ class Listed(tuple[Choice, ...]):
 
     __slots__ = ()
 
-    def __bool__(self) -> bool:
-        """Whether there is any."""
-        return len(self) > 0
-
     def sample(self, uniform: Uniform) -> Choice:
         """Each as likely."""
         return self[uniform(len(self))]
 
 
+@dataclass(frozen=True, slots=True)
+class NumberWords:
+    """Marks a type of numbers of which some are written as words: `Annotated[int, NumberWords({71: "reverse"})]`."""
+
+    of: Mapping[int, str]
+
+
+AROUND_A_CHOICE: Final = frozenset({"seq", "seat", "choice", "by"})
+AROUND_AN_OUTCOME: Final = frozenset({"seq", "chance", "count"})
+"""What the line of a choice, and that of an outcome, says besides the fields of the move."""
+
 NONE_LEGAL: Listed[object] = Listed()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Game(Generic[State, Choice, Outcome]):
-    """A game at one version of its rules, as data and pure functions."""
+    """A game at one version of its rules, as data and pure functions; two of them are never equal.
+
+    Shared code writes and reads a game's values by the names and types of their fields, here and in the protobuf
+    messages of the game: `CantStopChoice` for the game `cant_stop`, and so on with Options, Outcome, View, LegalChoices
+    and, of a game that hides something, Hidden.
+
+    - No field of a choice is called as notation calls what stands around it (`AROUND_A_CHOICE`), none of an outcome as
+      in `AROUND_AN_OUTCOME`.
+    - A field of words (`str`) is a field of an enum there; `star` is GAME_FACE_STAR.
+    - A number that is written as a word is of a type that is marked with `NumberWords`.
+    - An outcome hides at most one field. It may be None, or a tuple of Nones, and stands in the one field of the Hidden
+      message; in the Outcome message the number of a hidden tuple is `count`.
+    - A tuple in a view that may be hidden, and is None then, stands beside its number: `hand` beside `hand_size`.
+    """
 
     name: str
     version: int
@@ -101,6 +121,8 @@ class Game(Generic[State, Choice, Outcome]):
     combine: Callable[[Options, int], None]
     """Refuses options that do not go together with each other or with so many seats."""
     components: Components
+    messages: str
+    """The module of the game's protobuf messages, by name, so that rules load none of it."""
     choices: Mapping[str, type[Choice]]
     """The kinds of choice by the names that notation gives them."""
     outcomes: Mapping[str, type[Outcome]]
@@ -121,6 +143,8 @@ class Game(Generic[State, Choice, Outcome]):
     """An outcome, about to be played in this state, as that pair of eyes sees it."""
     places: Callable[[State], tuple[int, ...]]
     """The place of every seat: the result when the match is over, the standing before."""
+    described: type[Choices[Choice]] | None = None
+    """What `legal` gives where the choices are too many to list: their description, a dataclass."""
 
     def settle(self, given: Mapping[str, OptionValue], seats: int) -> Options:
         """All options with their values, or the refusal that says what is allowed."""

@@ -62,6 +62,8 @@ class Reason(StrEnum):
     TARGET_MISSING = "target_missing"
     NEW_TARGET_NEEDED = "new_target_needed"
     NEW_TARGET_NOT_NEEDED = "new_target_not_needed"
+    RULE = "rule"
+    """A rule of the game's own, which `AgainstRule` names."""
 
 
 class Refused(Exception):
@@ -93,3 +95,16 @@ class Invalid(Refused):
 
 class Illegal(Refused):
     """It can be read, but the rules do not allow it in this state."""
+
+
+class AgainstRule(Illegal):
+    """A rule of one game does not allow it; the game names the rule by a word of its own.
+
+    >>> refused = AgainstRule("no_queen_first", "the queen cannot be played first")
+    >>> refused.reason.value, refused.facts
+    ('rule', {'rule': 'no_queen_first'})
+    """
+
+    def __init__(self, rule: str, why: str, *, learn: str | None = None, **facts: Fact) -> None:
+        """Keep the word beside the facts, where clients find it."""
+        super().__init__(Reason.RULE, why, learn=learn, rule=rule, **facts)

@@ -23,7 +23,7 @@ import structlog
 from cryptography import x509
 
 from rollbook import processes
-from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role
+from rollbook.identity.tokens import HOUSE, OWN_ISSUER, Issuer, Role
 from rollbook.server.settings import Listen, Tls
 
 COMMAND: Final = "house"
@@ -136,7 +136,7 @@ class HouseProcess:
         }
 
     def _bot(self, name: str) -> Mapping[str, str]:
-        sub, shown = f"house-{name.lower()}", f"{name} (bot)"
+        sub, shown = f"{HOUSE}{name.lower()}", f"{name} (bot)"
         token = self._issuer.mint(
             sub, Role.PLAYER, name=shown, issued_at=int(time.time()), lifetime_seconds=TOKEN_SECONDS
         )

@@ -13,7 +13,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from rollbook.identity.tokens import Role, Subject
-from rollbook.rules.catalogue import CURRENT, RULESETS
+from rollbook.rules.catalogue import current, rulesets
 from rollbook.rules.options import written
 from rollbook.server.access import Players, Sights, judges
 from rollbook.server.archive_index import Wanted
@@ -37,7 +37,7 @@ Cursor = tuple[int, str]
 def games() -> proto.ListGamesResponse:
     """Every game with its rulesets, of each game the current one first."""
     response = proto.ListGamesResponse()
-    for game in sorted(RULESETS, key=lambda game: (game.name, game is not CURRENT[game.name], -game.version)):
+    for game in sorted(rulesets(), key=lambda game: (game.name, game is not current()[game.name], -game.version)):
         ruleset = response.rulesets.add(
             game=game.name,
             ruleset=game.version,

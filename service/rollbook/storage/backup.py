@@ -9,11 +9,12 @@ left the store by then is in it.
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
-import sys
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -22,12 +23,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from rollbook.files import appearing, sync_folder
-from rollbook.storage.embedded.data_directory import FORMAT
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from rollbook.storage.data_format import FORMAT, refusal
 
 _MARKER: Final = "format"
 _KEYS: Final = ("*.key", "*.key.public")
@@ -43,6 +39,9 @@ _TRIES: Final = 100
 
 _FOR_ITS_OWNER: Final = 0o600
 """The mode of a backup: there are keys in it."""
+
+_GZIP_LEVEL: Final = 6
+_AT_ONCE: Final = 1 << 20
 
 _END: Final = "whole"
 """The last member: whatever lacks it was cut."""
@@ -73,11 +72,11 @@ def back_up(data: Path, out: Path) -> Saved:
         raise BackupUnreadable(f"{data / _MARKER}: {failure.strerror}") from failure
     if not any(data.glob(_KEYS[0])):
         raise BackupUnreadable(f"{data} is no data directory: there is not even a key in it")
-    if found != FORMAT:
-        raise BackupRefused(f"{data} has the format {found!r}, and this version knows only {FORMAT!r}")
+    if (why := refusal(str(data), found)) is not None:
+        raise BackupRefused(why)
     with (
         appearing(out, _FOR_ITS_OWNER) as file,
-        zstd.open(file, "wb") as packed,
+        gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w|") as tar,
     ):
         count = _add(tar, data, [path for pattern in (_MARKER, *_KEYS) for path in sorted(data.glob(pattern))])
@@ -162,11 +161,14 @@ def _named(manifest: bytes) -> list[str]:
 
 def _unpack(backup: Path, folder: Path) -> None:
     try:
-        with zstd.open(backup, "rb") as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
-            tar.extractall(folder, filter="data")
+        with gzip.open(backup, "rb") as packed:
+            with tarfile.open(fileobj=packed, mode="r|") as tar:
+                tar.extractall(folder, filter="data")
+            while packed.read(_AT_ONCE):
+                pass  # only at its end gzip says whether all that came before is as it was
     except FileNotFoundError as failure:
         raise BackupUnreadable(f"{backup}: {failure.strerror}") from failure
-    except (tarfile.TarError, zstd.ZstdError, EOFError) as broken:
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as broken:
         raise BackupUnreadable(f"{backup} is no whole backup: {broken}") from broken
     if not (folder / _END).is_file():
         raise BackupUnreadable(f"{backup} is no whole backup of a data directory")

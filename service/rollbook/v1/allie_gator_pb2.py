@@ -25,15 +25,15 @@ _sym_db = _symbol_database.Default()
 from rollbook.v1 import chance_pb2 as rollbook_dot_v1_dot_chance__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1drollbook/v1/allie_gator.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/chance.proto\"?\n\x11\x41llieGatorOptions\x12\x19\n\x0cteeth_to_end\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x0f\n\r_teeth_to_end\"\xff\x04\n\x10\x41llieGatorChoice\x12\x36\n\x06number\x18\x01 \x01(\x0b\x32$.rollbook.v1.AllieGatorChoice.NumberH\x00\x12\x38\n\x07reverse\x18\x02 \x01(\x0b\x32%.rollbook.v1.AllieGatorChoice.ReverseH\x00\x12\x34\n\x05steal\x18\x03 \x01(\x0b\x32#.rollbook.v1.AllieGatorChoice.StealH\x00\x12\x34\n\x05raise\x18\x04 \x01(\x0b\x32#.rollbook.v1.AllieGatorChoice.RaiseH\x00\x12\x32\n\x04gift\x18\x05 \x01(\x0b\x32\".rollbook.v1.AllieGatorChoice.GiftH\x00\x12\x32\n\x04snap\x18\x06 \x01(\x0b\x32\".rollbook.v1.AllieGatorChoice.SnapH\x00\x1a@\n\x06Number\x12\x11\n\x04\x63\x61rd\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\x04pile\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_cardB\x07\n\x05_pile\x1a\t\n\x07Reverse\x1a\'\n\x05Steal\x12\x13\n\x06target\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\t\n\x07_target\x1a?\n\x05Raise\x12\x11\n\x04\x63\x61rd\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\x04pile\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_cardB\x07\n\x05_pile\x1a\x42\n\x04Gift\x12\x11\n\x04pile\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x13\n\x06target\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_pileB\t\n\x07_target\x1a\"\n\x04Snap\x12\x11\n\x04\x63\x61rd\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_cardB\x06\n\x04kind\"\xc2\x02\n\x11\x41llieGatorOutcome\x12,\n\nfirst_seat\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.FirstSeatH\x00\x12\x37\n\x06target\x18\x02 \x01(\x0b\x32%.rollbook.v1.AllieGatorOutcome.TargetH\x00\x12\x33\n\x04\x64raw\x18\x03 \x01(\x0b\x32#.rollbook.v1.AllieGatorOutcome.DrawH\x00\x12\x35\n\x05steal\x18\x04 \x01(\x0b\x32$.rollbook.v1.AllieGatorOutcome.StealH\x00\x1a$\n\x06Target\x12\x0c\n\x04pile\x18\x01 \x01(\x05\x12\x0c\n\x04\x63\x61rd\x18\x02 \x01(\x05\x1a#\n\x04\x44raw\x12\x0c\n\x04seat\x18\x01 \x01(\x05\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\x1a\x07\n\x05StealB\x06\n\x04kind\"!\n\x10\x41llieGatorHidden\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\x05\"\xdb\x02\n\x0e\x41llieGatorView\x12\r\n\x05round\x18\x01 \x01(\x05\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\tclockwise\x18\x03 \x01(\x08\x12\x0c\n\x04\x63hip\x18\x04 \x01(\x05\x12/\n\x05piles\x18\x05 \x03(\x0b\x32 .rollbook.v1.AllieGatorView.Pile\x12\x12\n\nstock_size\x18\x06 \x01(\x05\x12\x33\n\x07players\x18\x07 \x03(\x0b\x32\".rollbook.v1.AllieGatorView.Player\x12\x0e\n\x06places\x18\x08 \x03(\x05\x1a&\n\x04Pile\x12\x0f\n\x07targets\x18\x01 \x03(\x05\x12\r\n\x05\x63\x61rds\x18\x02 \x03(\x05\x1aK\n\x06Player\x12\x0c\n\x04hand\x18\x01 \x03(\x05\x12\x11\n\thand_size\x18\x02 \x01(\x05\x12\x11\n\tpenalties\x18\x03 \x03(\x05\x12\r\n\x05teeth\x18\x04 \x01(\x05\x42\x07\n\x05_seat*\xb5\x01\n\x11\x41llieGatorSpecial\x12#\n\x1f\x41LLIE_GATOR_SPECIAL_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x41LLIE_GATOR_SPECIAL_REVERSE\x10G\x12\x1d\n\x19\x41LLIE_GATOR_SPECIAL_STEAL\x10H\x12\x1d\n\x19\x41LLIE_GATOR_SPECIAL_RAISE\x10I\x12\x1c\n\x18\x41LLIE_GATOR_SPECIAL_GIFT\x10Jb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1drollbook/v1/allie_gator.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/chance.proto\"?\n\x11\x41llieGatorOptions\x12\x19\n\x0cteeth_to_end\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x0f\n\r_teeth_to_end\"\xff\x04\n\x10\x41llieGatorChoice\x12\x36\n\x06number\x18\x01 \x01(\x0b\x32$.rollbook.v1.AllieGatorChoice.NumberH\x00\x12\x38\n\x07reverse\x18\x02 \x01(\x0b\x32%.rollbook.v1.AllieGatorChoice.ReverseH\x00\x12\x34\n\x05steal\x18\x03 \x01(\x0b\x32#.rollbook.v1.AllieGatorChoice.StealH\x00\x12\x34\n\x05raise\x18\x04 \x01(\x0b\x32#.rollbook.v1.AllieGatorChoice.RaiseH\x00\x12\x32\n\x04gift\x18\x05 \x01(\x0b\x32\".rollbook.v1.AllieGatorChoice.GiftH\x00\x12\x32\n\x04snap\x18\x06 \x01(\x0b\x32\".rollbook.v1.AllieGatorChoice.SnapH\x00\x1a@\n\x06Number\x12\x11\n\x04\x63\x61rd\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\x04pile\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_cardB\x07\n\x05_pile\x1a\t\n\x07Reverse\x1a\'\n\x05Steal\x12\x13\n\x06target\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\t\n\x07_target\x1a?\n\x05Raise\x12\x11\n\x04\x63\x61rd\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\x04pile\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_cardB\x07\n\x05_pile\x1a\x42\n\x04Gift\x12\x11\n\x04pile\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x13\n\x06target\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_pileB\t\n\x07_target\x1a\"\n\x04Snap\x12\x11\n\x04\x63\x61rd\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_cardB\x06\n\x04kind\"H\n\x16\x41llieGatorLegalChoices\x12.\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1d.rollbook.v1.AllieGatorChoice\"\xc2\x02\n\x11\x41llieGatorOutcome\x12,\n\nfirst_seat\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.FirstSeatH\x00\x12\x37\n\x06target\x18\x02 \x01(\x0b\x32%.rollbook.v1.AllieGatorOutcome.TargetH\x00\x12\x33\n\x04\x64raw\x18\x03 \x01(\x0b\x32#.rollbook.v1.AllieGatorOutcome.DrawH\x00\x12\x35\n\x05steal\x18\x04 \x01(\x0b\x32$.rollbook.v1.AllieGatorOutcome.StealH\x00\x1a$\n\x06Target\x12\x0c\n\x04pile\x18\x01 \x01(\x05\x12\x0c\n\x04\x63\x61rd\x18\x02 \x01(\x05\x1a#\n\x04\x44raw\x12\x0c\n\x04seat\x18\x01 \x01(\x05\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\x1a\x07\n\x05StealB\x06\n\x04kind\"!\n\x10\x41llieGatorHidden\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\x05\"\xdb\x02\n\x0e\x41llieGatorView\x12\r\n\x05round\x18\x01 \x01(\x05\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\tclockwise\x18\x03 \x01(\x08\x12\x0c\n\x04\x63hip\x18\x04 \x01(\x05\x12/\n\x05piles\x18\x05 \x03(\x0b\x32 .rollbook.v1.AllieGatorView.Pile\x12\x12\n\nstock_size\x18\x06 \x01(\x05\x12\x33\n\x07players\x18\x07 \x03(\x0b\x32\".rollbook.v1.AllieGatorView.Player\x12\x0e\n\x06places\x18\x08 \x03(\x05\x1a&\n\x04Pile\x12\x0f\n\x07targets\x18\x01 \x03(\x05\x12\r\n\x05\x63\x61rds\x18\x02 \x03(\x05\x1aK\n\x06Player\x12\x0c\n\x04hand\x18\x01 \x03(\x05\x12\x11\n\thand_size\x18\x02 \x01(\x05\x12\x11\n\tpenalties\x18\x03 \x03(\x05\x12\r\n\x05teeth\x18\x04 \x01(\x05\x42\x07\n\x05_seat*\xb5\x01\n\x11\x41llieGatorSpecial\x12#\n\x1f\x41LLIE_GATOR_SPECIAL_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x41LLIE_GATOR_SPECIAL_REVERSE\x10G\x12\x1d\n\x19\x41LLIE_GATOR_SPECIAL_STEAL\x10H\x12\x1d\n\x19\x41LLIE_GATOR_SPECIAL_RAISE\x10I\x12\x1c\n\x18\x41LLIE_GATOR_SPECIAL_GIFT\x10Jb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rollbook.v1.allie_gator_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ALLIEGATORSPECIAL']._serialized_start=1490
-  _globals['_ALLIEGATORSPECIAL']._serialized_end=1671
+  _globals['_ALLIEGATORSPECIAL']._serialized_start=1564
+  _globals['_ALLIEGATORSPECIAL']._serialized_end=1745
   _globals['_ALLIEGATOROPTIONS']._serialized_start=72
   _globals['_ALLIEGATOROPTIONS']._serialized_end=135
   _globals['_ALLIEGATORCHOICE']._serialized_start=138
@@ -50,20 +50,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ALLIEGATORCHOICE_GIFT']._serialized_end=733
   _globals['_ALLIEGATORCHOICE_SNAP']._serialized_start=735
   _globals['_ALLIEGATORCHOICE_SNAP']._serialized_end=769
-  _globals['_ALLIEGATOROUTCOME']._serialized_start=780
-  _globals['_ALLIEGATOROUTCOME']._serialized_end=1102
-  _globals['_ALLIEGATOROUTCOME_TARGET']._serialized_start=1012
-  _globals['_ALLIEGATOROUTCOME_TARGET']._serialized_end=1048
-  _globals['_ALLIEGATOROUTCOME_DRAW']._serialized_start=1050
-  _globals['_ALLIEGATOROUTCOME_DRAW']._serialized_end=1085
+  _globals['_ALLIEGATORLEGALCHOICES']._serialized_start=779
+  _globals['_ALLIEGATORLEGALCHOICES']._serialized_end=851
+  _globals['_ALLIEGATOROUTCOME']._serialized_start=854
+  _globals['_ALLIEGATOROUTCOME']._serialized_end=1176
+  _globals['_ALLIEGATOROUTCOME_TARGET']._serialized_start=1086
+  _globals['_ALLIEGATOROUTCOME_TARGET']._serialized_end=1122
+  _globals['_ALLIEGATOROUTCOME_DRAW']._serialized_start=1124
+  _globals['_ALLIEGATOROUTCOME_DRAW']._serialized_end=1159
   _globals['_ALLIEGATOROUTCOME_STEAL']._serialized_start=561
   _globals['_ALLIEGATOROUTCOME_STEAL']._serialized_end=568
-  _globals['_ALLIEGATORHIDDEN']._serialized_start=1104
-  _globals['_ALLIEGATORHIDDEN']._serialized_end=1137
-  _globals['_ALLIEGATORVIEW']._serialized_start=1140
-  _globals['_ALLIEGATORVIEW']._serialized_end=1487
-  _globals['_ALLIEGATORVIEW_PILE']._serialized_start=1363
-  _globals['_ALLIEGATORVIEW_PILE']._serialized_end=1401
-  _globals['_ALLIEGATORVIEW_PLAYER']._serialized_start=1403
-  _globals['_ALLIEGATORVIEW_PLAYER']._serialized_end=1478
+  _globals['_ALLIEGATORHIDDEN']._serialized_start=1178
+  _globals['_ALLIEGATORHIDDEN']._serialized_end=1211
+  _globals['_ALLIEGATORVIEW']._serialized_start=1214
+  _globals['_ALLIEGATORVIEW']._serialized_end=1561
+  _globals['_ALLIEGATORVIEW_PILE']._serialized_start=1437
+  _globals['_ALLIEGATORVIEW_PILE']._serialized_end=1475
+  _globals['_ALLIEGATORVIEW_PLAYER']._serialized_start=1477
+  _globals['_ALLIEGATORVIEW_PLAYER']._serialized_end=1552
 # @@protoc_insertion_point(module_scope)

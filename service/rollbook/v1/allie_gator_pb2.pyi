@@ -286,6 +286,30 @@ class AllieGatorChoice(_message.Message):
 Global___AllieGatorChoice: _TypeAlias = AllieGatorChoice  # noqa: Y015
 
 @_typing.final
+class AllieGatorLegalChoices(_message.Message):
+    """Everything that a seat may choose."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHOICES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def choices(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllieGatorChoice]:
+        """Each once, in the order of the rules. Never empty."""
+
+    def __init__(
+        self,
+        *,
+        choices: _abc.Iterable[Global___AllieGatorChoice] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AllieGatorLegalChoices: _TypeAlias = AllieGatorLegalChoices  # noqa: Y015
+
+@_typing.final
 class AllieGatorOutcome(_message.Message):
     """What chance gave, as far as everybody may know it. None of the kinds set: a kind that this program does not know yet,
     never to be skipped.

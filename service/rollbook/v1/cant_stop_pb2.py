@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from rollbook.v1 import chance_pb2 as rollbook_dot_v1_dot_chance__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1brollbook/v1/cant_stop.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/chance.proto\"\x89\x01\n\x0f\x43\x61ntStopOptions\x12\x1b\n\x0e\x63olumns_to_win\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x12\n\x05hasty\x18\x02 \x01(\x08H\x01\x88\x01\x01\x12\x18\n\x0b\x66ree_fields\x18\x03 \x01(\x08H\x02\x88\x01\x01\x42\x11\n\x0f_columns_to_winB\x08\n\x06_hastyB\x0e\n\x0c_free_fields\"\xe0\x01\n\x0e\x43\x61ntStopChoice\x12\x36\n\x07\x61\x64vance\x18\x01 \x01(\x0b\x32#.rollbook.v1.CantStopChoice.AdvanceH\x00\x12\x30\n\x04roll\x18\x02 \x01(\x0b\x32 .rollbook.v1.CantStopChoice.RollH\x00\x12\x30\n\x04stop\x18\x03 \x01(\x0b\x32 .rollbook.v1.CantStopChoice.StopH\x00\x1a\x1a\n\x07\x41\x64vance\x12\x0f\n\x07\x63olumns\x18\x01 \x03(\x05\x1a\x06\n\x04Roll\x1a\x06\n\x04StopB\x06\n\x04kind\"\x90\x01\n\x0f\x43\x61ntStopOutcome\x12,\n\nfirst_seat\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.FirstSeatH\x00\x12\x31\n\x04roll\x18\x02 \x01(\x0b\x32!.rollbook.v1.CantStopOutcome.RollH\x00\x1a\x14\n\x04Roll\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x42\x06\n\x04kind\"\xe6\x01\n\x0c\x43\x61ntStopView\x12\x11\n\x04seat\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04\x64ice\x18\x02 \x03(\x05\x12\x31\n\x07\x63olumns\x18\x03 \x03(\x0b\x32 .rollbook.v1.CantStopView.Column\x12\x0e\n\x06places\x18\x04 \x03(\x05\x1ai\n\x06\x43olumn\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x0e\n\x06length\x18\x02 \x01(\x05\x12\x13\n\x06winner\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0f\n\x07markers\x18\x04 \x03(\x05\x12\x0e\n\x06runner\x18\x05 \x01(\x05\x42\t\n\x07_winnerB\x07\n\x05_seatb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1brollbook/v1/cant_stop.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/chance.proto\"\x89\x01\n\x0f\x43\x61ntStopOptions\x12\x1b\n\x0e\x63olumns_to_win\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x12\n\x05hasty\x18\x02 \x01(\x08H\x01\x88\x01\x01\x12\x18\n\x0b\x66ree_fields\x18\x03 \x01(\x08H\x02\x88\x01\x01\x42\x11\n\x0f_columns_to_winB\x08\n\x06_hastyB\x0e\n\x0c_free_fields\"\xe0\x01\n\x0e\x43\x61ntStopChoice\x12\x36\n\x07\x61\x64vance\x18\x01 \x01(\x0b\x32#.rollbook.v1.CantStopChoice.AdvanceH\x00\x12\x30\n\x04roll\x18\x02 \x01(\x0b\x32 .rollbook.v1.CantStopChoice.RollH\x00\x12\x30\n\x04stop\x18\x03 \x01(\x0b\x32 .rollbook.v1.CantStopChoice.StopH\x00\x1a\x1a\n\x07\x41\x64vance\x12\x0f\n\x07\x63olumns\x18\x01 \x03(\x05\x1a\x06\n\x04Roll\x1a\x06\n\x04StopB\x06\n\x04kind\"D\n\x14\x43\x61ntStopLegalChoices\x12,\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1b.rollbook.v1.CantStopChoice\"\x90\x01\n\x0f\x43\x61ntStopOutcome\x12,\n\nfirst_seat\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.FirstSeatH\x00\x12\x31\n\x04roll\x18\x02 \x01(\x0b\x32!.rollbook.v1.CantStopOutcome.RollH\x00\x1a\x14\n\x04Roll\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x42\x06\n\x04kind\"\xe6\x01\n\x0c\x43\x61ntStopView\x12\x11\n\x04seat\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04\x64ice\x18\x02 \x03(\x05\x12\x31\n\x07\x63olumns\x18\x03 \x03(\x0b\x32 .rollbook.v1.CantStopView.Column\x12\x0e\n\x06places\x18\x04 \x03(\x05\x1ai\n\x06\x43olumn\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x0e\n\x06length\x18\x02 \x01(\x05\x12\x13\n\x06winner\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0f\n\x07markers\x18\x04 \x03(\x05\x12\x0e\n\x06runner\x18\x05 \x01(\x05\x42\t\n\x07_winnerB\x07\n\x05_seatb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,12 +42,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CANTSTOPCHOICE_ROLL']._serialized_end=419
   _globals['_CANTSTOPCHOICE_STOP']._serialized_start=421
   _globals['_CANTSTOPCHOICE_STOP']._serialized_end=427
-  _globals['_CANTSTOPOUTCOME']._serialized_start=438
-  _globals['_CANTSTOPOUTCOME']._serialized_end=582
-  _globals['_CANTSTOPOUTCOME_ROLL']._serialized_start=554
-  _globals['_CANTSTOPOUTCOME_ROLL']._serialized_end=574
-  _globals['_CANTSTOPVIEW']._serialized_start=585
-  _globals['_CANTSTOPVIEW']._serialized_end=815
-  _globals['_CANTSTOPVIEW_COLUMN']._serialized_start=701
-  _globals['_CANTSTOPVIEW_COLUMN']._serialized_end=806
+  _globals['_CANTSTOPLEGALCHOICES']._serialized_start=437
+  _globals['_CANTSTOPLEGALCHOICES']._serialized_end=505
+  _globals['_CANTSTOPOUTCOME']._serialized_start=508
+  _globals['_CANTSTOPOUTCOME']._serialized_end=652
+  _globals['_CANTSTOPOUTCOME_ROLL']._serialized_start=624
+  _globals['_CANTSTOPOUTCOME_ROLL']._serialized_end=644
+  _globals['_CANTSTOPVIEW']._serialized_start=655
+  _globals['_CANTSTOPVIEW']._serialized_end=885
+  _globals['_CANTSTOPVIEW_COLUMN']._serialized_start=771
+  _globals['_CANTSTOPVIEW_COLUMN']._serialized_end=876
 # @@protoc_insertion_point(module_scope)

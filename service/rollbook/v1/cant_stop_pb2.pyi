@@ -157,6 +157,30 @@ class CantStopChoice(_message.Message):
 Global___CantStopChoice: _TypeAlias = CantStopChoice  # noqa: Y015
 
 @_typing.final
+class CantStopLegalChoices(_message.Message):
+    """Everything that a seat may choose."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHOICES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def choices(self) -> _containers.RepeatedCompositeFieldContainer[Global___CantStopChoice]:
+        """Each once, in the order of the rules. Never empty."""
+
+    def __init__(
+        self,
+        *,
+        choices: _abc.Iterable[Global___CantStopChoice] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CantStopLegalChoices: _TypeAlias = CantStopLegalChoices  # noqa: Y015
+
+@_typing.final
 class CantStopOutcome(_message.Message):
     """What chance gave. None of the kinds set: a kind that this program does not know yet, never to be skipped."""
 

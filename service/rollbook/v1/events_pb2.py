@@ -22,55 +22,50 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from rollbook.v1 import allie_gator_pb2 as rollbook_dot_v1_dot_allie__gator__pb2
-from rollbook.v1 import cant_stop_pb2 as rollbook_dot_v1_dot_cant__stop__pb2
-from rollbook.v1 import raffzahn_pb2 as rollbook_dot_v1_dot_raffzahn__pb2
-from rollbook.v1 import wuerfelzoo_pb2 as rollbook_dot_v1_dot_wuerfelzoo__pb2
+from rollbook.v1 import games_pb2 as rollbook_dot_v1_dot_games__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18rollbook/v1/events.proto\x12\x0brollbook.v1\x1a\x1drollbook/v1/allie_gator.proto\x1a\x1brollbook/v1/cant_stop.proto\x1a\x1arollbook/v1/raffzahn.proto\x1a\x1crollbook/v1/wuerfelzoo.proto\"\xe6\x04\n\x05\x45vent\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0f\n\x07time_ms\x18\x02 \x01(\x04\x12\x10\n\x08previous\x18\x03 \x01(\x0c\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x0f\n\x07request\x18\x05 \x01(\x0c\x12)\n\x08happened\x18\x06 \x01(\x0b\x32\x15.rollbook.v1.HappenedH\x00\x12%\n\x06\x63hosen\x18\x07 \x01(\x0b\x32\x13.rollbook.v1.ChosenH\x00\x12*\n\ttimed_out\x18\x08 \x01(\x0b\x32\x15.rollbook.v1.TimedOutH\x00\x12+\n\tforfeited\x18\t \x01(\x0b\x32\x16.rollbook.v1.ForfeitedH\x00\x12)\n\x08resigned\x18\n \x01(\x0b\x32\x15.rollbook.v1.ResignedH\x00\x12\'\n\x07resumed\x18\x0b \x01(\x0b\x32\x14.rollbook.v1.ResumedH\x00\x12,\n\nseat_taken\x18\x0c \x01(\x0b\x32\x16.rollbook.v1.SeatTakenH\x00\x12*\n\tseat_left\x18\r \x01(\x0b\x32\x15.rollbook.v1.SeatLeftH\x00\x12#\n\x05ready\x18\x0e \x01(\x0b\x32\x12.rollbook.v1.ReadyH\x00\x12\'\n\x07started\x18\x0f \x01(\x0b\x32\x14.rollbook.v1.StartedH\x00\x12%\n\x06opened\x18\x10 \x01(\x0b\x32\x13.rollbook.v1.OpenedH\x00\x12%\n\x06sealed\x18\x11 \x01(\x0b\x32\x13.rollbook.v1.SealedH\x00\x42\x06\n\x04\x62odyB\x07\n\x05_seat\"\xc6\x03\n\x06Opened\x12\x10\n\x08\x65nvelope\x18\x01 \x01(\x05\x12\x10\n\x08\x66\x61irness\x18\x02 \x01(\t\x12\x0c\n\x04game\x18\x03 \x01(\t\x12\x0f\n\x07ruleset\x18\x04 \x01(\x05\x12\r\n\x05seats\x18\x05 \x01(\x05\x12\x12\n\ncommitment\x18\x06 \x01(\x0c\x12\x14\n\x0cturn_seconds\x18\x07 \x01(\x05\x12\x17\n\x0freserve_seconds\x18\x08 \x01(\x05\x12\x15\n\rready_seconds\x18\t \x01(\x05\x12\x1f\n\x17spectator_delay_seconds\x18\n \x01(\x05\x12\x12\n\nis_private\x18\x0b \x01(\x08\x12\x31\n\tcant_stop\x18\x0c \x01(\x0b\x32\x1c.rollbook.v1.CantStopOptionsH\x00\x12\x30\n\x08raffzahn\x18\r \x01(\x0b\x32\x1c.rollbook.v1.RaffzahnOptionsH\x00\x12\x34\n\nwuerfelzoo\x18\x0e \x01(\x0b\x32\x1e.rollbook.v1.WuerfelzooOptionsH\x00\x12\x35\n\x0b\x61llie_gator\x18\x0f \x01(\x0b\x32\x1e.rollbook.v1.AllieGatorOptionsH\x00\x42\t\n\x07options\"7\n\tSeatTaken\x12\x0e\n\x06player\x18\x01 \x01(\x0c\x12\x1a\n\x12\x65ntropy_commitment\x18\x02 \x01(\x0c\"\n\n\x08SeatLeft\".\n\x05Ready\x12\x14\n\x0c\x63losing_link\x18\x01 \x01(\x0c\x12\x0f\n\x07\x65ntropy\x18\x02 \x01(\x0c\"\t\n\x07Started\"\xe7\x01\n\x08Happened\x12\x31\n\tcant_stop\x18\x0c \x01(\x0b\x32\x1c.rollbook.v1.CantStopOutcomeH\x00\x12\x30\n\x08raffzahn\x18\r \x01(\x0b\x32\x1c.rollbook.v1.RaffzahnOutcomeH\x00\x12\x34\n\nwuerfelzoo\x18\x0e \x01(\x0b\x32\x1e.rollbook.v1.WuerfelzooOutcomeH\x00\x12\x35\n\x0b\x61llie_gator\x18\x0f \x01(\x0b\x32\x1e.rollbook.v1.AllieGatorOutcomeH\x00\x42\t\n\x07outcome\"\x8a\x02\n\x06\x43hosen\x12\x14\n\x0c\x62y_caretaker\x18\x01 \x01(\x08\x12\x12\n\ncharged_ms\x18\x02 \x01(\x04\x12\x30\n\tcant_stop\x18\x0c \x01(\x0b\x32\x1b.rollbook.v1.CantStopChoiceH\x00\x12/\n\x08raffzahn\x18\r \x01(\x0b\x32\x1b.rollbook.v1.RaffzahnChoiceH\x00\x12\x33\n\nwuerfelzoo\x18\x0e \x01(\x0b\x32\x1d.rollbook.v1.WuerfelzooChoiceH\x00\x12\x34\n\x0b\x61llie_gator\x18\x0f \x01(\x0b\x32\x1d.rollbook.v1.AllieGatorChoiceH\x00\x42\x08\n\x06\x63hoice\"5\n\x08TimedOut\x12\x15\n\rnot_before_ms\x18\x01 \x01(\x04\x12\x12\n\ncharged_ms\x18\x02 \x01(\x04\"\x0b\n\tForfeited\"\n\n\x08Resigned\"!\n\x07Resumed\x12\x16\n\x0enot_charged_ms\x18\x01 \x01(\x04\"\xe6\x02\n\x06Sealed\x12,\n\x06places\x18\x01 \x01(\x0b\x32\x1a.rollbook.v1.Sealed.PlacesH\x00\x12.\n\x07\x61\x62orted\x18\x02 \x01(\x0b\x32\x1b.rollbook.v1.Sealed.AbortedH\x00\x12\x0e\n\x06secret\x18\x03 \x01(\x0c\x1a\x18\n\x06Places\x12\x0e\n\x06places\x18\x01 \x03(\x05\x1a{\n\x07\x41\x62orted\x12(\n\x06reason\x18\x01 \x01(\x0e\x32\x18.rollbook.v1.AbortReason\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12*\n\x04lost\x18\x03 \x01(\x0b\x32\x1c.rollbook.v1.Sealed.LostHeadB\x07\n\x05_seat\x1aM\n\x08LostHead\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0c\n\x04link\x18\x02 \x01(\x0c\x12\x0e\n\x06key_id\x18\x03 \x01(\t\x12\x11\n\tsignature\x18\x04 \x01(\x0c\x42\x08\n\x06result\"T\n\x07Private\x12\x10\n\x06secret\x18\x01 \x01(\x0cH\x00\x12,\n\x06hidden\x18\x02 \x01(\x0b\x32\x1a.rollbook.v1.HiddenOutcomeH\x00\x42\t\n\x07\x63ontent\"M\n\rHiddenOutcome\x12\x34\n\x0b\x61llie_gator\x18\x0f \x01(\x0b\x32\x1d.rollbook.v1.AllieGatorHiddenH\x00\x42\x06\n\x04game*\x80\x01\n\x0b\x41\x62ortReason\x12\x1c\n\x18\x41\x42ORT_REASON_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x41\x42ORT_REASON_NOT_READY\x10\x01\x12\x19\n\x15\x41\x42ORT_REASON_LOG_LOST\x10\x02\x12\x1c\n\x18\x41\x42ORT_REASON_BY_OPERATOR\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18rollbook/v1/events.proto\x12\x0brollbook.v1\x1a\x17rollbook/v1/games.proto\"\xe6\x04\n\x05\x45vent\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0f\n\x07time_ms\x18\x02 \x01(\x04\x12\x10\n\x08previous\x18\x03 \x01(\x0c\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x0f\n\x07request\x18\x05 \x01(\x0c\x12)\n\x08happened\x18\x06 \x01(\x0b\x32\x15.rollbook.v1.HappenedH\x00\x12%\n\x06\x63hosen\x18\x07 \x01(\x0b\x32\x13.rollbook.v1.ChosenH\x00\x12*\n\ttimed_out\x18\x08 \x01(\x0b\x32\x15.rollbook.v1.TimedOutH\x00\x12+\n\tforfeited\x18\t \x01(\x0b\x32\x16.rollbook.v1.ForfeitedH\x00\x12)\n\x08resigned\x18\n \x01(\x0b\x32\x15.rollbook.v1.ResignedH\x00\x12\'\n\x07resumed\x18\x0b \x01(\x0b\x32\x14.rollbook.v1.ResumedH\x00\x12,\n\nseat_taken\x18\x0c \x01(\x0b\x32\x16.rollbook.v1.SeatTakenH\x00\x12*\n\tseat_left\x18\r \x01(\x0b\x32\x15.rollbook.v1.SeatLeftH\x00\x12#\n\x05ready\x18\x0e \x01(\x0b\x32\x12.rollbook.v1.ReadyH\x00\x12\'\n\x07started\x18\x0f \x01(\x0b\x32\x14.rollbook.v1.StartedH\x00\x12%\n\x06opened\x18\x10 \x01(\x0b\x32\x13.rollbook.v1.OpenedH\x00\x12%\n\x06sealed\x18\x11 \x01(\x0b\x32\x13.rollbook.v1.SealedH\x00\x42\x06\n\x04\x62odyB\x07\n\x05_seat\"\xf0\x02\n\x06Opened\x12\x10\n\x08\x65nvelope\x18\x01 \x01(\x05\x12\x10\n\x08\x66\x61irness\x18\x02 \x01(\t\x12\x0c\n\x04game\x18\x03 \x01(\t\x12\x0f\n\x07ruleset\x18\x04 \x01(\x05\x12\r\n\x05seats\x18\x05 \x01(\x05\x12\x12\n\ncommitment\x18\x06 \x01(\x0c\x12\x14\n\x0cturn_seconds\x18\x07 \x01(\x05\x12\x17\n\x0freserve_seconds\x18\x08 \x01(\x05\x12\x15\n\rready_seconds\x18\t \x01(\x05\x12\x1f\n\x17spectator_delay_seconds\x18\n \x01(\x05\x12\x12\n\nis_private\x18\x0b \x01(\x08\x12%\n\x07options\x18\x10 \x01(\x0b\x32\x14.rollbook.v1.Options\x12\x14\n\x0copen_seconds\x18\x11 \x01(\x05\x12\x14\n\x0cidle_seconds\x18\x12 \x01(\x05J\x04\x08\x0c\x10\x10R\tcant_stopR\x08raffzahnR\nwuerfelzooR\x0b\x61llie_gator\"F\n\tSeatTaken\x12\x0e\n\x06player\x18\x01 \x01(\x0c\x12\x1a\n\x12\x65ntropy_commitment\x18\x02 \x01(\x0c\x12\r\n\x05house\x18\x03 \x01(\x08\"\n\n\x08SeatLeft\".\n\x05Ready\x12\x14\n\x0c\x63losing_link\x18\x01 \x01(\x0c\x12\x0f\n\x07\x65ntropy\x18\x02 \x01(\x0c\"\t\n\x07Started\"e\n\x08Happened\x12%\n\x07outcome\x18\x01 \x01(\x0b\x32\x14.rollbook.v1.OutcomeJ\x04\x08\x0c\x10\x10R\tcant_stopR\x08raffzahnR\nwuerfelzooR\x0b\x61llie_gator\"\x8b\x01\n\x06\x43hosen\x12\x14\n\x0c\x62y_caretaker\x18\x01 \x01(\x08\x12\x12\n\ncharged_ms\x18\x02 \x01(\x04\x12#\n\x06\x63hoice\x18\x03 \x01(\x0b\x32\x13.rollbook.v1.ChoiceJ\x04\x08\x0c\x10\x10R\tcant_stopR\x08raffzahnR\nwuerfelzooR\x0b\x61llie_gator\"5\n\x08TimedOut\x12\x15\n\rnot_before_ms\x18\x01 \x01(\x04\x12\x12\n\ncharged_ms\x18\x02 \x01(\x04\"\x0b\n\tForfeited\"\n\n\x08Resigned\"!\n\x07Resumed\x12\x16\n\x0enot_charged_ms\x18\x01 \x01(\x04\"\xe5\x02\n\x06Sealed\x12,\n\x06places\x18\x01 \x01(\x0b\x32\x1a.rollbook.v1.Sealed.PlacesH\x00\x12.\n\x07\x61\x62orted\x18\x02 \x01(\x0b\x32\x1b.rollbook.v1.Sealed.AbortedH\x00\x12\x0e\n\x06secret\x18\x03 \x01(\x0c\x1a\x18\n\x06Places\x12\x0e\n\x06places\x18\x01 \x03(\x05\x1az\n\x07\x41\x62orted\x12(\n\x06reason\x18\x01 \x01(\x0e\x32\x18.rollbook.v1.AbortReason\x12\r\n\x05seats\x18\x04 \x03(\x05\x12*\n\x04lost\x18\x03 \x01(\x0b\x32\x1c.rollbook.v1.Sealed.LostHeadJ\x04\x08\x02\x10\x03R\x04seat\x1aM\n\x08LostHead\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0c\n\x04link\x18\x02 \x01(\x0c\x12\x0e\n\x06key_id\x18\x03 \x01(\t\x12\x11\n\tsignature\x18\x04 \x01(\x0c\x42\x08\n\x06result\"T\n\x07Private\x12\x10\n\x06secret\x18\x01 \x01(\x0cH\x00\x12,\n\x06hidden\x18\x02 \x01(\x0b\x32\x1a.rollbook.v1.HiddenOutcomeH\x00\x42\t\n\x07\x63ontent*\x9a\x01\n\x0b\x41\x62ortReason\x12\x1c\n\x18\x41\x42ORT_REASON_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x41\x42ORT_REASON_NOT_READY\x10\x01\x12\x19\n\x15\x41\x42ORT_REASON_LOG_LOST\x10\x02\x12\x1c\n\x18\x41\x42ORT_REASON_BY_OPERATOR\x10\x03\x12\x18\n\x14\x41\x42ORT_REASON_EXPIRED\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rollbook.v1.events_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ABORTREASON']._serialized_start=2506
-  _globals['_ABORTREASON']._serialized_end=2634
-  _globals['_EVENT']._serialized_start=160
-  _globals['_EVENT']._serialized_end=774
-  _globals['_OPENED']._serialized_start=777
-  _globals['_OPENED']._serialized_end=1231
-  _globals['_SEATTAKEN']._serialized_start=1233
-  _globals['_SEATTAKEN']._serialized_end=1288
-  _globals['_SEATLEFT']._serialized_start=1290
-  _globals['_SEATLEFT']._serialized_end=1300
-  _globals['_READY']._serialized_start=1302
-  _globals['_READY']._serialized_end=1348
-  _globals['_STARTED']._serialized_start=1350
-  _globals['_STARTED']._serialized_end=1359
-  _globals['_HAPPENED']._serialized_start=1362
-  _globals['_HAPPENED']._serialized_end=1593
-  _globals['_CHOSEN']._serialized_start=1596
-  _globals['_CHOSEN']._serialized_end=1862
-  _globals['_TIMEDOUT']._serialized_start=1864
-  _globals['_TIMEDOUT']._serialized_end=1917
-  _globals['_FORFEITED']._serialized_start=1919
-  _globals['_FORFEITED']._serialized_end=1930
-  _globals['_RESIGNED']._serialized_start=1932
-  _globals['_RESIGNED']._serialized_end=1942
-  _globals['_RESUMED']._serialized_start=1944
-  _globals['_RESUMED']._serialized_end=1977
-  _globals['_SEALED']._serialized_start=1980
-  _globals['_SEALED']._serialized_end=2338
-  _globals['_SEALED_PLACES']._serialized_start=2100
-  _globals['_SEALED_PLACES']._serialized_end=2124
-  _globals['_SEALED_ABORTED']._serialized_start=2126
-  _globals['_SEALED_ABORTED']._serialized_end=2249
-  _globals['_SEALED_LOSTHEAD']._serialized_start=2251
-  _globals['_SEALED_LOSTHEAD']._serialized_end=2328
-  _globals['_PRIVATE']._serialized_start=2340
-  _globals['_PRIVATE']._serialized_end=2424
-  _globals['_HIDDENOUTCOME']._serialized_start=2426
-  _globals['_HIDDENOUTCOME']._serialized_end=2503
+  _globals['_ABORTREASON']._serialized_start=2004
+  _globals['_ABORTREASON']._serialized_end=2158
+  _globals['_EVENT']._serialized_start=67
+  _globals['_EVENT']._serialized_end=681
+  _globals['_OPENED']._serialized_start=684
+  _globals['_OPENED']._serialized_end=1052
+  _globals['_SEATTAKEN']._serialized_start=1054
+  _globals['_SEATTAKEN']._serialized_end=1124
+  _globals['_SEATLEFT']._serialized_start=1126
+  _globals['_SEATLEFT']._serialized_end=1136
+  _globals['_READY']._serialized_start=1138
+  _globals['_READY']._serialized_end=1184
+  _globals['_STARTED']._serialized_start=1186
+  _globals['_STARTED']._serialized_end=1195
+  _globals['_HAPPENED']._serialized_start=1197
+  _globals['_HAPPENED']._serialized_end=1298
+  _globals['_CHOSEN']._serialized_start=1301
+  _globals['_CHOSEN']._serialized_end=1440
+  _globals['_TIMEDOUT']._serialized_start=1442
+  _globals['_TIMEDOUT']._serialized_end=1495
+  _globals['_FORFEITED']._serialized_start=1497
+  _globals['_FORFEITED']._serialized_end=1508
+  _globals['_RESIGNED']._serialized_start=1510
+  _globals['_RESIGNED']._serialized_end=1520
+  _globals['_RESUMED']._serialized_start=1522
+  _globals['_RESUMED']._serialized_end=1555
+  _globals['_SEALED']._serialized_start=1558
+  _globals['_SEALED']._serialized_end=1915
+  _globals['_SEALED_PLACES']._serialized_start=1678
+  _globals['_SEALED_PLACES']._serialized_end=1702
+  _globals['_SEALED_ABORTED']._serialized_start=1704
+  _globals['_SEALED_ABORTED']._serialized_end=1826
+  _globals['_SEALED_LOSTHEAD']._serialized_start=1828
+  _globals['_SEALED_LOSTHEAD']._serialized_end=1905
+  _globals['_PRIVATE']._serialized_start=1917
+  _globals['_PRIVATE']._serialized_end=2001
 # @@protoc_insertion_point(module_scope)

@@ -5,8 +5,6 @@ The log of a match: its events, and what lies hidden beside them.
 
 An event is serialised once. Those bytes are hashed, stored, sent and archived, and every viewer gets the same ones;
 nobody serialises them anew. The log is the match: state, feed and replay are folds of it.
-
-In a oneof of games each game has the same field number everywhere.
 """
 
 from collections import abc as _abc
@@ -14,10 +12,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
-from rollbook.v1 import allie_gator_pb2 as _allie_gator_pb2
-from rollbook.v1 import cant_stop_pb2 as _cant_stop_pb2
-from rollbook.v1 import raffzahn_pb2 as _raffzahn_pb2
-from rollbook.v1 import wuerfelzoo_pb2 as _wuerfelzoo_pb2
+from rollbook.v1 import games_pb2 as _games_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -38,11 +33,15 @@ class _AbortReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AbortReas
     ABORT_REASON_UNSPECIFIED: _AbortReason.ValueType  # 0
     """Never written."""
     ABORT_REASON_NOT_READY: _AbortReason.ValueType  # 1
-    """A seat was not ready in time; `seat` names it, of several the lowest."""
+    """Seats were not ready in time; `seats` names them."""
     ABORT_REASON_LOG_LOST: _AbortReason.ValueType  # 2
     """The stored log is shorter than, or other than, a head that the service itself signed."""
     ABORT_REASON_BY_OPERATOR: _AbortReason.ValueType  # 3
     """An operator ended it."""
+    ABORT_REASON_EXPIRED: _AbortReason.ValueType  # 4
+    """Nobody did anything for as long as event 1 allows: `open_seconds` while seats were free, `idle_seconds` in a match
+    that had started without a turn clock.
+    """
 
 class AbortReason(_AbortReason, metaclass=_AbortReasonEnumTypeWrapper):
     """Why a match was aborted."""
@@ -50,11 +49,15 @@ class AbortReason(_AbortReason, metaclass=_AbortReasonEnumTypeWrapper):
 ABORT_REASON_UNSPECIFIED: AbortReason.ValueType  # 0
 """Never written."""
 ABORT_REASON_NOT_READY: AbortReason.ValueType  # 1
-"""A seat was not ready in time; `seat` names it, of several the lowest."""
+"""Seats were not ready in time; `seats` names them."""
 ABORT_REASON_LOG_LOST: AbortReason.ValueType  # 2
 """The stored log is shorter than, or other than, a head that the service itself signed."""
 ABORT_REASON_BY_OPERATOR: AbortReason.ValueType  # 3
 """An operator ended it."""
+ABORT_REASON_EXPIRED: AbortReason.ValueType  # 4
+"""Nobody did anything for as long as event 1 allows: `open_seconds` while seats were free, `idle_seconds` in a match
+that had started without a turn clock.
+"""
 Global___AbortReason: _TypeAlias = AbortReason  # noqa: Y015
 
 @_typing.final
@@ -195,12 +198,11 @@ class Opened(_message.Message):
     READY_SECONDS_FIELD_NUMBER: _builtins.int
     SPECTATOR_DELAY_SECONDS_FIELD_NUMBER: _builtins.int
     IS_PRIVATE_FIELD_NUMBER: _builtins.int
-    CANT_STOP_FIELD_NUMBER: _builtins.int
-    RAFFZAHN_FIELD_NUMBER: _builtins.int
-    WUERFELZOO_FIELD_NUMBER: _builtins.int
-    ALLIE_GATOR_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    OPEN_SECONDS_FIELD_NUMBER: _builtins.int
+    IDLE_SECONDS_FIELD_NUMBER: _builtins.int
     envelope: _builtins.int
-    """The version of this envelope: 1. A program that does not know it reads no further."""
+    """The version of this envelope: 2. A program that does not know it reads no further."""
     fairness: _builtins.str
     """The scheme of the dice: "fair/1"."""
     game: _builtins.str
@@ -221,21 +223,17 @@ class Opened(_message.Message):
     """Seconds by which spectators see everything later, until the match ends; 0 = no delay."""
     is_private: _builtins.bool
     """Seats are taken by invitation only, and strangers do not find the match."""
+    open_seconds: _builtins.int
+    """Seconds without an event after which the match is aborted as EXPIRED while seats are free; 0 only in simulated
+    matches = never.
+    """
+    idle_seconds: _builtins.int
+    """Seconds without an event after which the match is aborted as EXPIRED once it has started, if it has no turn clock;
+    0 only in simulated matches = never.
+    """
     @_builtins.property
-    def cant_stop(self) -> _cant_stop_pb2.CantStopOptions:
-        """Can't Stop."""
-
-    @_builtins.property
-    def raffzahn(self) -> _raffzahn_pb2.RaffzahnOptions:
-        """Raffzahn."""
-
-    @_builtins.property
-    def wuerfelzoo(self) -> _wuerfelzoo_pb2.WuerfelzooOptions:
-        """Würfelzoo."""
-
-    @_builtins.property
-    def allie_gator(self) -> _allie_gator_pb2.AllieGatorOptions:
-        """Allie Gator."""
+    def options(self) -> _games_pb2.Options:
+        """The options, all of them written, of the game that `game` names."""
 
     def __init__(
         self,
@@ -251,18 +249,15 @@ class Opened(_message.Message):
         ready_seconds: _builtins.int = ...,
         spectator_delay_seconds: _builtins.int = ...,
         is_private: _builtins.bool = ...,
-        cant_stop: _cant_stop_pb2.CantStopOptions | None = ...,
-        raffzahn: _raffzahn_pb2.RaffzahnOptions | None = ...,
-        wuerfelzoo: _wuerfelzoo_pb2.WuerfelzooOptions | None = ...,
-        allie_gator: _allie_gator_pb2.AllieGatorOptions | None = ...,
+        options: _games_pb2.Options | None = ...,
+        open_seconds: _builtins.int = ...,
+        idle_seconds: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["allie_gator", b"allie_gator", "cant_stop", b"cant_stop", "options", b"options", "raffzahn", b"raffzahn", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allie_gator", b"allie_gator", "cant_stop", b"cant_stop", "commitment", b"commitment", "envelope", b"envelope", "fairness", b"fairness", "game", b"game", "is_private", b"is_private", "options", b"options", "raffzahn", b"raffzahn", "ready_seconds", b"ready_seconds", "reserve_seconds", b"reserve_seconds", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "turn_seconds", b"turn_seconds", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment", b"commitment", "envelope", b"envelope", "fairness", b"fairness", "game", b"game", "idle_seconds", b"idle_seconds", "is_private", b"is_private", "open_seconds", b"open_seconds", "options", b"options", "ready_seconds", b"ready_seconds", "reserve_seconds", b"reserve_seconds", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "turn_seconds", b"turn_seconds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_options: _TypeAlias = _typing.Literal["cant_stop", "raffzahn", "wuerfelzoo", "allie_gator"]  # noqa: Y015
-    _WhichOneofArgType_options: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_options) -> _WhichOneofReturnType_options | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Opened: _TypeAlias = Opened  # noqa: Y015
 
@@ -274,19 +269,23 @@ class SeatTaken(_message.Message):
 
     PLAYER_FIELD_NUMBER: _builtins.int
     ENTROPY_COMMITMENT_FIELD_NUMBER: _builtins.int
+    HOUSE_FIELD_NUMBER: _builtins.int
     player: _builtins.bytes
     """A salted reference to the player; name and salt lie beside the log and can be erased."""
     entropy_commitment: _builtins.bytes
     """H("rollbook/1/entropy" || entropy), 32 bytes; empty = the seat brings none."""
+    house: _builtins.bool
+    """The service says that a bot of its own sits here."""
     def __init__(
         self,
         *,
         player: _builtins.bytes = ...,
         entropy_commitment: _builtins.bytes = ...,
+        house: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entropy_commitment", b"entropy_commitment", "player", b"player"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entropy_commitment", b"entropy_commitment", "house", b"house", "player", b"player"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -358,41 +357,21 @@ class Happened(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    CANT_STOP_FIELD_NUMBER: _builtins.int
-    RAFFZAHN_FIELD_NUMBER: _builtins.int
-    WUERFELZOO_FIELD_NUMBER: _builtins.int
-    ALLIE_GATOR_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def cant_stop(self) -> _cant_stop_pb2.CantStopOutcome:
-        """Can't Stop."""
-
-    @_builtins.property
-    def raffzahn(self) -> _raffzahn_pb2.RaffzahnOutcome:
-        """Raffzahn."""
-
-    @_builtins.property
-    def wuerfelzoo(self) -> _wuerfelzoo_pb2.WuerfelzooOutcome:
-        """Würfelzoo."""
-
-    @_builtins.property
-    def allie_gator(self) -> _allie_gator_pb2.AllieGatorOutcome:
-        """Allie Gator."""
+    def outcome(self) -> _games_pb2.Outcome:
+        """By the match's game. What is hidden is not here but beside it."""
 
     def __init__(
         self,
         *,
-        cant_stop: _cant_stop_pb2.CantStopOutcome | None = ...,
-        raffzahn: _raffzahn_pb2.RaffzahnOutcome | None = ...,
-        wuerfelzoo: _wuerfelzoo_pb2.WuerfelzooOutcome | None = ...,
-        allie_gator: _allie_gator_pb2.AllieGatorOutcome | None = ...,
+        outcome: _games_pb2.Outcome | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["allie_gator", b"allie_gator", "cant_stop", b"cant_stop", "outcome", b"outcome", "raffzahn", b"raffzahn", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allie_gator", b"allie_gator", "cant_stop", b"cant_stop", "outcome", b"outcome", "raffzahn", b"raffzahn", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["cant_stop", "raffzahn", "wuerfelzoo", "allie_gator"]  # noqa: Y015
-    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Happened: _TypeAlias = Happened  # noqa: Y015
 
@@ -404,47 +383,27 @@ class Chosen(_message.Message):
 
     BY_CARETAKER_FIELD_NUMBER: _builtins.int
     CHARGED_MS_FIELD_NUMBER: _builtins.int
-    CANT_STOP_FIELD_NUMBER: _builtins.int
-    RAFFZAHN_FIELD_NUMBER: _builtins.int
-    WUERFELZOO_FIELD_NUMBER: _builtins.int
-    ALLIE_GATOR_FIELD_NUMBER: _builtins.int
+    CHOICE_FIELD_NUMBER: _builtins.int
     by_caretaker: _builtins.bool
     """The caretaker chose for the seat: its turn timed out, or it forfeited or resigned."""
     charged_ms: _builtins.int
     """Milliseconds of waiting that this choice ends and the seat is charged; 0 for a caretaker's and without a clock."""
     @_builtins.property
-    def cant_stop(self) -> _cant_stop_pb2.CantStopChoice:
-        """Can't Stop."""
-
-    @_builtins.property
-    def raffzahn(self) -> _raffzahn_pb2.RaffzahnChoice:
-        """Raffzahn."""
-
-    @_builtins.property
-    def wuerfelzoo(self) -> _wuerfelzoo_pb2.WuerfelzooChoice:
-        """Würfelzoo."""
-
-    @_builtins.property
-    def allie_gator(self) -> _allie_gator_pb2.AllieGatorChoice:
-        """Allie Gator."""
+    def choice(self) -> _games_pb2.Choice:
+        """By the match's game."""
 
     def __init__(
         self,
         *,
         by_caretaker: _builtins.bool = ...,
         charged_ms: _builtins.int = ...,
-        cant_stop: _cant_stop_pb2.CantStopChoice | None = ...,
-        raffzahn: _raffzahn_pb2.RaffzahnChoice | None = ...,
-        wuerfelzoo: _wuerfelzoo_pb2.WuerfelzooChoice | None = ...,
-        allie_gator: _allie_gator_pb2.AllieGatorChoice | None = ...,
+        choice: _games_pb2.Choice | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["allie_gator", b"allie_gator", "cant_stop", b"cant_stop", "choice", b"choice", "raffzahn", b"raffzahn", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allie_gator", b"allie_gator", "by_caretaker", b"by_caretaker", "cant_stop", b"cant_stop", "charged_ms", b"charged_ms", "choice", b"choice", "raffzahn", b"raffzahn", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by_caretaker", b"by_caretaker", "charged_ms", b"charged_ms", "choice", b"choice"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_choice: _TypeAlias = _typing.Literal["cant_stop", "raffzahn", "wuerfelzoo", "allie_gator"]  # noqa: Y015
-    _WhichOneofArgType_choice: _TypeAlias = _typing.Literal["choice", b"choice"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_choice) -> _WhichOneofReturnType_choice | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Chosen: _TypeAlias = Chosen  # noqa: Y015
 
@@ -565,12 +524,14 @@ class Sealed(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         REASON_FIELD_NUMBER: _builtins.int
-        SEAT_FIELD_NUMBER: _builtins.int
+        SEATS_FIELD_NUMBER: _builtins.int
         LOST_FIELD_NUMBER: _builtins.int
         reason: Global___AbortReason.ValueType
         """Never unspecified."""
-        seat: _builtins.int
-        """The seat, from 0, that it came from; left out if it came from none."""
+        @_builtins.property
+        def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+            """NOT_READY: every seat, from 0, that was not ready, ascending; for all other reasons empty."""
+
         @_builtins.property
         def lost(self) -> Global___Sealed.LostHead:
             """The head that the log had reached and does not hold any more; set if and only if the reason is LOG_LOST."""
@@ -579,16 +540,14 @@ class Sealed(_message.Message):
             self,
             *,
             reason: Global___AbortReason.ValueType = ...,
-            seat: _builtins.int | None = ...,
+            seats: _abc.Iterable[_builtins.int] | None = ...,
             lost: Global___Sealed.LostHead | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "lost", b"lost", "seat", b"seat"]  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["lost", b"lost"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "lost", b"lost", "reason", b"reason", "seat", b"seat"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["lost", b"lost", "reason", b"reason", "seats", b"seats"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
-        _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
-        def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
     class LostHead(_message.Message):
@@ -663,14 +622,14 @@ class Private(_message.Message):
     secret: _builtins.bytes
     """Beside event 1: the 32 bytes of the match, for nobody before the seal."""
     @_builtins.property
-    def hidden(self) -> Global___HiddenOutcome:
+    def hidden(self) -> _games_pb2.HiddenOutcome:
         """Beside a `happened` that hides something."""
 
     def __init__(
         self,
         *,
         secret: _builtins.bytes = ...,
-        hidden: Global___HiddenOutcome | None = ...,
+        hidden: _games_pb2.HiddenOutcome | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "hidden", b"hidden", "secret", b"secret"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -681,29 +640,3 @@ class Private(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_content) -> _WhichOneofReturnType_content | None: ...
 
 Global___Private: _TypeAlias = Private  # noqa: Y015
-
-@_typing.final
-class HiddenOutcome(_message.Message):
-    """The hidden part of one outcome: for those who may see it, and for everybody after the seal."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ALLIE_GATOR_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def allie_gator(self) -> _allie_gator_pb2.AllieGatorHidden:
-        """Allie Gator."""
-
-    def __init__(
-        self,
-        *,
-        allie_gator: _allie_gator_pb2.AllieGatorHidden | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["allie_gator", b"allie_gator", "game", b"game"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allie_gator", b"allie_gator", "game", b"game"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["allie_gator"]  # noqa: Y015
-    _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
-
-Global___HiddenOutcome: _TypeAlias = HiddenOutcome  # noqa: Y015

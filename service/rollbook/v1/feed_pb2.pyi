@@ -14,7 +14,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
-from rollbook.v1 import events_pb2 as _events_pb2
+from rollbook.v1 import games_pb2 as _games_pb2
 from rollbook.v1 import match_pb2 as _match_pb2
 from rollbook.v1 import table_pb2 as _table_pb2
 import builtins as _builtins
@@ -157,11 +157,11 @@ class MatchFrame(_message.Message):
             """One or more, ascending; several when the watcher is behind or they happened at once."""
 
         @_builtins.property
-        def view(self) -> _table_pb2.View:
+        def view(self) -> _games_pb2.View:
             """The table after the last of them."""
 
         @_builtins.property
-        def legal(self) -> _table_pb2.LegalChoices:
+        def legal(self) -> _games_pb2.LegalChoices:
             """What the watcher's seat may choose after the last of them; left out unless it is to choose there."""
 
         @_builtins.property
@@ -174,8 +174,8 @@ class MatchFrame(_message.Message):
             self,
             *,
             events: _abc.Iterable[_table_pb2.ProjectedEvent] | None = ...,
-            view: _table_pb2.View | None = ...,
-            legal: _table_pb2.LegalChoices | None = ...,
+            view: _games_pb2.View | None = ...,
+            legal: _games_pb2.LegalChoices | None = ...,
             head: _table_pb2.SignedHead | None = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _typing.Literal["head", b"head", "legal", b"legal", "view", b"view"]  # noqa: Y015
@@ -245,14 +245,14 @@ class MatchFrame(_message.Message):
             sequence: _builtins.int
             """The sequence of the event."""
             @_builtins.property
-            def hidden(self) -> _events_pb2.HiddenOutcome:
+            def hidden(self) -> _games_pb2.HiddenOutcome:
                 """What it hid."""
 
             def __init__(
                 self,
                 *,
                 sequence: _builtins.int = ...,
-                hidden: _events_pb2.HiddenOutcome | None = ...,
+                hidden: _games_pb2.HiddenOutcome | None = ...,
             ) -> None: ...
             _HasFieldArgType: _TypeAlias = _typing.Literal["hidden", b"hidden"]  # noqa: Y015
             def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

@@ -22,80 +22,77 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from rollbook.v1 import allie_gator_pb2 as rollbook_dot_v1_dot_allie__gator__pb2
-from rollbook.v1 import cant_stop_pb2 as rollbook_dot_v1_dot_cant__stop__pb2
 from rollbook.v1 import events_pb2 as rollbook_dot_v1_dot_events__pb2
-from rollbook.v1 import raffzahn_pb2 as rollbook_dot_v1_dot_raffzahn__pb2
+from rollbook.v1 import games_pb2 as rollbook_dot_v1_dot_games__pb2
 from rollbook.v1 import refusals_pb2 as rollbook_dot_v1_dot_refusals__pb2
 from rollbook.v1 import table_pb2 as rollbook_dot_v1_dot_table__pb2
-from rollbook.v1 import wuerfelzoo_pb2 as rollbook_dot_v1_dot_wuerfelzoo__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17rollbook/v1/match.proto\x12\x0brollbook.v1\x1a\x1drollbook/v1/allie_gator.proto\x1a\x1brollbook/v1/cant_stop.proto\x1a\x18rollbook/v1/events.proto\x1a\x1arollbook/v1/raffzahn.proto\x1a\x1arollbook/v1/refusals.proto\x1a\x17rollbook/v1/table.proto\x1a\x1crollbook/v1/wuerfelzoo.proto\"\xd6\x06\n\x0cMatchSummary\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.rollbook.v1.MatchState\x12\x0c\n\x04game\x18\x03 \x01(\t\x12\x0f\n\x07ruleset\x18\x04 \x01(\x05\x12-\n\x05seats\x18\x05 \x03(\x0b\x32\x1e.rollbook.v1.MatchSummary.Seat\x12\x14\n\x0cturn_seconds\x18\x06 \x01(\x05\x12\x17\n\x0freserve_seconds\x18\x07 \x01(\x05\x12\x15\n\rready_seconds\x18\x08 \x01(\x05\x12\x1f\n\x17spectator_delay_seconds\x18\t \x01(\x05\x12\x12\n\nis_private\x18\n \x01(\x08\x12\x12\n\ndice_fixed\x18\x0b \x01(\x08\x12\x31\n\tcant_stop\x18\x0c \x01(\x0b\x32\x1c.rollbook.v1.CantStopOptionsH\x00\x12\x30\n\x08raffzahn\x18\r \x01(\x0b\x32\x1c.rollbook.v1.RaffzahnOptionsH\x00\x12\x34\n\nwuerfelzoo\x18\x0e \x01(\x0b\x32\x1e.rollbook.v1.WuerfelzooOptionsH\x00\x12\x35\n\x0b\x61llie_gator\x18\x0f \x01(\x0b\x32\x1e.rollbook.v1.AllieGatorOptionsH\x00\x12\'\n\x08position\x18\x10 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\topened_ms\x18\x11 \x01(\x04\x12\x12\n\nchanged_ms\x18\x12 \x01(\x04\x12\x19\n\x0c\x61waited_seat\x18\x13 \x01(\x05H\x02\x88\x01\x01\x12,\n\x06places\x18\x14 \x01(\x0b\x32\x1a.rollbook.v1.Sealed.PlacesH\x01\x12.\n\x07\x61\x62orted\x18\x15 \x01(\x0b\x32\x1b.rollbook.v1.Sealed.AbortedH\x01\x12\x0f\n\x07is_lost\x18\x19 \x01(\x08\x1a]\n\x04Seat\x12\r\n\x05taken\x18\x01 \x01(\x08\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x16\n\x0e\x62rings_entropy\x18\x03 \x01(\x08\x12\r\n\x05ready\x18\x04 \x01(\x08\x12\x11\n\tforfeited\x18\x05 \x01(\x08\x42\t\n\x07optionsB\x08\n\x06resultB\x0f\n\r_awaited_seat\"}\n\nEventsMade\x12\r\n\x05\x66irst\x18\x01 \x01(\x04\x12\x0c\n\x04last\x18\x02 \x01(\x04\x12+\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x1b.rollbook.v1.ProjectedEvent\x12%\n\x04head\x18\x04 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\"\x12\n\x10ListGamesRequest\"\xcb\x02\n\x11ListGamesResponse\x12\x38\n\x08rulesets\x18\x01 \x03(\x0b\x32&.rollbook.v1.ListGamesResponse.Ruleset\x1aL\n\x06Option\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04rule\x18\x02 \x01(\t\x12\x15\n\rdefault_value\x18\x03 \x01(\t\x12\x0f\n\x07\x61llowed\x18\x04 \x01(\t\x1a\xad\x01\n\x07Ruleset\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\x05\x12\r\n\x05title\x18\x03 \x01(\t\x12\x14\n\x0c\x66\x65west_seats\x18\x04 \x01(\x05\x12\x12\n\nmost_seats\x18\x05 \x01(\x05\x12\x36\n\x07options\x18\x06 \x03(\x0b\x32%.rollbook.v1.ListGamesResponse.Option\x12\x12\n\ncomponents\x18\x07 \x01(\t\"\xc6\x03\n\x10OpenMatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x14\n\x07ruleset\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\r\n\x05seats\x18\x03 \x01(\x05\x12\x14\n\x0cturn_seconds\x18\x04 \x01(\x05\x12\x17\n\x0freserve_seconds\x18\x05 \x01(\x05\x12\x1a\n\rready_seconds\x18\x06 \x01(\x05H\x02\x88\x01\x01\x12\x1f\n\x17spectator_delay_seconds\x18\x07 \x01(\x05\x12\x12\n\nis_private\x18\x08 \x01(\x08\x12\x31\n\tcant_stop\x18\x0c \x01(\x0b\x32\x1c.rollbook.v1.CantStopOptionsH\x00\x12\x30\n\x08raffzahn\x18\r \x01(\x0b\x32\x1c.rollbook.v1.RaffzahnOptionsH\x00\x12\x34\n\nwuerfelzoo\x18\x0e \x01(\x0b\x32\x1e.rollbook.v1.WuerfelzooOptionsH\x00\x12\x35\n\x0b\x61llie_gator\x18\x0f \x01(\x0b\x32\x1e.rollbook.v1.AllieGatorOptionsH\x00\x42\t\n\x07optionsB\n\n\x08_rulesetB\x10\n\x0e_ready_seconds\"e\n\x11OpenMatchResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\x17\n\x0finvitation_code\x18\x03 \x01(\t\"\xbf\x01\n\x0fTakeSeatRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x17\n\x0finvitation_code\x18\x05 \x01(\t\x12\x1a\n\x12\x65ntropy_commitment\x18\x06 \x01(\x0c\x12\x0c\n\x04name\x18\x07 \x01(\tB\x07\n\x05_seat\"]\n\x10TakeSeatResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\x12\x0c\n\x04seat\x18\x02 \x01(\x05\x12\x14\n\x0c\x63losed_seats\x18\x03 \x01(\x08\"\xa0\x01\n\x0cReadyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x14\n\x0c\x63losing_link\x18\x05 \x01(\x0c\x12\x0f\n\x07\x65ntropy\x18\x06 \x01(\x0c\x42\x07\n\x05_seat\"6\n\rReadyResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\"}\n\x10LeaveSeatRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\":\n\x11LeaveSeatResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\"<\n\x0fGetMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x17\n\x0finvitation_code\x18\x02 \x01(\t\"\x84\x02\n\x10GetMatchResponse\x12*\n\x07summary\x18\x01 \x01(\x0b\x32\x19.rollbook.v1.MatchSummary\x12-\n\x0bperspective\x18\x02 \x01(\x0b\x32\x18.rollbook.v1.Perspective\x12\x1f\n\x04view\x18\x03 \x01(\x0b\x32\x11.rollbook.v1.View\x12(\n\x05legal\x18\x04 \x01(\x0b\x32\x19.rollbook.v1.LegalChoices\x12#\n\x06\x63locks\x18\x05 \x01(\x0b\x32\x13.rollbook.v1.Clocks\x12%\n\x04head\x18\x06 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\"\x8f\x01\n\x12ListMatchesRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.rollbook.v1.MatchState\x12\x0c\n\x04mine\x18\x03 \x01(\x08\x12\x0e\n\x06player\x18\x04 \x01(\t\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\t\"Z\n\x13ListMatchesResponse\x12*\n\x07matches\x18\x01 \x03(\x0b\x32\x19.rollbook.v1.MatchSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x9f\x01\n\rChooseRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12#\n\x06\x63hoice\x18\x05 \x01(\x0b\x32\x13.rollbook.v1.ChoiceB\x07\n\x05_seat\"7\n\x0e\x43hooseResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\"z\n\rResignRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\"7\n\x0eResignResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\"b\n\x11\x41\x62ortMatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\"L\n\x12\x41\x62ortMatchResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\x12\x0f\n\x07is_gone\x18\x02 \x01(\x08\"\xcb\x01\n\x0bPlayRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12#\n\x06\x63hoice\x18\x05 \x01(\x0b\x32\x13.rollbook.v1.Choice\x12\x15\n\rrefusals_seen\x18\x06 \x01(\r\x12\x15\n\routcomes_only\x18\x07 \x01(\x08\x42\x07\n\x05_seat\"\xe8\x01\n\x0cPlayResponse\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\'\n\x04made\x18\x02 \x01(\x0b\x32\x17.rollbook.v1.EventsMadeH\x00\x12\x34\n\x07refused\x18\x03 \x01(\x0b\x32!.rollbook.v1.PlayResponse.RefusedH\x00\x1a[\n\x07Refused\x12\x13\n\x0bstatus_code\x18\x01 \x01(\x05\x12\x0f\n\x07message\x18\x02 \x01(\t\x12*\n\x06\x64\x65tail\x18\x03 \x01(\x0b\x32\x1a.rollbook.v1.RefusalDetailB\x08\n\x06\x61nswer*\xaa\x01\n\nMatchState\x12\x1b\n\x17MATCH_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10MATCH_STATE_OPEN\x10\x01\x12\x1d\n\x19MATCH_STATE_GETTING_READY\x10\x02\x12\x17\n\x13MATCH_STATE_RUNNING\x10\x03\x12\x18\n\x14MATCH_STATE_FINISHED\x10\x04\x12\x17\n\x13MATCH_STATE_ABORTED\x10\x05\x32\xac\x06\n\x0cMatchService\x12J\n\tListGames\x12\x1d.rollbook.v1.ListGamesRequest\x1a\x1e.rollbook.v1.ListGamesResponse\x12J\n\tOpenMatch\x12\x1d.rollbook.v1.OpenMatchRequest\x1a\x1e.rollbook.v1.OpenMatchResponse\x12G\n\x08TakeSeat\x12\x1c.rollbook.v1.TakeSeatRequest\x1a\x1d.rollbook.v1.TakeSeatResponse\x12>\n\x05Ready\x12\x19.rollbook.v1.ReadyRequest\x1a\x1a.rollbook.v1.ReadyResponse\x12J\n\tLeaveSeat\x12\x1d.rollbook.v1.LeaveSeatRequest\x1a\x1e.rollbook.v1.LeaveSeatResponse\x12G\n\x08GetMatch\x12\x1c.rollbook.v1.GetMatchRequest\x1a\x1d.rollbook.v1.GetMatchResponse\x12P\n\x0bListMatches\x12\x1f.rollbook.v1.ListMatchesRequest\x1a .rollbook.v1.ListMatchesResponse\x12\x41\n\x06\x43hoose\x12\x1a.rollbook.v1.ChooseRequest\x1a\x1b.rollbook.v1.ChooseResponse\x12\x41\n\x06Resign\x12\x1a.rollbook.v1.ResignRequest\x1a\x1b.rollbook.v1.ResignResponse\x12M\n\nAbortMatch\x12\x1e.rollbook.v1.AbortMatchRequest\x1a\x1f.rollbook.v1.AbortMatchResponse\x12?\n\x04Play\x12\x18.rollbook.v1.PlayRequest\x1a\x19.rollbook.v1.PlayResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17rollbook/v1/match.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/events.proto\x1a\x17rollbook/v1/games.proto\x1a\x1arollbook/v1/refusals.proto\x1a\x17rollbook/v1/table.proto\"\x80\x06\n\x0cMatchSummary\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.rollbook.v1.MatchState\x12\x0c\n\x04game\x18\x03 \x01(\t\x12\x0f\n\x07ruleset\x18\x04 \x01(\x05\x12-\n\x05seats\x18\x05 \x03(\x0b\x32\x1e.rollbook.v1.MatchSummary.Seat\x12\x14\n\x0cturn_seconds\x18\x06 \x01(\x05\x12\x17\n\x0freserve_seconds\x18\x07 \x01(\x05\x12\x15\n\rready_seconds\x18\x08 \x01(\x05\x12\x1f\n\x17spectator_delay_seconds\x18\t \x01(\x05\x12\x12\n\nis_private\x18\n \x01(\x08\x12\x12\n\ndice_fixed\x18\x0b \x01(\x08\x12\'\n\x08position\x18\x10 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\topened_ms\x18\x11 \x01(\x04\x12\x12\n\nchanged_ms\x18\x12 \x01(\x04\x12\x19\n\x0c\x61waited_seat\x18\x13 \x01(\x05H\x01\x88\x01\x01\x12,\n\x06places\x18\x14 \x01(\x0b\x32\x1a.rollbook.v1.Sealed.PlacesH\x00\x12.\n\x07\x61\x62orted\x18\x15 \x01(\x0b\x32\x1b.rollbook.v1.Sealed.AbortedH\x00\x12\x0f\n\x07is_lost\x18\x19 \x01(\x08\x12%\n\x07options\x18\x16 \x01(\x0b\x32\x14.rollbook.v1.Options\x12\x14\n\x0copen_seconds\x18\x17 \x01(\x05\x12\x14\n\x0cidle_seconds\x18\x18 \x01(\x05\x1a]\n\x04Seat\x12\r\n\x05taken\x18\x01 \x01(\x08\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x16\n\x0e\x62rings_entropy\x18\x03 \x01(\x08\x12\r\n\x05ready\x18\x04 \x01(\x08\x12\x11\n\tforfeited\x18\x05 \x01(\x08\x42\x08\n\x06resultB\x0f\n\r_awaited_seatJ\x04\x08\x0c\x10\x10R\tcant_stopR\x08raffzahnR\nwuerfelzooR\x0b\x61llie_gator\"}\n\nEventsMade\x12\r\n\x05\x66irst\x18\x01 \x01(\x04\x12\x0c\n\x04last\x18\x02 \x01(\x04\x12+\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x1b.rollbook.v1.ProjectedEvent\x12%\n\x04head\x18\x04 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\"\x12\n\x10ListGamesRequest\"\xcb\x02\n\x11ListGamesResponse\x12\x38\n\x08rulesets\x18\x01 \x03(\x0b\x32&.rollbook.v1.ListGamesResponse.Ruleset\x1aL\n\x06Option\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04rule\x18\x02 \x01(\t\x12\x15\n\rdefault_value\x18\x03 \x01(\t\x12\x0f\n\x07\x61llowed\x18\x04 \x01(\t\x1a\xad\x01\n\x07Ruleset\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\x05\x12\r\n\x05title\x18\x03 \x01(\t\x12\x14\n\x0c\x66\x65west_seats\x18\x04 \x01(\x05\x12\x12\n\nmost_seats\x18\x05 \x01(\x05\x12\x36\n\x07options\x18\x06 \x03(\x0b\x32%.rollbook.v1.ListGamesResponse.Option\x12\x12\n\ncomponents\x18\x07 \x01(\t\"\x9c\x03\n\x10OpenMatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x14\n\x07ruleset\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\r\n\x05seats\x18\x03 \x01(\x05\x12\x14\n\x0cturn_seconds\x18\x04 \x01(\x05\x12\x17\n\x0freserve_seconds\x18\x05 \x01(\x05\x12\x1a\n\rready_seconds\x18\x06 \x01(\x05H\x01\x88\x01\x01\x12\x1f\n\x17spectator_delay_seconds\x18\x07 \x01(\x05\x12\x12\n\nis_private\x18\x08 \x01(\x08\x12%\n\x07options\x18\t \x01(\x0b\x32\x14.rollbook.v1.Options\x12\x19\n\x0copen_seconds\x18\n \x01(\x05H\x02\x88\x01\x01\x12\x19\n\x0cidle_seconds\x18\x0b \x01(\x05H\x03\x88\x01\x01\x42\n\n\x08_rulesetB\x10\n\x0e_ready_secondsB\x0f\n\r_open_secondsB\x0f\n\r_idle_secondsJ\x04\x08\x0c\x10\x10R\tcant_stopR\x08raffzahnR\nwuerfelzooR\x0b\x61llie_gator\"e\n\x11OpenMatchResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\x17\n\x0finvitation_code\x18\x03 \x01(\t\"\xbf\x01\n\x0fTakeSeatRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x17\n\x0finvitation_code\x18\x05 \x01(\t\x12\x1a\n\x12\x65ntropy_commitment\x18\x06 \x01(\x0c\x12\x0c\n\x04name\x18\x07 \x01(\tB\x07\n\x05_seat\"]\n\x10TakeSeatResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\x12\x0c\n\x04seat\x18\x02 \x01(\x05\x12\x14\n\x0c\x63losed_seats\x18\x03 \x01(\x08\"\xa0\x01\n\x0cReadyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x14\n\x0c\x63losing_link\x18\x05 \x01(\x0c\x12\x0f\n\x07\x65ntropy\x18\x06 \x01(\x0c\x42\x07\n\x05_seat\"6\n\rReadyResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\"}\n\x10LeaveSeatRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\":\n\x11LeaveSeatResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\"<\n\x0fGetMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x17\n\x0finvitation_code\x18\x02 \x01(\t\"\x84\x02\n\x10GetMatchResponse\x12*\n\x07summary\x18\x01 \x01(\x0b\x32\x19.rollbook.v1.MatchSummary\x12-\n\x0bperspective\x18\x02 \x01(\x0b\x32\x18.rollbook.v1.Perspective\x12\x1f\n\x04view\x18\x03 \x01(\x0b\x32\x11.rollbook.v1.View\x12(\n\x05legal\x18\x04 \x01(\x0b\x32\x19.rollbook.v1.LegalChoices\x12#\n\x06\x63locks\x18\x05 \x01(\x0b\x32\x13.rollbook.v1.Clocks\x12%\n\x04head\x18\x06 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\"\x8f\x01\n\x12ListMatchesRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.rollbook.v1.MatchState\x12\x0c\n\x04mine\x18\x03 \x01(\x08\x12\x0e\n\x06player\x18\x04 \x01(\t\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\t\"Z\n\x13ListMatchesResponse\x12*\n\x07matches\x18\x01 \x03(\x0b\x32\x19.rollbook.v1.MatchSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x9f\x01\n\rChooseRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12#\n\x06\x63hoice\x18\x05 \x01(\x0b\x32\x13.rollbook.v1.ChoiceB\x07\n\x05_seat\"7\n\x0e\x43hooseResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\"z\n\rResignRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\"7\n\x0eResignResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\"b\n\x11\x41\x62ortMatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\"L\n\x12\x41\x62ortMatchResponse\x12%\n\x04made\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.EventsMade\x12\x0f\n\x07is_gone\x18\x02 \x01(\x08\"\xcb\x01\n\x0bPlayRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\'\n\x08position\x18\x03 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x11\n\x04seat\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12#\n\x06\x63hoice\x18\x05 \x01(\x0b\x32\x13.rollbook.v1.Choice\x12\x15\n\rrefusals_seen\x18\x06 \x01(\r\x12\x15\n\routcomes_only\x18\x07 \x01(\x08\x42\x07\n\x05_seat\"\xe8\x01\n\x0cPlayResponse\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\'\n\x04made\x18\x02 \x01(\x0b\x32\x17.rollbook.v1.EventsMadeH\x00\x12\x34\n\x07refused\x18\x03 \x01(\x0b\x32!.rollbook.v1.PlayResponse.RefusedH\x00\x1a[\n\x07Refused\x12\x13\n\x0bstatus_code\x18\x01 \x01(\x05\x12\x0f\n\x07message\x18\x02 \x01(\t\x12*\n\x06\x64\x65tail\x18\x03 \x01(\x0b\x32\x1a.rollbook.v1.RefusalDetailB\x08\n\x06\x61nswer*\xaa\x01\n\nMatchState\x12\x1b\n\x17MATCH_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10MATCH_STATE_OPEN\x10\x01\x12\x1d\n\x19MATCH_STATE_GETTING_READY\x10\x02\x12\x17\n\x13MATCH_STATE_RUNNING\x10\x03\x12\x18\n\x14MATCH_STATE_FINISHED\x10\x04\x12\x17\n\x13MATCH_STATE_ABORTED\x10\x05\x32\xac\x06\n\x0cMatchService\x12J\n\tListGames\x12\x1d.rollbook.v1.ListGamesRequest\x1a\x1e.rollbook.v1.ListGamesResponse\x12J\n\tOpenMatch\x12\x1d.rollbook.v1.OpenMatchRequest\x1a\x1e.rollbook.v1.OpenMatchResponse\x12G\n\x08TakeSeat\x12\x1c.rollbook.v1.TakeSeatRequest\x1a\x1d.rollbook.v1.TakeSeatResponse\x12>\n\x05Ready\x12\x19.rollbook.v1.ReadyRequest\x1a\x1a.rollbook.v1.ReadyResponse\x12J\n\tLeaveSeat\x12\x1d.rollbook.v1.LeaveSeatRequest\x1a\x1e.rollbook.v1.LeaveSeatResponse\x12G\n\x08GetMatch\x12\x1c.rollbook.v1.GetMatchRequest\x1a\x1d.rollbook.v1.GetMatchResponse\x12P\n\x0bListMatches\x12\x1f.rollbook.v1.ListMatchesRequest\x1a .rollbook.v1.ListMatchesResponse\x12\x41\n\x06\x43hoose\x12\x1a.rollbook.v1.ChooseRequest\x1a\x1b.rollbook.v1.ChooseResponse\x12\x41\n\x06Resign\x12\x1a.rollbook.v1.ResignRequest\x1a\x1b.rollbook.v1.ResignResponse\x12M\n\nAbortMatch\x12\x1e.rollbook.v1.AbortMatchRequest\x1a\x1f.rollbook.v1.AbortMatchResponse\x12?\n\x04Play\x12\x18.rollbook.v1.PlayRequest\x1a\x19.rollbook.v1.PlayResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rollbook.v1.match_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_MATCHSTATE']._serialized_start=4413
-  _globals['_MATCHSTATE']._serialized_end=4583
-  _globals['_MATCHSUMMARY']._serialized_start=238
-  _globals['_MATCHSUMMARY']._serialized_end=1092
-  _globals['_MATCHSUMMARY_SEAT']._serialized_start=961
-  _globals['_MATCHSUMMARY_SEAT']._serialized_end=1054
-  _globals['_EVENTSMADE']._serialized_start=1094
-  _globals['_EVENTSMADE']._serialized_end=1219
-  _globals['_LISTGAMESREQUEST']._serialized_start=1221
-  _globals['_LISTGAMESREQUEST']._serialized_end=1239
-  _globals['_LISTGAMESRESPONSE']._serialized_start=1242
-  _globals['_LISTGAMESRESPONSE']._serialized_end=1573
-  _globals['_LISTGAMESRESPONSE_OPTION']._serialized_start=1321
-  _globals['_LISTGAMESRESPONSE_OPTION']._serialized_end=1397
-  _globals['_LISTGAMESRESPONSE_RULESET']._serialized_start=1400
-  _globals['_LISTGAMESRESPONSE_RULESET']._serialized_end=1573
-  _globals['_OPENMATCHREQUEST']._serialized_start=1576
-  _globals['_OPENMATCHREQUEST']._serialized_end=2030
-  _globals['_OPENMATCHRESPONSE']._serialized_start=2032
-  _globals['_OPENMATCHRESPONSE']._serialized_end=2133
-  _globals['_TAKESEATREQUEST']._serialized_start=2136
-  _globals['_TAKESEATREQUEST']._serialized_end=2327
-  _globals['_TAKESEATRESPONSE']._serialized_start=2329
-  _globals['_TAKESEATRESPONSE']._serialized_end=2422
-  _globals['_READYREQUEST']._serialized_start=2425
-  _globals['_READYREQUEST']._serialized_end=2585
-  _globals['_READYRESPONSE']._serialized_start=2587
-  _globals['_READYRESPONSE']._serialized_end=2641
-  _globals['_LEAVESEATREQUEST']._serialized_start=2643
-  _globals['_LEAVESEATREQUEST']._serialized_end=2768
-  _globals['_LEAVESEATRESPONSE']._serialized_start=2770
-  _globals['_LEAVESEATRESPONSE']._serialized_end=2828
-  _globals['_GETMATCHREQUEST']._serialized_start=2830
-  _globals['_GETMATCHREQUEST']._serialized_end=2890
-  _globals['_GETMATCHRESPONSE']._serialized_start=2893
-  _globals['_GETMATCHRESPONSE']._serialized_end=3153
-  _globals['_LISTMATCHESREQUEST']._serialized_start=3156
-  _globals['_LISTMATCHESREQUEST']._serialized_end=3299
-  _globals['_LISTMATCHESRESPONSE']._serialized_start=3301
-  _globals['_LISTMATCHESRESPONSE']._serialized_end=3391
-  _globals['_CHOOSEREQUEST']._serialized_start=3394
-  _globals['_CHOOSEREQUEST']._serialized_end=3553
-  _globals['_CHOOSERESPONSE']._serialized_start=3555
-  _globals['_CHOOSERESPONSE']._serialized_end=3610
-  _globals['_RESIGNREQUEST']._serialized_start=3612
-  _globals['_RESIGNREQUEST']._serialized_end=3734
-  _globals['_RESIGNRESPONSE']._serialized_start=3736
-  _globals['_RESIGNRESPONSE']._serialized_end=3791
-  _globals['_ABORTMATCHREQUEST']._serialized_start=3793
-  _globals['_ABORTMATCHREQUEST']._serialized_end=3891
-  _globals['_ABORTMATCHRESPONSE']._serialized_start=3893
-  _globals['_ABORTMATCHRESPONSE']._serialized_end=3969
-  _globals['_PLAYREQUEST']._serialized_start=3972
-  _globals['_PLAYREQUEST']._serialized_end=4175
-  _globals['_PLAYRESPONSE']._serialized_start=4178
-  _globals['_PLAYRESPONSE']._serialized_end=4410
-  _globals['_PLAYRESPONSE_REFUSED']._serialized_start=4309
-  _globals['_PLAYRESPONSE_REFUSED']._serialized_end=4400
-  _globals['_MATCHSERVICE']._serialized_start=4586
-  _globals['_MATCHSERVICE']._serialized_end=5398
+  _globals['_MATCHSTATE']._serialized_start=4192
+  _globals['_MATCHSTATE']._serialized_end=4362
+  _globals['_MATCHSUMMARY']._serialized_start=145
+  _globals['_MATCHSUMMARY']._serialized_end=913
+  _globals['_MATCHSUMMARY_SEAT']._serialized_start=741
+  _globals['_MATCHSUMMARY_SEAT']._serialized_end=834
+  _globals['_EVENTSMADE']._serialized_start=915
+  _globals['_EVENTSMADE']._serialized_end=1040
+  _globals['_LISTGAMESREQUEST']._serialized_start=1042
+  _globals['_LISTGAMESREQUEST']._serialized_end=1060
+  _globals['_LISTGAMESRESPONSE']._serialized_start=1063
+  _globals['_LISTGAMESRESPONSE']._serialized_end=1394
+  _globals['_LISTGAMESRESPONSE_OPTION']._serialized_start=1142
+  _globals['_LISTGAMESRESPONSE_OPTION']._serialized_end=1218
+  _globals['_LISTGAMESRESPONSE_RULESET']._serialized_start=1221
+  _globals['_LISTGAMESRESPONSE_RULESET']._serialized_end=1394
+  _globals['_OPENMATCHREQUEST']._serialized_start=1397
+  _globals['_OPENMATCHREQUEST']._serialized_end=1809
+  _globals['_OPENMATCHRESPONSE']._serialized_start=1811
+  _globals['_OPENMATCHRESPONSE']._serialized_end=1912
+  _globals['_TAKESEATREQUEST']._serialized_start=1915
+  _globals['_TAKESEATREQUEST']._serialized_end=2106
+  _globals['_TAKESEATRESPONSE']._serialized_start=2108
+  _globals['_TAKESEATRESPONSE']._serialized_end=2201
+  _globals['_READYREQUEST']._serialized_start=2204
+  _globals['_READYREQUEST']._serialized_end=2364
+  _globals['_READYRESPONSE']._serialized_start=2366
+  _globals['_READYRESPONSE']._serialized_end=2420
+  _globals['_LEAVESEATREQUEST']._serialized_start=2422
+  _globals['_LEAVESEATREQUEST']._serialized_end=2547
+  _globals['_LEAVESEATRESPONSE']._serialized_start=2549
+  _globals['_LEAVESEATRESPONSE']._serialized_end=2607
+  _globals['_GETMATCHREQUEST']._serialized_start=2609
+  _globals['_GETMATCHREQUEST']._serialized_end=2669
+  _globals['_GETMATCHRESPONSE']._serialized_start=2672
+  _globals['_GETMATCHRESPONSE']._serialized_end=2932
+  _globals['_LISTMATCHESREQUEST']._serialized_start=2935
+  _globals['_LISTMATCHESREQUEST']._serialized_end=3078
+  _globals['_LISTMATCHESRESPONSE']._serialized_start=3080
+  _globals['_LISTMATCHESRESPONSE']._serialized_end=3170
+  _globals['_CHOOSEREQUEST']._serialized_start=3173
+  _globals['_CHOOSEREQUEST']._serialized_end=3332
+  _globals['_CHOOSERESPONSE']._serialized_start=3334
+  _globals['_CHOOSERESPONSE']._serialized_end=3389
+  _globals['_RESIGNREQUEST']._serialized_start=3391
+  _globals['_RESIGNREQUEST']._serialized_end=3513
+  _globals['_RESIGNRESPONSE']._serialized_start=3515
+  _globals['_RESIGNRESPONSE']._serialized_end=3570
+  _globals['_ABORTMATCHREQUEST']._serialized_start=3572
+  _globals['_ABORTMATCHREQUEST']._serialized_end=3670
+  _globals['_ABORTMATCHRESPONSE']._serialized_start=3672
+  _globals['_ABORTMATCHRESPONSE']._serialized_end=3748
+  _globals['_PLAYREQUEST']._serialized_start=3751
+  _globals['_PLAYREQUEST']._serialized_end=3954
+  _globals['_PLAYRESPONSE']._serialized_start=3957
+  _globals['_PLAYRESPONSE']._serialized_end=4189
+  _globals['_PLAYRESPONSE_REFUSED']._serialized_start=4088
+  _globals['_PLAYRESPONSE_REFUSED']._serialized_end=4179
+  _globals['_MATCHSERVICE']._serialized_start=4365
+  _globals['_MATCHSERVICE']._serialized_end=5177
 # @@protoc_insertion_point(module_scope)

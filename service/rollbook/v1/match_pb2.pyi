@@ -8,8 +8,6 @@ google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and
 
 What is checked comes in this order: token, match, request id, seat, turn, position, legality; so no refusal tells a
 stranger about a hand. A match that the caller may not see does not exist for it. Requests are at most 64 KiB.
-
-In a oneof of games each game has the same field number everywhere.
 """
 
 from collections import abc as _abc
@@ -17,13 +15,10 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
-from rollbook.v1 import allie_gator_pb2 as _allie_gator_pb2
-from rollbook.v1 import cant_stop_pb2 as _cant_stop_pb2
 from rollbook.v1 import events_pb2 as _events_pb2
-from rollbook.v1 import raffzahn_pb2 as _raffzahn_pb2
+from rollbook.v1 import games_pb2 as _games_pb2
 from rollbook.v1 import refusals_pb2 as _refusals_pb2
 from rollbook.v1 import table_pb2 as _table_pb2
-from rollbook.v1 import wuerfelzoo_pb2 as _wuerfelzoo_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -126,10 +121,6 @@ class MatchSummary(_message.Message):
     SPECTATOR_DELAY_SECONDS_FIELD_NUMBER: _builtins.int
     IS_PRIVATE_FIELD_NUMBER: _builtins.int
     DICE_FIXED_FIELD_NUMBER: _builtins.int
-    CANT_STOP_FIELD_NUMBER: _builtins.int
-    RAFFZAHN_FIELD_NUMBER: _builtins.int
-    WUERFELZOO_FIELD_NUMBER: _builtins.int
-    ALLIE_GATOR_FIELD_NUMBER: _builtins.int
     POSITION_FIELD_NUMBER: _builtins.int
     OPENED_MS_FIELD_NUMBER: _builtins.int
     CHANGED_MS_FIELD_NUMBER: _builtins.int
@@ -137,6 +128,9 @@ class MatchSummary(_message.Message):
     PLACES_FIELD_NUMBER: _builtins.int
     ABORTED_FIELD_NUMBER: _builtins.int
     IS_LOST_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    OPEN_SECONDS_FIELD_NUMBER: _builtins.int
+    IDLE_SECONDS_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """24 characters of base32 in lower case."""
     state: Global___MatchState.ValueType
@@ -170,25 +164,13 @@ class MatchSummary(_message.Message):
     the match are refused as LOG_LOST until an operator ends it by AbortMatch. If nothing else of it is known, nothing
     but match_id and is_private is set, and only operators see it.
     """
+    open_seconds: _builtins.int
+    """Seconds without an event after which the match expires while seats are free; 0 = never."""
+    idle_seconds: _builtins.int
+    """Seconds without an event after which a started match without a turn clock expires; 0 = never."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchSummary.Seat]:
         """Every seat, in seat order."""
-
-    @_builtins.property
-    def cant_stop(self) -> _cant_stop_pb2.CantStopOptions:
-        """Can't Stop."""
-
-    @_builtins.property
-    def raffzahn(self) -> _raffzahn_pb2.RaffzahnOptions:
-        """Raffzahn."""
-
-    @_builtins.property
-    def wuerfelzoo(self) -> _wuerfelzoo_pb2.WuerfelzooOptions:
-        """Würfelzoo."""
-
-    @_builtins.property
-    def allie_gator(self) -> _allie_gator_pb2.AllieGatorOptions:
-        """Allie Gator."""
 
     @_builtins.property
     def position(self) -> _table_pb2.Position:
@@ -201,6 +183,10 @@ class MatchSummary(_message.Message):
     @_builtins.property
     def aborted(self) -> _events_pb2.Sealed.Aborted:
         """Aborted."""
+
+    @_builtins.property
+    def options(self) -> _games_pb2.Options:
+        """The options, all of them written."""
 
     def __init__(
         self,
@@ -216,10 +202,6 @@ class MatchSummary(_message.Message):
         spectator_delay_seconds: _builtins.int = ...,
         is_private: _builtins.bool = ...,
         dice_fixed: _builtins.bool = ...,
-        cant_stop: _cant_stop_pb2.CantStopOptions | None = ...,
-        raffzahn: _raffzahn_pb2.RaffzahnOptions | None = ...,
-        wuerfelzoo: _wuerfelzoo_pb2.WuerfelzooOptions | None = ...,
-        allie_gator: _allie_gator_pb2.AllieGatorOptions | None = ...,
         position: _table_pb2.Position | None = ...,
         opened_ms: _builtins.int = ...,
         changed_ms: _builtins.int = ...,
@@ -227,21 +209,20 @@ class MatchSummary(_message.Message):
         places: _events_pb2.Sealed.Places | None = ...,
         aborted: _events_pb2.Sealed.Aborted | None = ...,
         is_lost: _builtins.bool = ...,
+        options: _games_pb2.Options | None = ...,
+        open_seconds: _builtins.int = ...,
+        idle_seconds: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "allie_gator", b"allie_gator", "awaited_seat", b"awaited_seat", "cant_stop", b"cant_stop", "options", b"options", "places", b"places", "position", b"position", "raffzahn", b"raffzahn", "result", b"result", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "options", b"options", "places", b"places", "position", b"position", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "allie_gator", b"allie_gator", "awaited_seat", b"awaited_seat", "cant_stop", b"cant_stop", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "raffzahn", b"raffzahn", "ready_seconds", b"ready_seconds", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__awaited_seat: _TypeAlias = _typing.Literal["awaited_seat"]  # noqa: Y015
     _WhichOneofArgType__awaited_seat: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat"]  # noqa: Y015
-    _WhichOneofReturnType_options: _TypeAlias = _typing.Literal["cant_stop", "raffzahn", "wuerfelzoo", "allie_gator"]  # noqa: Y015
-    _WhichOneofArgType_options: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     _WhichOneofReturnType_result: _TypeAlias = _typing.Literal["places", "aborted"]  # noqa: Y015
     _WhichOneofArgType_result: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__awaited_seat) -> _WhichOneofReturnType__awaited_seat | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_options) -> _WhichOneofReturnType_options | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
 
@@ -358,7 +339,7 @@ class ListGamesResponse(_message.Message):
         OPTIONS_FIELD_NUMBER: _builtins.int
         COMPONENTS_FIELD_NUMBER: _builtins.int
         game: _builtins.str
-        """The game's name, such as "cant_stop": also that of its field wherever games have one each."""
+        """The game's name, such as "cant_stop": also that of its field in the messages of games.proto, if it is listed there."""
         ruleset: _builtins.int
         """The version of rules and material, from 1."""
         title: _builtins.str
@@ -422,10 +403,9 @@ class OpenMatchRequest(_message.Message):
     READY_SECONDS_FIELD_NUMBER: _builtins.int
     SPECTATOR_DELAY_SECONDS_FIELD_NUMBER: _builtins.int
     IS_PRIVATE_FIELD_NUMBER: _builtins.int
-    CANT_STOP_FIELD_NUMBER: _builtins.int
-    RAFFZAHN_FIELD_NUMBER: _builtins.int
-    WUERFELZOO_FIELD_NUMBER: _builtins.int
-    ALLIE_GATOR_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    OPEN_SECONDS_FIELD_NUMBER: _builtins.int
+    IDLE_SECONDS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """8 to 64 visible ASCII characters. The match id follows from it and the caller's subject."""
     ruleset: _builtins.int
@@ -444,21 +424,19 @@ class OpenMatchRequest(_message.Message):
     """Seconds by which spectators see everything later, until the match ends: 0 (no delay) to 3,600."""
     is_private: _builtins.bool
     """Seats are taken with the invitation code alone, and strangers do not find the match."""
+    open_seconds: _builtins.int
+    """Seconds without an event after which the match expires while seats are free: 60 to 1,209,600 (14 days); left out =
+    3,600. Nothing expires yet.
+    """
+    idle_seconds: _builtins.int
+    """Seconds without an event after which a started match without a turn clock expires: 3,600 to 31,536,000 (365 days);
+    left out = 1,209,600. Nothing expires yet.
+    """
     @_builtins.property
-    def cant_stop(self) -> _cant_stop_pb2.CantStopOptions:
-        """Can't Stop."""
-
-    @_builtins.property
-    def raffzahn(self) -> _raffzahn_pb2.RaffzahnOptions:
-        """Raffzahn."""
-
-    @_builtins.property
-    def wuerfelzoo(self) -> _wuerfelzoo_pb2.WuerfelzooOptions:
-        """Würfelzoo."""
-
-    @_builtins.property
-    def allie_gator(self) -> _allie_gator_pb2.AllieGatorOptions:
-        """Allie Gator."""
+    def options(self) -> _games_pb2.Options:
+        """Which game, and its options; what is left out of them has its default. Set the message of the game also where
+        nothing is said in it. None set is refused as GAME_UNKNOWN.
+        """
 
     def __init__(
         self,
@@ -471,27 +449,30 @@ class OpenMatchRequest(_message.Message):
         ready_seconds: _builtins.int | None = ...,
         spectator_delay_seconds: _builtins.int = ...,
         is_private: _builtins.bool = ...,
-        cant_stop: _cant_stop_pb2.CantStopOptions | None = ...,
-        raffzahn: _raffzahn_pb2.RaffzahnOptions | None = ...,
-        wuerfelzoo: _wuerfelzoo_pb2.WuerfelzooOptions | None = ...,
-        allie_gator: _allie_gator_pb2.AllieGatorOptions | None = ...,
+        options: _games_pb2.Options | None = ...,
+        open_seconds: _builtins.int | None = ...,
+        idle_seconds: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_ready_seconds", b"_ready_seconds", "_ruleset", b"_ruleset", "allie_gator", b"allie_gator", "cant_stop", b"cant_stop", "options", b"options", "raffzahn", b"raffzahn", "ready_seconds", b"ready_seconds", "ruleset", b"ruleset", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_idle_seconds", b"_idle_seconds", "_open_seconds", b"_open_seconds", "_ready_seconds", b"_ready_seconds", "_ruleset", b"_ruleset", "idle_seconds", b"idle_seconds", "open_seconds", b"open_seconds", "options", b"options", "ready_seconds", b"ready_seconds", "ruleset", b"ruleset"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ready_seconds", b"_ready_seconds", "_ruleset", b"_ruleset", "allie_gator", b"allie_gator", "cant_stop", b"cant_stop", "is_private", b"is_private", "options", b"options", "raffzahn", b"raffzahn", "ready_seconds", b"ready_seconds", "request_id", b"request_id", "reserve_seconds", b"reserve_seconds", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "turn_seconds", b"turn_seconds", "wuerfelzoo", b"wuerfelzoo"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_idle_seconds", b"_idle_seconds", "_open_seconds", b"_open_seconds", "_ready_seconds", b"_ready_seconds", "_ruleset", b"_ruleset", "idle_seconds", b"idle_seconds", "is_private", b"is_private", "open_seconds", b"open_seconds", "options", b"options", "ready_seconds", b"ready_seconds", "request_id", b"request_id", "reserve_seconds", b"reserve_seconds", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "turn_seconds", b"turn_seconds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__idle_seconds: _TypeAlias = _typing.Literal["idle_seconds"]  # noqa: Y015
+    _WhichOneofArgType__idle_seconds: _TypeAlias = _typing.Literal["_idle_seconds", b"_idle_seconds"]  # noqa: Y015
+    _WhichOneofReturnType__open_seconds: _TypeAlias = _typing.Literal["open_seconds"]  # noqa: Y015
+    _WhichOneofArgType__open_seconds: _TypeAlias = _typing.Literal["_open_seconds", b"_open_seconds"]  # noqa: Y015
     _WhichOneofReturnType__ready_seconds: _TypeAlias = _typing.Literal["ready_seconds"]  # noqa: Y015
     _WhichOneofArgType__ready_seconds: _TypeAlias = _typing.Literal["_ready_seconds", b"_ready_seconds"]  # noqa: Y015
     _WhichOneofReturnType__ruleset: _TypeAlias = _typing.Literal["ruleset"]  # noqa: Y015
     _WhichOneofArgType__ruleset: _TypeAlias = _typing.Literal["_ruleset", b"_ruleset"]  # noqa: Y015
-    _WhichOneofReturnType_options: _TypeAlias = _typing.Literal["cant_stop", "raffzahn", "wuerfelzoo", "allie_gator"]  # noqa: Y015
-    _WhichOneofArgType_options: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__idle_seconds) -> _WhichOneofReturnType__idle_seconds | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__open_seconds) -> _WhichOneofReturnType__open_seconds | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__ready_seconds) -> _WhichOneofReturnType__ready_seconds | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__ruleset) -> _WhichOneofReturnType__ruleset | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_options) -> _WhichOneofReturnType_options | None: ...
 
 Global___OpenMatchRequest: _TypeAlias = OpenMatchRequest  # noqa: Y015
 
@@ -796,11 +777,11 @@ class GetMatchResponse(_message.Message):
         """Whose eyes these are."""
 
     @_builtins.property
-    def view(self) -> _table_pb2.View:
+    def view(self) -> _games_pb2.View:
         """The table; before the start, as it will be set up."""
 
     @_builtins.property
-    def legal(self) -> _table_pb2.LegalChoices:
+    def legal(self) -> _games_pb2.LegalChoices:
         """What the caller may choose; left out unless its seat is to choose now."""
 
     @_builtins.property
@@ -816,8 +797,8 @@ class GetMatchResponse(_message.Message):
         *,
         summary: Global___MatchSummary | None = ...,
         perspective: _table_pb2.Perspective | None = ...,
-        view: _table_pb2.View | None = ...,
-        legal: _table_pb2.LegalChoices | None = ...,
+        view: _games_pb2.View | None = ...,
+        legal: _games_pb2.LegalChoices | None = ...,
         clocks: _table_pb2.Clocks | None = ...,
         head: _table_pb2.SignedHead | None = ...,
     ) -> None: ...
@@ -921,7 +902,7 @@ class ChooseRequest(_message.Message):
         """The position that the choice answers: the head of the log. Needed."""
 
     @_builtins.property
-    def choice(self) -> _table_pb2.Choice:
+    def choice(self) -> _games_pb2.Choice:
         """What is chosen. Needed."""
 
     def __init__(
@@ -931,7 +912,7 @@ class ChooseRequest(_message.Message):
         match_id: _builtins.str = ...,
         position: _table_pb2.Position | None = ...,
         seat: _builtins.int | None = ...,
-        choice: _table_pb2.Choice | None = ...,
+        choice: _games_pb2.Choice | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "choice", b"choice", "position", b"position", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -1129,7 +1110,7 @@ class PlayRequest(_message.Message):
         """
 
     @_builtins.property
-    def choice(self) -> _table_pb2.Choice:
+    def choice(self) -> _games_pb2.Choice:
         """What is chosen. Needed."""
 
     def __init__(
@@ -1139,7 +1120,7 @@ class PlayRequest(_message.Message):
         match_id: _builtins.str = ...,
         position: _table_pb2.Position | None = ...,
         seat: _builtins.int | None = ...,
-        choice: _table_pb2.Choice | None = ...,
+        choice: _games_pb2.Choice | None = ...,
         refusals_seen: _builtins.int = ...,
         outcomes_only: _builtins.bool = ...,
     ) -> None: ...

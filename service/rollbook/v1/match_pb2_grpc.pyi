@@ -8,8 +8,6 @@ google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and
 
 What is checked comes in this order: token, match, request id, seat, turn, position, legality; so no refusal tells a
 stranger about a hand. A match that the caller may not see does not exist for it. Requests are at most 64 KiB.
-
-In a oneof of games each game has the same field number everywhere.
 """
 
 from collections import abc as _abc

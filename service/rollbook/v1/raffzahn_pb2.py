@@ -25,17 +25,17 @@ _sym_db = _symbol_database.Default()
 from rollbook.v1 import chance_pb2 as rollbook_dot_v1_dot_chance__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1arollbook/v1/raffzahn.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/chance.proto\"d\n\x0fRaffzahnOptions\x12-\n\x07\x65\x64ition\x18\x01 \x01(\x0e\x32\x1c.rollbook.v1.RaffzahnEdition\x12\x15\n\x08\x61nnounce\x18\x02 \x01(\x08H\x00\x88\x01\x01\x42\x0b\n\t_announce\"\x88\x03\n\x0eRaffzahnChoice\x12\x30\n\x04roll\x18\x01 \x01(\x0b\x32 .rollbook.v1.RaffzahnChoice.RollH\x00\x12\x30\n\x04take\x18\x02 \x01(\x0b\x32 .rollbook.v1.RaffzahnChoice.TakeH\x00\x12\x30\n\x04pass\x18\x03 \x01(\x0b\x32 .rollbook.v1.RaffzahnChoice.PassH\x00\x12:\n\tsurrender\x18\x04 \x01(\x0b\x32%.rollbook.v1.RaffzahnChoice.SurrenderH\x00\x1a\x38\n\x04Roll\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x12\x15\n\x08\x61nnounce\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_announce\x1a>\n\x04Take\x12\x11\n\x04tile\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\x04safe\x18\x02 \x01(\x08H\x01\x88\x01\x01\x42\x07\n\x05_tileB\x07\n\x05_safe\x1a\x06\n\x04Pass\x1a\x1a\n\tSurrender\x12\r\n\x05tiles\x18\x01 \x03(\x05\x42\x06\n\x04kind\"\xab\x01\n\x0fRaffzahnOutcome\x12,\n\nfirst_seat\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.FirstSeatH\x00\x12\x31\n\x04roll\x18\x02 \x01(\x0b\x32!.rollbook.v1.RaffzahnOutcome.RollH\x00\x1a/\n\x04Roll\x12\'\n\x04\x64ice\x18\x01 \x03(\x0e\x32\x19.rollbook.v1.RaffzahnFaceB\x06\n\x04kind\"\xa1\x02\n\x0cRaffzahnView\x12\x11\n\x04seat\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\'\n\x04\x64ice\x18\x02 \x03(\x0e\x32\x19.rollbook.v1.RaffzahnFace\x12\x0e\n\x06throws\x18\x03 \x01(\x05\x12\x16\n\tannounced\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x0e\n\x06middle\x18\x05 \x03(\x05\x12+\n\x04rows\x18\x06 \x03(\x0b\x32\x1d.rollbook.v1.RaffzahnView.Row\x12\x0b\n\x03out\x18\x07 \x03(\x05\x12\x0e\n\x06places\x18\x08 \x03(\x05\x1a<\n\x03Row\x12\x12\n\nopen_tiles\x18\x01 \x03(\x05\x12\x12\n\nsafe_tiles\x18\x02 \x03(\x05\x12\r\n\x05teeth\x18\x03 \x01(\x05\x42\x07\n\x05_seatB\x0c\n\n_announced*p\n\x0fRaffzahnEdition\x12 \n\x1cRAFFZAHN_EDITION_UNSPECIFIED\x10\x00\x12\x1c\n\x18RAFFZAHN_EDITION_REVISED\x10\x01\x12\x1d\n\x19RAFFZAHN_EDITION_ORIGINAL\x10\x02*\x8a\x02\n\x0cRaffzahnFace\x12\x1d\n\x19RAFFZAHN_FACE_UNSPECIFIED\x10\x00\x12\x13\n\x0fRAFFZAHN_FACE_1\x10\x01\x12\x13\n\x0fRAFFZAHN_FACE_2\x10\x02\x12\x13\n\x0fRAFFZAHN_FACE_3\x10\x03\x12\x13\n\x0fRAFFZAHN_FACE_4\x10\x04\x12\x13\n\x0fRAFFZAHN_FACE_5\x10\x05\x12\x14\n\x10RAFFZAHN_FACE_10\x10\n\x12\x14\n\x10RAFFZAHN_FACE_20\x10\x14\x12\x14\n\x10RAFFZAHN_FACE_30\x10\x1e\x12\x16\n\x12RAFFZAHN_FACE_STAR\x10\x1f\x12\x18\n\x14RAFFZAHN_FACE_ROTTEN\x10 b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1arollbook/v1/raffzahn.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/chance.proto\"d\n\x0fRaffzahnOptions\x12-\n\x07\x65\x64ition\x18\x01 \x01(\x0e\x32\x1c.rollbook.v1.RaffzahnEdition\x12\x15\n\x08\x61nnounce\x18\x02 \x01(\x08H\x00\x88\x01\x01\x42\x0b\n\t_announce\"\x88\x03\n\x0eRaffzahnChoice\x12\x30\n\x04roll\x18\x01 \x01(\x0b\x32 .rollbook.v1.RaffzahnChoice.RollH\x00\x12\x30\n\x04take\x18\x02 \x01(\x0b\x32 .rollbook.v1.RaffzahnChoice.TakeH\x00\x12\x30\n\x04pass\x18\x03 \x01(\x0b\x32 .rollbook.v1.RaffzahnChoice.PassH\x00\x12:\n\tsurrender\x18\x04 \x01(\x0b\x32%.rollbook.v1.RaffzahnChoice.SurrenderH\x00\x1a\x38\n\x04Roll\x12\x0c\n\x04\x64ice\x18\x01 \x03(\x05\x12\x15\n\x08\x61nnounce\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_announce\x1a>\n\x04Take\x12\x11\n\x04tile\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\x04safe\x18\x02 \x01(\x08H\x01\x88\x01\x01\x42\x07\n\x05_tileB\x07\n\x05_safe\x1a\x06\n\x04Pass\x1a\x1a\n\tSurrender\x12\r\n\x05tiles\x18\x01 \x03(\x05\x42\x06\n\x04kind\"D\n\x14RaffzahnLegalChoices\x12,\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1b.rollbook.v1.RaffzahnChoice\"\xab\x01\n\x0fRaffzahnOutcome\x12,\n\nfirst_seat\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.FirstSeatH\x00\x12\x31\n\x04roll\x18\x02 \x01(\x0b\x32!.rollbook.v1.RaffzahnOutcome.RollH\x00\x1a/\n\x04Roll\x12\'\n\x04\x64ice\x18\x01 \x03(\x0e\x32\x19.rollbook.v1.RaffzahnFaceB\x06\n\x04kind\"\xa1\x02\n\x0cRaffzahnView\x12\x11\n\x04seat\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\'\n\x04\x64ice\x18\x02 \x03(\x0e\x32\x19.rollbook.v1.RaffzahnFace\x12\x0e\n\x06throws\x18\x03 \x01(\x05\x12\x16\n\tannounced\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x0e\n\x06middle\x18\x05 \x03(\x05\x12+\n\x04rows\x18\x06 \x03(\x0b\x32\x1d.rollbook.v1.RaffzahnView.Row\x12\x0b\n\x03out\x18\x07 \x03(\x05\x12\x0e\n\x06places\x18\x08 \x03(\x05\x1a<\n\x03Row\x12\x12\n\nopen_tiles\x18\x01 \x03(\x05\x12\x12\n\nsafe_tiles\x18\x02 \x03(\x05\x12\r\n\x05teeth\x18\x03 \x01(\x05\x42\x07\n\x05_seatB\x0c\n\n_announced*p\n\x0fRaffzahnEdition\x12 \n\x1cRAFFZAHN_EDITION_UNSPECIFIED\x10\x00\x12\x1c\n\x18RAFFZAHN_EDITION_REVISED\x10\x01\x12\x1d\n\x19RAFFZAHN_EDITION_ORIGINAL\x10\x02*\x8a\x02\n\x0cRaffzahnFace\x12\x1d\n\x19RAFFZAHN_FACE_UNSPECIFIED\x10\x00\x12\x13\n\x0fRAFFZAHN_FACE_1\x10\x01\x12\x13\n\x0fRAFFZAHN_FACE_2\x10\x02\x12\x13\n\x0fRAFFZAHN_FACE_3\x10\x03\x12\x13\n\x0fRAFFZAHN_FACE_4\x10\x04\x12\x13\n\x0fRAFFZAHN_FACE_5\x10\x05\x12\x14\n\x10RAFFZAHN_FACE_10\x10\n\x12\x14\n\x10RAFFZAHN_FACE_20\x10\x14\x12\x14\n\x10RAFFZAHN_FACE_30\x10\x1e\x12\x16\n\x12RAFFZAHN_FACE_STAR\x10\x1f\x12\x18\n\x14RAFFZAHN_FACE_ROTTEN\x10 b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rollbook.v1.raffzahn_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RAFFZAHNEDITION']._serialized_start=1032
-  _globals['_RAFFZAHNEDITION']._serialized_end=1144
-  _globals['_RAFFZAHNFACE']._serialized_start=1147
-  _globals['_RAFFZAHNFACE']._serialized_end=1413
+  _globals['_RAFFZAHNEDITION']._serialized_start=1102
+  _globals['_RAFFZAHNEDITION']._serialized_end=1214
+  _globals['_RAFFZAHNFACE']._serialized_start=1217
+  _globals['_RAFFZAHNFACE']._serialized_end=1483
   _globals['_RAFFZAHNOPTIONS']._serialized_start=69
   _globals['_RAFFZAHNOPTIONS']._serialized_end=169
   _globals['_RAFFZAHNCHOICE']._serialized_start=172
@@ -48,12 +48,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RAFFZAHNCHOICE_PASS']._serialized_end=528
   _globals['_RAFFZAHNCHOICE_SURRENDER']._serialized_start=530
   _globals['_RAFFZAHNCHOICE_SURRENDER']._serialized_end=556
-  _globals['_RAFFZAHNOUTCOME']._serialized_start=567
-  _globals['_RAFFZAHNOUTCOME']._serialized_end=738
-  _globals['_RAFFZAHNOUTCOME_ROLL']._serialized_start=683
-  _globals['_RAFFZAHNOUTCOME_ROLL']._serialized_end=730
-  _globals['_RAFFZAHNVIEW']._serialized_start=741
-  _globals['_RAFFZAHNVIEW']._serialized_end=1030
-  _globals['_RAFFZAHNVIEW_ROW']._serialized_start=947
-  _globals['_RAFFZAHNVIEW_ROW']._serialized_end=1007
+  _globals['_RAFFZAHNLEGALCHOICES']._serialized_start=566
+  _globals['_RAFFZAHNLEGALCHOICES']._serialized_end=634
+  _globals['_RAFFZAHNOUTCOME']._serialized_start=637
+  _globals['_RAFFZAHNOUTCOME']._serialized_end=808
+  _globals['_RAFFZAHNOUTCOME_ROLL']._serialized_start=753
+  _globals['_RAFFZAHNOUTCOME_ROLL']._serialized_end=800
+  _globals['_RAFFZAHNVIEW']._serialized_start=811
+  _globals['_RAFFZAHNVIEW']._serialized_end=1100
+  _globals['_RAFFZAHNVIEW_ROW']._serialized_start=1017
+  _globals['_RAFFZAHNVIEW_ROW']._serialized_end=1077
 # @@protoc_insertion_point(module_scope)

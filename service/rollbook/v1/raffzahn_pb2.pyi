@@ -274,6 +274,30 @@ class RaffzahnChoice(_message.Message):
 Global___RaffzahnChoice: _TypeAlias = RaffzahnChoice  # noqa: Y015
 
 @_typing.final
+class RaffzahnLegalChoices(_message.Message):
+    """Everything that a seat may choose."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHOICES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def choices(self) -> _containers.RepeatedCompositeFieldContainer[Global___RaffzahnChoice]:
+        """Each once, in the order of the rules. Never empty; some hundreds with announcements or many tiles."""
+
+    def __init__(
+        self,
+        *,
+        choices: _abc.Iterable[Global___RaffzahnChoice] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RaffzahnLegalChoices: _TypeAlias = RaffzahnLegalChoices  # noqa: Y015
+
+@_typing.final
 class RaffzahnOutcome(_message.Message):
     """What chance gave. None of the kinds set: a kind that this program does not know yet, never to be skipped."""
 

@@ -14,6 +14,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from rollbook.v1 import games_pb2 as _games_pb2
 from rollbook.v1 import table_pb2 as _table_pb2
 import builtins as _builtins
 import sys
@@ -230,6 +231,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """Snap names a new target, but the round ends without one. Cause: a card although the stock is empty. Code:
     FAILED_PRECONDITION. Client: leave the card out.
     """
+    REFUSAL_REASON_RULE: _RefusalReason.ValueType  # 60
+    """A rule of the game's own does not allow it; the fact `rule` names it, by a word of the game. Cause: a game that is
+    not described here. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
+    """
     REFUSAL_REASON_TOKEN_MISSING: _RefusalReason.ValueType  # 100
     """--- Who calls.
 
@@ -318,6 +323,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_DELAY_OUT_OF_RANGE: _RefusalReason.ValueType  # 132
     """There is no such delay. Cause: spectator_delay_seconds out of bounds. Code: INVALID_ARGUMENT. Client: keep to what
     the fact `allowed` says.
+    """
+    REFUSAL_REASON_EXPIRY_OUT_OF_RANGE: _RefusalReason.ValueType  # 133
+    """A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds. Code:
+    INVALID_ARGUMENT. Client: keep to what the fact `allowed` says.
     """
     REFUSAL_REASON_SEAT_TAKEN: _RefusalReason.ValueType  # 140
     """--- Seats.
@@ -717,6 +726,10 @@ REFUSAL_REASON_NEW_TARGET_NOT_NEEDED: RefusalReason.ValueType  # 59
 """Snap names a new target, but the round ends without one. Cause: a card although the stock is empty. Code:
 FAILED_PRECONDITION. Client: leave the card out.
 """
+REFUSAL_REASON_RULE: RefusalReason.ValueType  # 60
+"""A rule of the game's own does not allow it; the fact `rule` names it, by a word of the game. Cause: a game that is
+not described here. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
+"""
 REFUSAL_REASON_TOKEN_MISSING: RefusalReason.ValueType  # 100
 """--- Who calls.
 
@@ -805,6 +818,10 @@ what the fact `allowed` says.
 REFUSAL_REASON_DELAY_OUT_OF_RANGE: RefusalReason.ValueType  # 132
 """There is no such delay. Cause: spectator_delay_seconds out of bounds. Code: INVALID_ARGUMENT. Client: keep to what
 the fact `allowed` says.
+"""
+REFUSAL_REASON_EXPIRY_OUT_OF_RANGE: RefusalReason.ValueType  # 133
+"""A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds. Code:
+INVALID_ARGUMENT. Client: keep to what the fact `allowed` says.
 """
 REFUSAL_REASON_SEAT_TAKEN: RefusalReason.ValueType  # 140
 """--- Seats.
@@ -1050,7 +1067,7 @@ class RefusalDetail(_message.Message):
         """Where the log stands, as far as the caller may see. Left out if there is no match or the caller may not see it."""
 
     @_builtins.property
-    def legal(self) -> _table_pb2.LegalChoices:
+    def legal(self) -> _games_pb2.LegalChoices:
         """What the caller may choose at `position`; left out unless it is its turn, or if there are too many for the 4 KiB."""
 
     def __init__(
@@ -1059,7 +1076,7 @@ class RefusalDetail(_message.Message):
         reason: Global___RefusalReason.ValueType = ...,
         facts: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         position: _table_pb2.Position | None = ...,
-        legal: _table_pb2.LegalChoices | None = ...,
+        legal: _games_pb2.LegalChoices | None = ...,
         legal_left_out: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["legal", b"legal", "position", b"position"]  # noqa: Y015

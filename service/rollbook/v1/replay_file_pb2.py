@@ -22,21 +22,21 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from rollbook.v1 import events_pb2 as rollbook_dot_v1_dot_events__pb2
+from rollbook.v1 import games_pb2 as rollbook_dot_v1_dot_games__pb2
 from rollbook.v1 import table_pb2 as rollbook_dot_v1_dot_table__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1drollbook/v1/replay_file.proto\x12\x0brollbook.v1\x1a\x18rollbook/v1/events.proto\x1a\x17rollbook/v1/table.proto\"\x9e\x02\n\nReplayBody\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x0f\n\x07ruleset\x18\x03 \x01(\x05\x12-\n\x0bperspective\x18\x04 \x01(\x0b\x32\x18.rollbook.v1.Perspective\x12\x0e\n\x06\x65vents\x18\x05 \x03(\x0c\x12/\n\x06hidden\x18\x06 \x03(\x0b\x32\x1f.rollbook.v1.ReplayBody.Outcome\x12&\n\x05heads\x18\x07 \x03(\x0b\x32\x17.rollbook.v1.SignedHead\x1aG\n\x07Outcome\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12*\n\x06hidden\x18\x02 \x01(\x0b\x32\x1a.rollbook.v1.HiddenOutcome\".\n\x0bReplayNames\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\r\n\x05names\x18\x02 \x03(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1drollbook/v1/replay_file.proto\x12\x0brollbook.v1\x1a\x17rollbook/v1/games.proto\x1a\x17rollbook/v1/table.proto\"\x9e\x02\n\nReplayBody\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x0f\n\x07ruleset\x18\x03 \x01(\x05\x12-\n\x0bperspective\x18\x04 \x01(\x0b\x32\x18.rollbook.v1.Perspective\x12\x0e\n\x06\x65vents\x18\x05 \x03(\x0c\x12/\n\x06hidden\x18\x06 \x03(\x0b\x32\x1f.rollbook.v1.ReplayBody.Outcome\x12&\n\x05heads\x18\x07 \x03(\x0b\x32\x17.rollbook.v1.SignedHead\x1aG\n\x07Outcome\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12*\n\x06hidden\x18\x02 \x01(\x0b\x32\x1a.rollbook.v1.HiddenOutcome\".\n\x0bReplayNames\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\r\n\x05names\x18\x02 \x03(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rollbook.v1.replay_file_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_REPLAYBODY']._serialized_start=98
-  _globals['_REPLAYBODY']._serialized_end=384
-  _globals['_REPLAYBODY_OUTCOME']._serialized_start=313
-  _globals['_REPLAYBODY_OUTCOME']._serialized_end=384
-  _globals['_REPLAYNAMES']._serialized_start=386
-  _globals['_REPLAYNAMES']._serialized_end=432
+  _globals['_REPLAYBODY']._serialized_start=97
+  _globals['_REPLAYBODY']._serialized_end=383
+  _globals['_REPLAYBODY_OUTCOME']._serialized_start=312
+  _globals['_REPLAYBODY_OUTCOME']._serialized_end=383
+  _globals['_REPLAYNAMES']._serialized_start=385
+  _globals['_REPLAYNAMES']._serialized_end=431
 # @@protoc_insertion_point(module_scope)

@@ -9,7 +9,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
-from rollbook.v1 import events_pb2 as _events_pb2
+from rollbook.v1 import games_pb2 as _games_pb2
 from rollbook.v1 import table_pb2 as _table_pb2
 import builtins as _builtins
 import sys
@@ -24,7 +24,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class ReplayBody(_message.Message):
-    """The body of a replay file, before compression. Every field is written in the order of its number, and none twice."""
+    """The body of a replay file. Every field is written in the order of its number, and none twice."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -39,14 +39,14 @@ class ReplayBody(_message.Message):
         sequence: _builtins.int
         """The sequence of the event."""
         @_builtins.property
-        def hidden(self) -> _events_pb2.HiddenOutcome:
+        def hidden(self) -> _games_pb2.HiddenOutcome:
             """What it hid."""
 
         def __init__(
             self,
             *,
             sequence: _builtins.int = ...,
-            hidden: _events_pb2.HiddenOutcome | None = ...,
+            hidden: _games_pb2.HiddenOutcome | None = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _typing.Literal["hidden", b"hidden"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

@@ -22,44 +22,26 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from rollbook.v1 import allie_gator_pb2 as rollbook_dot_v1_dot_allie__gator__pb2
-from rollbook.v1 import cant_stop_pb2 as rollbook_dot_v1_dot_cant__stop__pb2
-from rollbook.v1 import events_pb2 as rollbook_dot_v1_dot_events__pb2
-from rollbook.v1 import raffzahn_pb2 as rollbook_dot_v1_dot_raffzahn__pb2
-from rollbook.v1 import wuerfelzoo_pb2 as rollbook_dot_v1_dot_wuerfelzoo__pb2
+from rollbook.v1 import games_pb2 as rollbook_dot_v1_dot_games__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17rollbook/v1/table.proto\x12\x0brollbook.v1\x1a\x1drollbook/v1/allie_gator.proto\x1a\x1brollbook/v1/cant_stop.proto\x1a\x18rollbook/v1/events.proto\x1a\x1arollbook/v1/raffzahn.proto\x1a\x1crollbook/v1/wuerfelzoo.proto\"M\n\x08Position\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0c\n\x04link\x18\x02 \x01(\x0c\x12\x0e\n\x06key_id\x18\x03 \x01(\t\x12\x11\n\tsignature\x18\x04 \x01(\x0c\"a\n\nSignedHead\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x10\n\x08sequence\x18\x02 \x01(\x04\x12\x0c\n\x04link\x18\x03 \x01(\x0c\x12\x0e\n\x06key_id\x18\x04 \x01(\t\x12\x11\n\tsignature\x18\x05 \x01(\x0c\"K\n\x0eProjectedEvent\x12\r\n\x05\x65vent\x18\x01 \x01(\x0c\x12*\n\x06hidden\x18\x02 \x01(\x0b\x32\x1a.rollbook.v1.HiddenOutcome\"U\n\x0bPerspective\x12*\n\x04kind\x18\x01 \x01(\x0e\x32\x1c.rollbook.v1.PerspectiveKind\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\"\xd4\x01\n\x04View\x12.\n\tcant_stop\x18\x0c \x01(\x0b\x32\x19.rollbook.v1.CantStopViewH\x00\x12-\n\x08raffzahn\x18\r \x01(\x0b\x32\x19.rollbook.v1.RaffzahnViewH\x00\x12\x31\n\nwuerfelzoo\x18\x0e \x01(\x0b\x32\x1b.rollbook.v1.WuerfelzooViewH\x00\x12\x32\n\x0b\x61llie_gator\x18\x0f \x01(\x0b\x32\x1b.rollbook.v1.AllieGatorViewH\x00\x42\x06\n\x04view\"\xe0\x01\n\x06\x43hoice\x12\x30\n\tcant_stop\x18\x0c \x01(\x0b\x32\x1b.rollbook.v1.CantStopChoiceH\x00\x12/\n\x08raffzahn\x18\r \x01(\x0b\x32\x1b.rollbook.v1.RaffzahnChoiceH\x00\x12\x33\n\nwuerfelzoo\x18\x0e \x01(\x0b\x32\x1d.rollbook.v1.WuerfelzooChoiceH\x00\x12\x34\n\x0b\x61llie_gator\x18\x0f \x01(\x0b\x32\x1d.rollbook.v1.AllieGatorChoiceH\x00\x42\x08\n\x06\x63hoice\"\xb2\x04\n\x0cLegalChoices\x12\x37\n\tcant_stop\x18\x0c \x01(\x0b\x32\".rollbook.v1.LegalChoices.CantStopH\x00\x12\x36\n\x08raffzahn\x18\r \x01(\x0b\x32\".rollbook.v1.LegalChoices.RaffzahnH\x00\x12:\n\nwuerfelzoo\x18\x0e \x01(\x0b\x32$.rollbook.v1.LegalChoices.WuerfelzooH\x00\x12;\n\x0b\x61llie_gator\x18\x0f \x01(\x0b\x32$.rollbook.v1.LegalChoices.AllieGatorH\x00\x12=\n\x0fwuerfelzoo_turn\x18\x10 \x01(\x0b\x32\".rollbook.v1.WuerfelzooTurnChoicesH\x00\x1a\x38\n\x08\x43\x61ntStop\x12,\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1b.rollbook.v1.CantStopChoice\x1a\x38\n\x08Raffzahn\x12,\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1b.rollbook.v1.RaffzahnChoice\x1a<\n\nWuerfelzoo\x12.\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1d.rollbook.v1.WuerfelzooChoice\x1a<\n\nAllieGator\x12.\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1d.rollbook.v1.AllieGatorChoiceB\t\n\x07\x63hoices\"b\n\x06\x43locks\x12\r\n\x05\x61t_ms\x18\x01 \x01(\x04\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x14\n\x0cturn_left_ms\x18\x03 \x01(\x04\x12\x17\n\x0freserve_left_ms\x18\x04 \x03(\x04\x42\x07\n\x05_seat*\x87\x01\n\x0fPerspectiveKind\x12 \n\x1cPERSPECTIVE_KIND_UNSPECIFIED\x10\x00\x12\x1b\n\x17PERSPECTIVE_KIND_PUBLIC\x10\x01\x12\x19\n\x15PERSPECTIVE_KIND_SEAT\x10\x02\x12\x1a\n\x16PERSPECTIVE_KIND_JUDGE\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17rollbook/v1/table.proto\x12\x0brollbook.v1\x1a\x17rollbook/v1/games.proto\"M\n\x08Position\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0c\n\x04link\x18\x02 \x01(\x0c\x12\x0e\n\x06key_id\x18\x03 \x01(\t\x12\x11\n\tsignature\x18\x04 \x01(\x0c\"a\n\nSignedHead\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x10\n\x08sequence\x18\x02 \x01(\x04\x12\x0c\n\x04link\x18\x03 \x01(\x0c\x12\x0e\n\x06key_id\x18\x04 \x01(\t\x12\x11\n\tsignature\x18\x05 \x01(\x0c\"K\n\x0eProjectedEvent\x12\r\n\x05\x65vent\x18\x01 \x01(\x0c\x12*\n\x06hidden\x18\x02 \x01(\x0b\x32\x1a.rollbook.v1.HiddenOutcome\"U\n\x0bPerspective\x12*\n\x04kind\x18\x01 \x01(\x0e\x32\x1c.rollbook.v1.PerspectiveKind\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\"b\n\x06\x43locks\x12\r\n\x05\x61t_ms\x18\x01 \x01(\x04\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x14\n\x0cturn_left_ms\x18\x03 \x01(\x04\x12\x17\n\x0freserve_left_ms\x18\x04 \x03(\x04\x42\x07\n\x05_seat*\x87\x01\n\x0fPerspectiveKind\x12 \n\x1cPERSPECTIVE_KIND_UNSPECIFIED\x10\x00\x12\x1b\n\x17PERSPECTIVE_KIND_PUBLIC\x10\x01\x12\x19\n\x15PERSPECTIVE_KIND_SEAT\x10\x02\x12\x1a\n\x16PERSPECTIVE_KIND_JUDGE\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rollbook.v1.table_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PERSPECTIVEKIND']._serialized_start=1634
-  _globals['_PERSPECTIVEKIND']._serialized_end=1769
-  _globals['_POSITION']._serialized_start=184
-  _globals['_POSITION']._serialized_end=261
-  _globals['_SIGNEDHEAD']._serialized_start=263
-  _globals['_SIGNEDHEAD']._serialized_end=360
-  _globals['_PROJECTEDEVENT']._serialized_start=362
-  _globals['_PROJECTEDEVENT']._serialized_end=437
-  _globals['_PERSPECTIVE']._serialized_start=439
-  _globals['_PERSPECTIVE']._serialized_end=524
-  _globals['_VIEW']._serialized_start=527
-  _globals['_VIEW']._serialized_end=739
-  _globals['_CHOICE']._serialized_start=742
-  _globals['_CHOICE']._serialized_end=966
-  _globals['_LEGALCHOICES']._serialized_start=969
-  _globals['_LEGALCHOICES']._serialized_end=1531
-  _globals['_LEGALCHOICES_CANTSTOP']._serialized_start=1282
-  _globals['_LEGALCHOICES_CANTSTOP']._serialized_end=1338
-  _globals['_LEGALCHOICES_RAFFZAHN']._serialized_start=1340
-  _globals['_LEGALCHOICES_RAFFZAHN']._serialized_end=1396
-  _globals['_LEGALCHOICES_WUERFELZOO']._serialized_start=1398
-  _globals['_LEGALCHOICES_WUERFELZOO']._serialized_end=1458
-  _globals['_LEGALCHOICES_ALLIEGATOR']._serialized_start=1460
-  _globals['_LEGALCHOICES_ALLIEGATOR']._serialized_end=1520
-  _globals['_CLOCKS']._serialized_start=1533
-  _globals['_CLOCKS']._serialized_end=1631
+  _globals['_PERSPECTIVEKIND']._serialized_start=508
+  _globals['_PERSPECTIVEKIND']._serialized_end=643
+  _globals['_POSITION']._serialized_start=65
+  _globals['_POSITION']._serialized_end=142
+  _globals['_SIGNEDHEAD']._serialized_start=144
+  _globals['_SIGNEDHEAD']._serialized_end=241
+  _globals['_PROJECTEDEVENT']._serialized_start=243
+  _globals['_PROJECTEDEVENT']._serialized_end=318
+  _globals['_PERSPECTIVE']._serialized_start=320
+  _globals['_PERSPECTIVE']._serialized_end=405
+  _globals['_CLOCKS']._serialized_start=407
+  _globals['_CLOCKS']._serialized_end=505
 # @@protoc_insertion_point(module_scope)

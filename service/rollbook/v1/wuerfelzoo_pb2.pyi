@@ -415,6 +415,36 @@ class WuerfelzooTurnChoices(_message.Message):
 Global___WuerfelzooTurnChoices: _TypeAlias = WuerfelzooTurnChoices  # noqa: Y015
 
 @_typing.final
+class WuerfelzooLegalChoices(_message.Message):
+    """Everything that a seat may choose."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHOICES_FIELD_NUMBER: _builtins.int
+    DESCRIBED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def choices(self) -> _containers.RepeatedCompositeFieldContainer[Global___WuerfelzooChoice]:
+        """Each once, in the order of the rules. Empty where they are described; some hundreds for a boar."""
+
+    @_builtins.property
+    def described(self) -> Global___WuerfelzooTurnChoices:
+        """At the beginning of a turn they are described, because a list would be thousands long; left out elsewhere."""
+
+    def __init__(
+        self,
+        *,
+        choices: _abc.Iterable[Global___WuerfelzooChoice] | None = ...,
+        described: Global___WuerfelzooTurnChoices | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["described", b"described"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "described", b"described"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WuerfelzooLegalChoices: _TypeAlias = WuerfelzooLegalChoices  # noqa: Y015
+
+@_typing.final
 class WuerfelzooOutcome(_message.Message):
     """What chance gave. None of the kinds set: a kind that this program does not know yet, never to be skipped."""
 

@@ -12,7 +12,8 @@ from rollbook.server.limits import Limits
 from rollbook.server.rpc.call_log import CallLog
 from rollbook.server.rpc.draining import Draining
 from rollbook.server.rpc.interceptor import Layer
-from rollbook.v1.table_pb2 import Choice, Position
+from rollbook.v1.games_pb2 import Choice
+from rollbook.v1.table_pb2 import Position
 from tests.server.talking import Person
 from tests.server.watching import Theatre
 
@@ -49,9 +50,7 @@ def next_move(ledger: Ledger) -> tuple[int, Any]:
 def next_choice(ledger: Ledger) -> tuple[int, Choice, Position]:
     """The same as messages, and the position that is answered."""
     seat, chosen = next_move(ledger)
-    choice = Choice()
-    write_choice(ledger.game, chosen, choice.cant_stop)
-    return seat, choice, Position(sequence=ledger.head.sequence, link=ledger.head.link)
+    return seat, write_choice(ledger.game, chosen), Position(sequence=ledger.head.sequence, link=ledger.head.link)
 
 
 async def played_on(world: Theatre, match_id: str, people: list[Person], times: int) -> None:

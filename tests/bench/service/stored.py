@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from rollbook.match.chain import Entry
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import Appended
-from rollbook.storage.redis.keys import lobby_key, stream_key
+from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.masters import _SCRIPT
 from tests.bench.measure import Measure, Row, Run
@@ -87,7 +87,9 @@ class Stored:
                 head = self._heads.get(match_id, 0)
                 behind = self._entry.event if head else b""
                 arguments = (b"%d" % head, b"0", match_id.encode(), b"", behind, self._entry.event, b"")
-                pipeline.evalsha(digest, 1, stream_key(match_id), *arguments)
+                # The first append looks into the lobby whether the match was begun before.
+                keys = [stream_key(match_id), *([] if head else [lobby_key(partition_of(match_id))])]
+                pipeline.evalsha(digest, len(keys), *keys, *arguments)
                 self._heads[match_id] = head + 1
             answers = await pipeline.execute()
             assert all(outcome == 0 for outcome, _ in answers)

@@ -13,7 +13,7 @@ import pytest
 
 from rollbook import processes
 from rollbook.match.chain import entropy_commitment
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
@@ -89,10 +89,10 @@ async def with_a_stranger(theatre: Theatre) -> tuple[str, Person]:
     opened = await house.open(
         GAME,
         SEATS,
-        ruleset=CURRENT[GAME].version,
+        ruleset=current()[GAME].version,
         turn_seconds=TURN_SECONDS,
         ready_seconds=READY_SECONDS,
-        request_id=request_id(GAME, CURRENT[GAME].version, SEATS, ""),
+        request_id=request_id(GAME, current()[GAME].version, SEATS, ""),
     )
     await stranger.call("TakeSeat", match_id=opened.match_id)
     return opened.match_id, stranger
@@ -157,7 +157,7 @@ def test_a_match_that_the_bots_cannot_play_does_not_end_the_house() -> None:
             commitment = entropy_commitment(bytes(32))
             await theatre.person(name).call("TakeSeat", match_id=match_id, entropy_commitment=commitment)
         async with playing(theatre) as (task, said):
-            for game in CURRENT:
+            for game in current():
                 await played(stranger, game, beside=match_id)
             assert not task.done()
             (given_up,) = [(event, facts) for level, event, facts in said if level == "error"]

@@ -11,7 +11,7 @@ import pytest
 
 from rollbook.rules import allie_gator
 from rollbook.rules.allie_gator import DECK
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import everything_is_open
 from rollbook_clients.bots.possible import STATES
 from tests.clients.bots.positions import positions, some_positions
@@ -38,7 +38,7 @@ def test_an_imagined_state_has_the_same_view_and_the_same_legal_choices(case: Ca
 
 def test_every_game_can_be_imagined() -> None:
     """Whoever adds a game says what its views leave open."""
-    assert set(CURRENT) == set(STATES)
+    assert set(current()) == set(STATES)
 
 
 def test_hidden_cards_are_drawn_anew_each_time_and_all_of_them_lie_somewhere() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.options import Options
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.duel import Duel, play_all
@@ -17,7 +17,7 @@ from tests.clients.bots.positions import positions, seat_of, some_positions
 from tests.rules.cases import CASES, Case
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
-EVERY_GAME = list(CURRENT)
+EVERY_GAME = list(current())
 THINKING = "monte_carlo:playouts=1"
 """One lot: every choice is tried once."""
 
@@ -125,4 +125,4 @@ def test_thinking_beats_random(game: str, matches: int, seats: int) -> None:
 
 def test_there_is_a_heuristic_for_every_game() -> None:
     """Whoever adds a game adds one, or says here why not."""
-    assert set(CURRENT) == set(OF_GAMES)
+    assert set(current()) == set(OF_GAMES)

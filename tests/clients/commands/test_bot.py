@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.v1.match_pb2 import MATCH_STATE_RUNNING, MatchSummary
 from rollbook_clients.sdk import Table, connect
 from tests.clients.bots.installing import installed
@@ -108,10 +108,10 @@ async def until_another_runs(table: Table, game: str, before: str) -> None:
         await asyncio.sleep(0.05)
 
 
-@pytest.mark.parametrize("game", list(CURRENT))
+@pytest.mark.parametrize("game", list(current()))
 def test_bots_open_a_match_sit_down_play_it_and_go_on(address: str, game: str) -> None:
     """As many as there are seats, one match after the other, until they are stopped."""
-    seats = CURRENT[game].seats[0]
+    seats = current()[game].seats[0]
 
     async def scenario() -> None:
         async with bots(address, "--game", game, "--count", str(seats), "--seed", "1") as running:

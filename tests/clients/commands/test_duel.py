@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
+from rollbook.rules.catalogue import current
 from tests.clients.bots.installing import installed
 
 DUEL = (sys.executable, "-m", "rollbook", "duel")
@@ -110,7 +111,7 @@ def test_monte_carlo_thinks_for_a_time() -> None:
     [
         (("random",), "OTHER"),
         (("random", "random"), "--game"),
-        (("random", "random", "--game", "chess"), "games: raffzahn, cant_stop, wuerfelzoo, allie_gator"),
+        (("random", "random", "--game", "chess"), f"games: {', '.join(current())}"),
         (("chess", "random", "--game", "cant_stop"), "strategies: expected_teeth, fewest_penalties, heuristic"),
         (("random", "rule_of_28", "--game", "raffzahn"), "rule_of_28 plays cant_stop only"),
         (("random:luck=1", "random", "--game", "raffzahn"), "random has no setting 'luck'"),

@@ -13,7 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from rollbook.v1.table_pb2 import Choice
+from rollbook.rules.catalogue import current
+from rollbook.v1.games_pb2 import Choice
 from rollbook_clients.sdk import Event, Events, Frame, Legal, Made, Match, Patience, Table, connect
 from tests.server.serving import Service, started
 from tests.server.watching import Theatre
@@ -21,7 +22,7 @@ from tests.server.watching import Theatre
 SEED = int(os.environ.get("ROLLBOOK_SEED", "20"))
 PATIENCE_SECONDS = 120
 QUICK = Patience(arrival=10.0, answer=5.0, call=40.0, silence=10.0, shortest_pause=0.005, longest_pause=0.1)
-GAMES = ("cant_stop", "raffzahn", "wuerfelzoo", "allie_gator")
+GAMES = tuple(current())
 
 
 def run(scenario: Callable[[Theatre], Awaitable[None]], **how: Any) -> None:

@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from rollbook.match.codec.messages import read_choice
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
+from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook.v1.match_pb2 import MatchSummary
-from rollbook.v1.table_pb2 import Choice, LegalChoices
-from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooTurnChoices
+from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooLegalChoices, WuerfelzooTurnChoices
 from rollbook_clients.sdk.legal import Legal, choice_of
 from tests.clients.sdk.tables import GAMES, SEED, pick, run, running, tables, turn
 from tests.server.watching import Theatre
@@ -20,7 +20,7 @@ from tests.server.watching import Theatre
 @pytest.mark.parametrize("game", GAMES)
 def test_the_choices_listed_are_those_of_the_rules(game: str) -> None:
     """A client without rules offers each legal choice once, in the order of the rules, and counts them right."""
-    rules = CURRENT[game]
+    rules = current()[game]
 
     async def scenario(theatre: Theatre) -> None:
         random = Random(SEED)
@@ -31,7 +31,7 @@ def test_the_choices_listed_are_those_of_the_rules(game: str) -> None:
                 assert moment.legal
                 state = (await theatre.service.replicas.ledger(match.id)).match.state
                 if len(moment.legal) < 2_000:
-                    listed = [read_choice(rules, getattr(choice, game)) for choice in moment.legal]
+                    listed = [read_choice(rules, choice) for choice in moment.legal]
                     assert list(rules.legal(state)) == listed
                     assert len(listed) == len(moment.legal)
                 made = await match.choose(pick(moment.legal, random))
@@ -45,7 +45,7 @@ def test_a_turn_in_the_zoo_is_counted_without_being_listed() -> None:
     """Sixteen dice of one species and two doubles: more choices than anyone wants to make."""
     turn = WuerfelzooTurnChoices(rerolls=range(18), doubles=[16, 17])
     turn.plays.add(species=1, dice=range(16), fewest=1, most=16)
-    legal = Legal(LegalChoices(wuerfelzoo_turn=turn))
+    legal = Legal(LegalChoices(wuerfelzoo=WuerfelzooLegalChoices(described=turn)))
     assert 4 * (2**16 - 1) + 2**18 - 1 == len(legal)
     assert [0] == list(next(iter(legal)).wuerfelzoo.play.dice)
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from rollbook.match.fold import Match
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook_clients.terminal.film import Account, Film, NotShown
 from rollbook_clients.terminal.language import words_in
@@ -23,7 +23,7 @@ def view_of(match: Match) -> object:
     return match.game.view(match.state, Watcher.JUDGE)
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_position_looks_the_same_however_one_came_to_it(game: str) -> None:
     """States are kept here and there and folded from there, which must not be seen."""
     film = Film(simulated(game))
@@ -92,7 +92,7 @@ def test_dice_that_nobody_brought_entropy_to_are_known_as_fixed() -> None:
     assert Film(simulated("cant_stop")).dice_fixed
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_an_account_is_the_same_however_one_came_to_it(game: str) -> None:
     """What was told once is kept; going back takes lines away, and going on brings the same ones again."""
     film = Film(simulated(game))

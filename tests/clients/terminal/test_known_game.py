@@ -7,18 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from rollbook.match.codec.messages import fill, read_choice, write_choice
-from rollbook.rules.catalogue import CURRENT
+from rollbook.match.codec.messages import read_choice
+from rollbook.match.codec.views import write_legal, write_options, write_view
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.v1.events_pb2 import Event as EventMessage
 from rollbook.v1.events_pb2 import Private
+from rollbook.v1.games_pb2 import LegalChoices, View
 from rollbook.v1.match_pb2 import MatchSummary
-from rollbook.v1.table_pb2 import LegalChoices, View
 from rollbook_clients.sdk import Event
 from rollbook_clients.terminal.film import Account, Film
 from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
 from rollbook_clients.terminal.language import words_in
-from rollbook_replays.games.presentation import Entry
+from rollbook_replays.games.presentation import MenuEntry
 from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.staging import simulated
 from tests.replays.games.stage import choosing, menu_of
@@ -43,7 +44,7 @@ def sent(film: Film, perspective: Perspective) -> Iterator[Event]:
 
 
 @pytest.mark.parametrize("eyes", [Watcher.PUBLIC, 1, Watcher.JUDGE], ids=str)
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_match_reads_the_same_while_it_is_played_and_in_its_replay(game: str, eyes: Perspective) -> None:
     """Live, an event is told from its message; in a replay from the fold; whoever watched both sees no difference."""
     film = Film(simulated(game))
@@ -76,24 +77,25 @@ def test_a_game_or_a_version_that_is_not_here_is_not_known() -> None:
 def test_a_view_or_choices_of_another_form_are_not_shown() -> None:
     """Messages without what the game's are made of give neither a board nor a menu."""
     game = known("cant_stop")
-    seating = game.seating(MatchSummary(seats=[MatchSummary.Seat(name="Anna"), MatchSummary.Seat()]), 0, WORDS)
+    summary = MatchSummary(seats=[MatchSummary.Seat(name="Anna"), MatchSummary.Seat()])
+    summary.options.CopyFrom(write_options(game.rules, game.rules.settle({}, 2)))
+    seating = game.seating(summary, 0, WORDS)
     assert game.view(View()) is None
     assert () == game.menu(None, LegalChoices(), seating)
     assert ("Anna", "") == seating.names
     assert 3 == seating.options["columns_to_win"]
 
 
-@pytest.mark.parametrize("game", [name for name in CURRENT if name != "wuerfelzoo"])
+@pytest.mark.parametrize("game", [name for name in current() if name != "wuerfelzoo"])
 def test_a_menu_from_messages_is_that_of_the_rules_and_its_choices_go_back(game: str) -> None:
     """From the service's legal choices to the menu, and from what was chosen there to the service."""
     shown = known(game)
     seat, match = next(choosing(game))
     rules = match.game
-    view, legal = View(), LegalChoices()
-    fill(getattr(view, game), rules.view(match.state, seat))
-    for choice in rules.legal(match.state):
-        write_choice(rules, choice, getattr(legal, game).choices.add())
+    view = write_view(rules, rules.view(match.state, seat))
+    legal = write_legal(rules, rules.legal(match.state))
     summary = MatchSummary(seats=[MatchSummary.Seat(name=name) for name in match.opened.names])
+    summary.options.CopyFrom(write_options(rules, match.opened.options))
     seating = shown.seating(summary, seat, WORDS)
     entries = shown.menu(shown.view(view), legal, seating)
     assert menu_of(match, seat) == entries
@@ -102,9 +104,9 @@ def test_a_menu_from_messages_is_that_of_the_rules_and_its_choices_go_back(game:
         _goes_back(shown, entry)
 
 
-def _goes_back(shown: KnownGame, entry: Entry) -> None:
+def _goes_back(shown: KnownGame, entry: MenuEntry) -> None:
     if entry.choice is not None:
         message = shown.choice(entry.choice)
-        assert entry.choice == read_choice(shown.rules, getattr(message, shown.rules.name))
+        assert entry.choice == read_choice(shown.rules, message)
     for behind in entry.entries:
         _goes_back(shown, behind)

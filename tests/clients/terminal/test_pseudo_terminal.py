@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from tests.clients.terminal.persons import STRATEGIES, Person, menu, play_out
 from tests.clients.terminal.pseudo import Pseudo, pseudo
 from tests.server.serving import started
 from tests.server.test_whole_service import free_port
 
-TITLES = {game: CURRENT[game].title for game in STRATEGIES}
+TITLES = {game: current()[game].title for game in STRATEGIES}
 NAMES = ("Anna", "Tom", "Willi")
 RIGHT, UP, END, HOME = "\x1b[C", "\x1b[A", "\x1b[F", "\x1b[H"
 

@@ -10,10 +10,11 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import ToChoose, Watcher
 from rollbook.v1.allie_gator_pb2 import AllieGatorOptions
 from rollbook.v1.cant_stop_pb2 import CantStopOptions
+from rollbook.v1.games_pb2 import Options
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook.v1.raffzahn_pb2 import RAFFZAHN_EDITION_REVISED, RaffzahnOptions
 from rollbook_clients.terminal.app import Terminal
@@ -21,7 +22,7 @@ from rollbook_clients.terminal.film import Film
 from rollbook_clients.terminal.language import words_in
 from rollbook_clients.terminal.screens.new_match import NewMatch
 from rollbook_clients.terminal.screens.replay import ReplayScreen
-from rollbook_clients.terminal.widgets.board import Board
+from rollbook_clients.terminal.widgets.board import BoardPane
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
 from rollbook_replays.games import presentation
@@ -83,15 +84,15 @@ class Playing(Screen[None]):
 
 
 @pytest.mark.parametrize("columns", [80, 116, 127, 128])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_the_log_never_takes_room_from_the_board(game: str, columns: int) -> None:
     """Wherever the log stands beside the board, there are 80 columns left: no die and no heading is cut off."""
-    screen = ReplayScreen(Film(simulated(game, CURRENT[game].seats[-1])), WORDS)
+    screen = ReplayScreen(Film(simulated(game, current()[game].seats[-1])), WORDS)
 
     async def does(pilot: Pilot[Any]) -> None:
         await pilot.press("g", "2", "0", "enter")
         await pilot.pause()
-        board = pilot.app.screen.query_one(Board)
+        board = pilot.app.screen.query_one(BoardPane)
         assert board.virtual_size.width <= board.size.width
 
     on_screen(screen, does, (columns, 30))
@@ -275,15 +276,24 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
     [
         (
             "enter",
-            OpenMatchRequest(seats=2, cant_stop=CantStopOptions(columns_to_win=3, hasty=False, free_fields=False)),
+            OpenMatchRequest(
+                seats=2, options=Options(cant_stop=CantStopOptions(columns_to_win=3, hasty=False, free_fields=False))
+            ),
         ),
         (
             "home left end enter",
-            OpenMatchRequest(seats=3, raffzahn=RaffzahnOptions(edition=RAFFZAHN_EDITION_REVISED, announce=False)),
+            OpenMatchRequest(
+                seats=3, options=Options(raffzahn=RaffzahnOptions(edition=RAFFZAHN_EDITION_REVISED, announce=False))
+            ),
         ),
         (
             "home down right up left left down down down right end up right end enter",
-            OpenMatchRequest(seats=3, turn_seconds=30, is_private=True, allie_gator=AllieGatorOptions(teeth_to_end=3)),
+            OpenMatchRequest(
+                seats=3,
+                turn_seconds=30,
+                is_private=True,
+                options=Options(allie_gator=AllieGatorOptions(teeth_to_end=3)),
+            ),
         ),
     ],
 )

@@ -29,7 +29,7 @@ from rollbook.match.events import (
 )
 from rollbook.match.simulation import Simulation
 from rollbook.rules.cant_stop import Advance
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.v1 import events_pb2 as proto
 from tests.rules.cases import CASES, Case
 
@@ -83,7 +83,7 @@ def test_event_1_names_every_option_and_the_terms(case: Case) -> None:
     assert SECRET not in written.data
 
 
-@pytest.mark.parametrize("name", list(CURRENT))
+@pytest.mark.parametrize("name", list(current()))
 def test_a_whole_match_is_one_chain_of_bytes(name: str) -> None:
     """Each event carries the link of the one before; a stranger's reading knows everything but the hidden cards."""
     game = find(name)
@@ -108,8 +108,8 @@ def test_a_whole_match_is_one_chain_of_bytes(name: str) -> None:
         (b"\xff\xff\xff", "no event"),
         (b"", "not known here"),
         (proto.Event(sequence=1, opened=proto.Opened(envelope=1)).SerializeToString(), "cannot stand here"),
-        (proto.Event(happened=proto.Happened()).SerializeToString(), "not of cant_stop"),
-        (proto.Event(chosen=proto.Chosen()).SerializeToString(), "not of cant_stop"),
+        (proto.Event(happened=proto.Happened()).SerializeToString(), "no outcome of cant_stop"),
+        (proto.Event(chosen=proto.Chosen()).SerializeToString(), "no choice that is known here"),
         (proto.Event(sealed=proto.Sealed()).SerializeToString(), "reason that is not known"),
         (logged(Sealed(None, LOG_LOST, SECRET)).data, "sealed with a head that it has lost, and nothing else"),
         (
@@ -130,11 +130,11 @@ def test_bytes_that_are_no_event_of_this_match_are_unreadable(data: bytes, why: 
 @pytest.mark.parametrize(
     ("opened", "why"),
     [
-        (proto.Opened(envelope=2), "envelope 2"),
-        (proto.Opened(envelope=1, fairness="fair/2"), "fair/2"),
-        (proto.Opened(envelope=1, fairness="fair/1", game="chess"), "no game 'chess'"),
-        (proto.Opened(envelope=1, fairness="fair/1", game="cant_stop", ruleset=7), "ruleset 7"),
-        (proto.Opened(envelope=1, fairness="fair/1", game="cant_stop", ruleset=1), "no options of cant_stop"),
+        (proto.Opened(envelope=1), "envelope 1"),
+        (proto.Opened(envelope=2, fairness="fair/2"), "fair/2"),
+        (proto.Opened(envelope=2, fairness="fair/1", game="chess"), "no game 'chess'"),
+        (proto.Opened(envelope=2, fairness="fair/1", game="cant_stop", ruleset=7), "ruleset 7"),
+        (proto.Opened(envelope=2, fairness="fair/1", game="cant_stop", ruleset=1), "no options of cant_stop"),
     ],
 )
 def test_an_opening_that_is_not_known_here_is_unreadable(opened: proto.Opened, why: str) -> None:

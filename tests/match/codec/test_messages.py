@@ -12,26 +12,21 @@ from google.protobuf.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rollbook.match.codec.messages import read_choice, read_outcome, write_choice, write_outcome
+from rollbook.match.codec.messages import choice_in, read_choice, read_outcome, write_choice, write_outcome
 from rollbook.match.codec.moves import Unreadable, with_hidden
+from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.events import Chosen, Happened
 from rollbook.match.simulation import Simulation
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Game, Over, ToChoose
 from rollbook.rules.refusals import Invalid, Reason, Refused
-from rollbook.v1.allie_gator_pb2 import AllieGatorChoice, AllieGatorOutcome
-from rollbook.v1.cant_stop_pb2 import CantStopChoice, CantStopOutcome
-from rollbook.v1.raffzahn_pb2 import RaffzahnChoice, RaffzahnOutcome
-from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooChoice, WuerfelzooOutcome
+from rollbook.v1.allie_gator_pb2 import AllieGatorHidden, AllieGatorOutcome
+from rollbook.v1.cant_stop_pb2 import CantStopChoice
+from rollbook.v1.games_pb2 import Choice, HiddenOutcome, Outcome
+from rollbook.v1.raffzahn_pb2 import RaffzahnOutcome
 
-MESSAGES: dict[str, tuple[type[Message], type[Message]]] = {
-    "cant_stop": (CantStopChoice, CantStopOutcome),
-    "raffzahn": (RaffzahnChoice, RaffzahnOutcome),
-    "wuerfelzoo": (WuerfelzooChoice, WuerfelzooOutcome),
-    "allie_gator": (AllieGatorChoice, AllieGatorOutcome),
-}
-GAMES = list(MESSAGES)
+GAMES = list(current())
 INTS = st.one_of(st.integers(-1, 80), st.integers(-(2**31), 2**31 - 1))
 
 
@@ -39,20 +34,17 @@ INTS = st.one_of(st.integers(-1, 80), st.integers(-(2**31), 2**31 - 1))
 def test_all_moves_of_a_match_read_back_from_their_messages(name: str) -> None:
     """One round trip through bytes for every choice and outcome; what is hidden is not in the bytes."""
     game = find(name)
-    choice_message, outcome_message = MESSAGES[name]
     simulation = Simulation(game, {}, game.seats[1], 5, 0)
     for _, event in simulation.events():
         if isinstance(event, Chosen):
-            sent = choice_message()
-            write_choice(game, event.choice, sent)
-            assert event.choice == read_choice(game, choice_message.FromString(sent.SerializeToString()))
+            sent = write_choice(game, event.choice).SerializeToString()
+            assert event.choice == read_choice(game, Choice.FromString(sent))
         elif isinstance(event, Happened):
-            told = outcome_message()
-            hidden = write_outcome(game, event.outcome, told)
-            told = outcome_message.FromString(told.SerializeToString())
-            assert event.outcome == read_outcome(game, told, hidden or None)
+            written, hidden = write_outcome(game, event.outcome)
+            told = Outcome.FromString(written.SerializeToString())
+            assert event.outcome == read_outcome(game, told, hidden)
             assert event.outcome == with_hidden(read_outcome(game, told), event.outcome)
-            assert (read_outcome(game, told) == event.outcome) == (not hidden)
+            assert (read_outcome(game, told) == event.outcome) == (hidden is None)
 
 
 def positions(game: Game[Any, Any, Any]) -> list[Any]:
@@ -75,12 +67,12 @@ def _chance(awaited: Throw | Draw, rng: random.Random) -> tuple[Any, ...]:
     return tuple(rng.sample(awaited.items, awaited.count))
 
 
-POSITIONS = {name: positions(CURRENT[name]) for name in GAMES}
+POSITIONS = {name: positions(current()[name]) for name in GAMES}
 
 
 def any_choice(name: str) -> st.SearchStrategy[Message]:
     """Any value that a choice message of the game can hold, as bytes would bring it."""
-    message = MESSAGES[name][0]
+    message = stubs_of(current()[name]).choice
     kinds = message.DESCRIPTOR.oneofs_by_name["kind"].fields
     return st.one_of(st.just(message()), *[_of_kind(message, kind) for kind in kinds])
 
@@ -115,12 +107,12 @@ def _field(field: FieldDescriptor) -> st.SearchStrategy[Any]:
 @given(data=st.data())
 def test_whatever_a_choice_message_holds_is_played_or_refused(name: str, data: st.DataObject) -> None:
     """Huge, doubled, empty, unset and out of range: a refusal that explains itself, and the state stays as it was."""
-    game = CURRENT[name]
+    game = current()[name]
     message = data.draw(any_choice(name))
     for state in data.draw(st.lists(st.sampled_from(POSITIONS[name]), min_size=1, max_size=4)):
         before = game.copy(state)
         try:
-            choice = read_choice(game, message)
+            choice = choice_in(game, message)
             game.apply(state, choice)
         except Refused as refused:
             assert refused.why
@@ -134,22 +126,22 @@ def test_whatever_a_choice_message_holds_is_played_or_refused(name: str, data: s
 @pytest.mark.parametrize("name", GAMES)
 def test_a_message_without_a_choice_is_refused_with_the_choices_there_are(name: str) -> None:
     """Unset, or of a kind that only a newer client knows."""
-    with pytest.raises(Invalid, match=", ".join(CURRENT[name].choices)) as refused:
-        read_choice(CURRENT[name], MESSAGES[name][0]())
+    with pytest.raises(Invalid, match=", ".join(current()[name].choices)) as refused:
+        choice_in(current()[name], stubs_of(current()[name]).choice())
     assert Reason.NOTHING_CHOSEN == refused.value.reason
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_field_that_is_not_set_is_not_taken_for_zero(name: str) -> None:
     """Die 0, pile 0 and seat 0 exist: who forgets to say which is asked."""
-    game = CURRENT[name]
+    game = current()[name]
     for kind, choice in game.choices.items():
-        message = MESSAGES[name][0]()
+        message = stubs_of(game).choice()
         getattr(message, kind).SetInParent()
         described = getattr(message, kind).DESCRIPTOR.fields_by_name
         needed = [field.name for field in fields(choice) if not described[field.name].is_repeated]
         try:
-            read = read_choice(game, message)
+            read = choice_in(game, message)
         except Invalid as refused:
             assert Reason.FIELD_MISSING == refused.reason
             assert refused.facts["field"] in needed
@@ -161,17 +153,19 @@ def test_a_list_longer_than_any_game_needs_is_refused_unread() -> None:
     """A stranger cannot make the rules sort a million columns."""
     message = CantStopChoice(advance=CantStopChoice.Advance(columns=[7] * 1_000))
     with pytest.raises(Invalid) as refused:
-        read_choice(CURRENT["cant_stop"], message)
+        read_choice(current()["cant_stop"], Choice(cant_stop=message))
     assert Reason.TOO_MANY_NAMED == refused.value.reason
 
 
 def test_outcomes_that_do_not_fit_what_lies_beside_them_are_unreadable() -> None:
     """Three cards were drawn, two lie beside the event: something is lost."""
-    game = CURRENT["allie_gator"]
+    game = current()["allie_gator"]
     drawn = AllieGatorOutcome(draw=AllieGatorOutcome.Draw(seat=0, count=3))
     stolen = AllieGatorOutcome(steal=AllieGatorOutcome.Steal())
-    for message, hidden in ((drawn, [1, 2]), (stolen, [1, 2]), (AllieGatorOutcome(), None)):
+    two = HiddenOutcome(allie_gator=AllieGatorHidden(cards=[1, 2]))
+    for message, hidden in ((drawn, two), (stolen, two), (drawn, HiddenOutcome()), (AllieGatorOutcome(), None)):
         with pytest.raises(Unreadable):
-            read_outcome(game, message, hidden)
-    with pytest.raises(Unreadable, match="no face"):
-        read_outcome(CURRENT["raffzahn"], RaffzahnOutcome.FromString(bytes.fromhex("12030a0107")))
+            read_outcome(game, Outcome(allie_gator=message), hidden)
+    no_face = RaffzahnOutcome.FromString(bytes.fromhex("12030a0107"))
+    with pytest.raises(Unreadable, match="no dice"):
+        read_outcome(current()["raffzahn"], Outcome(raffzahn=no_face))

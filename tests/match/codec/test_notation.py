@@ -25,14 +25,14 @@ from rollbook.match.events import (
 from rollbook.match.simulation import Simulation
 from rollbook.rules.allie_gator import Card, Drawn, Gift, Number, Snap, Steal, Stolen
 from rollbook.rules.cant_stop import Advance
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook.rules.raffzahn import Roll, Take
 from rollbook.rules.wuerfelzoo import Drawn as DiceDrawn
 from rollbook.rules.wuerfelzoo import Play
 from tests.match.table import SECRET, Table
 
-GAMES = list(CURRENT)
+GAMES = list(current())
 
 
 def reread(lines: list[str]) -> list[str]:
@@ -143,6 +143,13 @@ def test_a_name_is_written_as_it_is() -> None:
     header = Table("wuerfelzoo").lines()[0].replace("Seat 0", "Jürgen 🦊 \\"[:-1])
     assert "Jürgen 🦊" in read_header(header).opened.names[0]
     assert [header] == reread([header])
+
+
+def test_a_choice_that_names_one_of_two_things_is_read_as_it_is() -> None:
+    """What is not named stays unnamed, and hides nothing of what stands behind it; the rules refuse it."""
+    read = LineReader(read_header(Table("allie_gator").lines()[0]))
+    assert (9, Chosen(1, Gift(None, 2))) == read('{"seq":9,"seat":1,"choice":"gift","target":2}')
+    assert (9, Chosen(1, Gift(0, None))) == read('{"seq":9,"seat":1,"choice":"gift","pile":0}')
 
 
 def test_lists_in_choices_are_accepted_in_any_order() -> None:

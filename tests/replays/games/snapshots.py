@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from rollbook.rules.options import OptionValue
 from rollbook_replays.games import presentation
@@ -37,7 +37,7 @@ def board(  # noqa: PLR0917 - what is on a picture
 
 def page(game: str) -> str:
     """The boards of one match as `rollbook show` draws them."""
-    seen = look(recorded(game, CURRENT[game].seats[-1]), Watcher.PUBLIC)
+    seen = look(recorded(game, current()[game].seats[-1]), Watcher.PUBLIC)
     boards = [
         f"After event {at}\n\n{plain(draw_board(seen.at(at), seen.eyes))}" for at in (seen.count // 2, seen.count)
     ]
@@ -56,7 +56,7 @@ SNAPSHOTS: Final[Mapping[str, Callable[[], str]]] = {
     "allie_gator-hand": partial(board, "allie_gator", 4, 0.3, 2, "de", SMALL),
     "allie_gator-five": partial(board, "allie_gator", 5, 0.6, 0, "en", SMALL),
     "allie_gator-large": partial(board, "allie_gator", 3, 0.6, 0, "de", LARGE),
-    **{f"page-{game}": partial(page, game) for game in CURRENT},
+    **{f"page-{game}": partial(page, game) for game in current()},
 }
 
 

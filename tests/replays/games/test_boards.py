@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.raffzahn import Row
 from rollbook_replays.games import presentation
 from rollbook_replays.games.blocks import Block, Room, breadth
@@ -42,17 +42,17 @@ def test_no_snapshot_is_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_board_is_never_wider_than_its_room(game: str, language: str) -> None:
     """At 80 columns nothing is cut off at the side, at any moment, with the most seats and long words."""
-    for lines in boards(game, CURRENT[game].seats[-1], language):
+    for lines in boards(game, current()[game].seats[-1], language):
         assert breadth(lines) <= SMALL.width, plain(lines)
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_page_is_never_wider_than_80_columns(game: str) -> None:
     """Where there is any number of lines more is shown, and still nothing is cut off at the side."""
-    for sequence, _, match in after_each_event(game, CURRENT[game].seats[-1]):
+    for sequence, _, match in after_each_event(game, current()[game].seats[-1]):
         if sequence % 5 == 0:
             lines = draw_board(match, 0)
             assert breadth(lines) <= WIDTH, plain(lines)
@@ -78,19 +78,19 @@ def test_an_announced_tile_is_marked_wherever_it_lies() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_board_mostly_fits_into_14_lines(game: str, seats: int) -> None:
     """On a screen of 80 by 24 a board is seen whole from its first event to its last in nearly all of its moments."""
-    if seats not in CURRENT[game].seats:
+    if seats not in current()[game].seats:
         return
     heights = [len(lines) for lines in boards(game, seats, "de")]
     assert sum(height > SMALL.height for height in heights) <= len(heights) // 5, heights
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_board_can_be_read_without_colours(game: str) -> None:
     """Every seat has a sign of its own on the board, so that colours only help."""
-    match = match_at(0.9, game, CURRENT[game].seats[0])
+    match = match_at(0.9, game, current()[game].seats[0])
     text = plain(presentation(game).board(match.game.view(match.state, 0), seated(match, 0), SMALL))
-    for seat in CURRENT[game].seats[:1]:
+    for seat in current()[game].seats[:1]:
         assert sign(seat - 1) in text

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT, find
+from rollbook.rules.catalogue import current, find
 from rollbook.rules.wuerfelzoo import AXES, Play, Reroll, TurnChoices
-from rollbook_replays.games.presentation import Entry, Picking
+from rollbook_replays.games.presentation import MenuEntry, Picking
 from tests.replays.games.stage import choosing, menu_of
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "5"))
 
 
-def choices_among(entries: Iterable[Entry]) -> Iterator[Any]:
+def choices_among(entries: Iterable[MenuEntry]) -> Iterator[Any]:
     """Every choice that can be reached from the entries."""
     for entry in entries:
         if entry.choice is not None:
@@ -25,7 +25,7 @@ def choices_among(entries: Iterable[Entry]) -> Iterator[Any]:
         yield from choices_among(entry.entries)
 
 
-def depth(menu: tuple[Entry, ...]) -> int:
+def depth(menu: tuple[MenuEntry, ...]) -> int:
     """How many menus lie behind each other."""
     return 1 + max((depth(entry.entries) for entry in menu if entry.entries), default=0)
 
@@ -120,7 +120,7 @@ def _subsets(legal: TurnChoices, drawn: random.Random) -> Iterator[tuple[int, ..
         yield tuple(sorted(drawn.sample(legal.rerolls, drawn.randint(1, len(legal.rerolls)))))
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_every_game_has_a_menu(game: str) -> None:
     """A game that nobody can choose in cannot be played."""
     seat, match = next(choosing(game))

@@ -13,7 +13,7 @@ import pytest
 import rollbook_clients.terminal
 import rollbook_replays
 from rollbook.match.fold import Match
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from rollbook_replays import narration
 from rollbook_replays.games import GROUP, presentation
@@ -42,12 +42,12 @@ def drawn_at(match: Match, seat: int) -> list[Text]:
 
 def test_every_game_has_a_presentation() -> None:
     """They are found as those of other packages are, and are no fallbacks."""
-    assert set(CURRENT) == {point.name for point in entry_points(group=GROUP)}
-    assert all(isinstance(presentation(game), Presentation) for game in CURRENT)
-    assert not any(presentation(game) is PLAIN for game in CURRENT)
+    assert set(current()) == {point.name for point in entry_points(group=GROUP)}
+    assert all(isinstance(presentation(game), Presentation) for game in current())
+    assert not any(presentation(game) is PLAIN for game in current())
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_presentation_loads_nothing_that_draws_or_sends(game: str) -> None:
     """Text is made without knowing where it will stand: no terminal, no network, no store, not even messages."""
     point = next(iter(entry_points(group=GROUP, name=game)))
@@ -62,7 +62,7 @@ def test_a_presentation_loads_nothing_that_draws_or_sends(game: str) -> None:
     assert set() == loaded & {"rich", "textual", "grpc", "redis", "google", "rollbook_clients"}
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_a_presentation_is_pure(game: str) -> None:
     """The same view gives the same text, however often it is asked, and the state stays as it is."""
     seat, match = next(choosing(game))
@@ -71,24 +71,24 @@ def test_a_presentation_is_pure(game: str) -> None:
     assert before == match.state
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_every_style_has_a_look(game: str) -> None:
     """A style that nobody knows is a typing error: it would be drawn like plain text."""
     known = set(LOOKS) | set(presentation(game).palette)
     used = set()
-    for number, (seat, match) in enumerate(choosing(game, CURRENT[game].seats[-1])):
+    for number, (seat, match) in enumerate(choosing(game, current()[game].seats[-1])):
         if number % 5 == 0:
             used |= {word for line in drawn_at(match, seat) for _, style in line.spans for word in style.split()}
     assert set() == used - known
     assert all(look_of(style, presentation(game).palette) for style in known)
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_colours_change_nothing_but_colours(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands in a file stands on a terminal as well, in the same columns."""
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    match = match_at(0.5, game, CURRENT[game].seats[-1])
+    match = match_at(0.5, game, current()[game].seats[-1])
     lines = narration.draw_board(match, 0)
     in_colour = coloured(lines, presentation(game).palette)
     assert "\x1b[" in in_colour
@@ -101,7 +101,7 @@ def test_a_game_without_a_presentation_is_shown_plainly() -> None:
     assert PLAIN is presentation("a game that nobody has made")
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_the_plain_presentation_shows_any_game(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fields of views, names of moves, all choices: enough to follow, and no crash at any moment."""
     monkeypatch.setattr(narration, "presentation", lambda _: PLAIN)
@@ -123,8 +123,8 @@ def test_the_plain_presentation_shows_any_game(game: str, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("path", SHARED, ids=lambda path: path.name)
 def test_no_shared_module_names_a_game(path: Path) -> None:
     """A fifth game is drawn and played without a change to any of these."""
-    if path.parent.name in CURRENT or path.name in EXAMPLES:
+    if path.parent.name in current() or path.name in EXAMPLES:
         return
     text = path.read_text(encoding="utf-8").lower()
-    names = {*CURRENT, *(game.title.lower() for game in CURRENT.values())}
+    names = {*current(), *(game.title.lower() for game in current().values())}
     assert set() == {name for name in names if name in text}

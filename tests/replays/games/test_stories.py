@@ -12,10 +12,10 @@ from rollbook.match.events import Chosen, Event, Happened, Sealed
 from rollbook.match.fold import Match
 from rollbook.match.perspective import as_seen
 from rollbook.rules.allie_gator import Drawn, Stolen
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Perspective, Watcher
-from rollbook_replays.games.presentation import Told
+from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import SIGNS
 from rollbook_replays.narration import Narrator
 from tests.replays.games.stage import Given, seated, simulation
@@ -28,7 +28,7 @@ def told(  # noqa: PLR0917 - what a match and its reader are
     seed: int = 7,
     eyes: Perspective = Watcher.JUDGE,
     language: str = "en",
-) -> Iterator[tuple[Event, list[Told], Match, Match]]:
+) -> Iterator[tuple[Event, list[Sentence], Match, Match]]:
     """Every event as these eyes see it, its lines, and the match before and after it."""
     played = simulation(game, seats, options, seed)
     before = played.match.copy()
@@ -41,13 +41,13 @@ def told(  # noqa: PLR0917 - what a match and its reader are
         before = after
 
 
-def words_of(lines: list[Told]) -> list[str]:
+def words_of(lines: list[Sentence]) -> list[str]:
     """What is read."""
     return [line.text.plain for line in lines]
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_every_event_of_a_match_is_told_and_the_places_come_last(game: str, language: str) -> None:
     """Also in a short account, which leaves out only what the line behind it says as well."""
     lines: list[str] = []
@@ -62,13 +62,13 @@ def test_every_event_of_a_match_is_told_and_the_places_come_last(game: str, lang
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_every_kind_of_move_is_told_in_both_languages(game: str, language: str) -> None:
     """A move without words would end a program in the middle of a match."""
-    kinds = {*CURRENT[game].choices.values(), *CURRENT[game].outcomes.values()}
+    kinds = {*current()[game].choices.values(), *current()[game].outcomes.values()}
     for options in (
         {},
-        {option.name: option.values[-1] for option in CURRENT[game].options if option.values[-1] is True},
+        {option.name: option.values[-1] for option in current()[game].options if option.values[-1] is True},
     ):
         for seed in range(4):
             if not kinds:

@@ -10,15 +10,15 @@ from string import Formatter
 
 import pytest
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook_clients.terminal.language import TEXTS as TERMINAL
 from rollbook_replays.games import presentation
 from rollbook_replays.games.options import differing, option_name, option_value
 from rollbook_replays.games.words import SHARED, Texts, Words
 
-TABLES: dict[str, Texts] = {"shared": SHARED} | {game: presentation(game).texts for game in CURRENT}
+TABLES: dict[str, Texts] = {"shared": SHARED} | {game: presentation(game).texts for game in current()}
 CALLED = re.compile(
-    r'''(?:words(?:\.count)?|line)\((?:\s*seat, |\s*move\.seat, |\s*moment\.seat, )?\s*f?"([a-z_0-9.{}]+)"'''
+    r'''(?:words(?:\.count)?|sentence)\((?:\s*seat, |\s*move\.seat, |\s*moment\.seat, )?\s*f?"([a-z_0-9.{}]+)"'''
 )
 
 
@@ -29,9 +29,11 @@ def facts_of(text: str) -> set[str]:
 
 def sources(table: str) -> str:
     """The code that says these words."""
-    module = import_module(f"rollbook_replays.games.{table}" if table in CURRENT else "rollbook_replays.games")
+    module = import_module(f"rollbook_replays.games.{table}" if table in current() else "rollbook_replays.games")
     folder = Path(str(module.__file__)).parent
-    files = sorted(folder.glob("*.py") if table in CURRENT else chain(folder.glob("*.py"), folder.parent.glob("*.py")))
+    files = sorted(
+        folder.glob("*.py") if table in current() else chain(folder.glob("*.py"), folder.parent.glob("*.py"))
+    )
     text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.stem not in {"texts", "words"})
     return text.replace("'", '"')
 
@@ -48,7 +50,7 @@ def test_both_languages_have_the_same_keys_in_the_same_order_with_the_same_facts
         assert german[key].strip()
 
 
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_no_game_says_with_a_key_what_others_say_with_it(game: str) -> None:
     """The words of a game stand beside the shared ones and those of the terminal, and must not replace any."""
     assert set() == set(TABLES[game]["en"]) & (set(SHARED["en"]) | set(TERMINAL["en"]))
@@ -66,7 +68,7 @@ def test_every_key_that_is_named_has_a_text(table: str) -> None:
 @pytest.mark.parametrize("table", TABLES)
 def test_no_text_is_there_for_nothing(table: str) -> None:
     """Every key is named in the sources, or belongs to a family whose beginning is."""
-    found = sources(table) + (sources("shared") if table != "shared" else "".join(map(sources, CURRENT)))
+    found = sources(table) + (sources("shared") if table != "shared" else "".join(map(sources, current())))
     families = set(re.findall(r'f"([a-z_]+\.(?:[a-z_]+\.)*)\{', found))
     endings = re.findall(r'f"\{\w+\}((?:\.[a-z]+)+)"', found)
     unused = [
@@ -82,11 +84,11 @@ def test_no_text_is_there_for_nothing(table: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("game", CURRENT)
+@pytest.mark.parametrize("game", current())
 def test_every_option_and_every_value_has_words_and_help_is_there(game: str, language: str) -> None:
     """Who opens a match reads words, not the names of fields."""
     words = Words(language, presentation(game).texts)
-    rules = CURRENT[game]
+    rules = current()[game]
     usual = {option.name: option.default for option in rules.options}
     assert [] == differing(rules, usual, words)
     for option in rules.options:

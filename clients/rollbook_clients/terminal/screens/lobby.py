@@ -212,12 +212,12 @@ class LobbyScreen(Screen[None]):
             self.run_worker(self._open(agreed))
 
     async def _open(self, agreed: OpenMatchRequest) -> None:
-        game = agreed.WhichOneof("options") or ""
+        game = agreed.options.WhichOneof("game") or ""
         try:
             match = await self._table.open(
                 game,
                 agreed.seats,
-                getattr(agreed, game),
+                getattr(agreed.options, game),
                 turn_seconds=agreed.turn_seconds,
                 spectator_delay_seconds=agreed.spectator_delay_seconds,
                 is_private=agreed.is_private,

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from rollbook_clients.terminal.screens.help import Help
-from rollbook_clients.terminal.widgets.board import Board
+from rollbook_clients.terminal.widgets.board import BoardPane
 from rollbook_clients.terminal.widgets.story_log import StoryLog
 from rollbook_replays.games.words import Words
 
@@ -29,7 +29,7 @@ class MatchScreen(Screen[None]):
         self._topic = topic
         self.title_bar = Static(id="title", classes="bar", markup=False)
         self.status_bar = Static(id="status", classes="bar", markup=False)
-        self.board = Board()
+        self.board = BoardPane()
         self.story = StoryLog()
         self.hints = Static(id="hints", classes="bar", markup=False)
 

@@ -12,12 +12,12 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.options import Option as GameOption
 from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import Refused
 from rollbook.v1.match_pb2 import OpenMatchRequest
-from rollbook_clients.sdk.options import set_options
+from rollbook_clients.sdk.options import options_of
 from rollbook_clients.terminal.screens.help import Help
 from rollbook_replays.games import presentation
 from rollbook_replays.games.options import option_name, option_value
@@ -45,7 +45,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         """Begin with the game that the fewest can play, and what is usual."""
         super().__init__(classes="dialog")
         self._words = words
-        fewest = min(CURRENT, key=lambda name: (CURRENT[name].seats[0], CURRENT[name].seats[-1]))
+        fewest = min(current(), key=lambda name: (current()[name].seats[0], current()[name].seats[-1]))
         self._agreed: dict[str, Any] = {"game": fewest, "turn": 0, "delay": 0, "private": False}
         self._lines: list[tuple[str, Sequence[Any]]] = []
         self._list = OptionList()
@@ -66,8 +66,8 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         self._show(keep=False)
 
     def _show(self, *, keep: bool = True) -> None:
-        game = CURRENT[self._agreed["game"]]
-        self._lines = [("game", tuple(CURRENT)), ("seats", tuple(game.seats))]
+        game = current()[self._agreed["game"]]
+        self._lines = [("game", tuple(current())), ("seats", tuple(game.seats))]
         self._lines += [(option.name, _values(option)) for option in game.options]
         self._lines += [("turn", TURN_SECONDS), ("delay", DELAY_SECONDS), ("private", (False, True))]
         for name, values in self._lines:
@@ -84,7 +84,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         value = self._agreed[name]
         label = words(f"opening.{name}") if name in SHARED_LINES else ""
         if name == "game":
-            said = CURRENT[value].title
+            said = current()[value].title
         elif name in {"turn", "delay"}:
             said = words(f"opening.{name}.value", seconds=value) if value else words(f"opening.{name}.none")
         elif isinstance(value, bool):
@@ -97,20 +97,20 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
 
     def _option(self, name: str, said: str) -> tuple[str, str]:
         """What the game calls an option and its value."""
-        game = CURRENT[self._agreed["game"]]
+        game = current()[self._agreed["game"]]
         words = self._words.also(presentation(game.name).texts)
         option = next(option for option in game.options if option.name == name)
         value = self._agreed[name]
         return option_name(option, words), said if isinstance(value, bool) else option_value(option, value, words)
 
     def _options(self) -> dict[str, OptionValue]:
-        game = CURRENT[self._agreed["game"]]
+        game = current()[self._agreed["game"]]
         return {option.name: self._agreed[option.name] for option in game.options}
 
     def _why_not(self) -> str:
         """What the rules have against it."""
         try:
-            CURRENT[self._agreed["game"]].settle(self._options(), self._agreed["seats"])
+            current()[self._agreed["game"]].settle(self._options(), self._agreed["seats"])
         except Refused as refused:
             return str(refused)
         return ""
@@ -142,7 +142,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
                 spectator_delay_seconds=self._agreed["delay"],
                 is_private=self._agreed["private"],
             )
-            set_options(request, self._agreed["game"], self._options())
+            request.options.CopyFrom(options_of(self._agreed["game"], self._options()))
             self.dismiss(request)
 
 

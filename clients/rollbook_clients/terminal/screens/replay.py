@@ -16,7 +16,7 @@ from rollbook_clients.terminal.screens.match import MatchScreen, hint
 from rollbook_clients.terminal.screens.question import AskLine
 from rollbook_replays.games import presentation
 from rollbook_replays.games.options import differing
-from rollbook_replays.games.presentation import Told
+from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 
@@ -165,7 +165,7 @@ class ReplayScreen(MatchScreen):
         keys = ("?", "help"), ("esc", "leave")
         self.hints.update(hint(self.words, ("←→", "forward"), ("↑↓", "next_turn"), ("v", "look"), *keys))
 
-    def _told(self, seating: Seating) -> list[Told]:
+    def _told(self, seating: Seating) -> list[Sentence]:
         if self.perspective not in self._accounts:
             self._accounts[self.perspective] = Account(self._film, self.perspective)
         return self._accounts[self.perspective].until(self.position, seating)

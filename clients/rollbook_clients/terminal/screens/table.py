@@ -11,6 +11,7 @@ from textual.events import Key
 from textual.widget import Widget
 
 from rollbook.v1.events_pb2 import AbortReason
+from rollbook.v1.games_pb2 import View
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
@@ -19,7 +20,7 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_RUNNING,
     MatchSummary,
 )
-from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Perspective, View
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Perspective
 from rollbook_clients.sdk import (
     Away,
     Back,
@@ -279,8 +280,8 @@ class TableScreen(MatchScreen):
         words, summary = self.words, self._summary
         if summary.state == MATCH_STATE_ABORTED:
             reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
-            late = f":{summary.aborted.seat}" if summary.aborted.HasField("seat") else ""
-            return aborted(reason + late, self.seating)
+            late = ",".join(str(seat) for seat in summary.aborted.seats)
+            return aborted(f"{reason}:{late}", self.seating)
         places = sorted((place, seat) for seat, place in enumerate(summary.places.places))
         lines = [f"{place}. {self.seating.name(seat)}" for place, seat in places]
         return "\n".join([words("told.over"), *lines])

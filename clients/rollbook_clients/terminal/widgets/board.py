@@ -14,7 +14,7 @@ from rollbook_replays.games.seats import Seating
 from rollbook_replays.renderers import as_rich
 
 
-class Board(VerticalScroll, can_focus=False):
+class BoardPane(VerticalScroll, can_focus=False):
     """Draws a view; scrolls if there is less room than it takes."""
 
     def __init__(self) -> None:

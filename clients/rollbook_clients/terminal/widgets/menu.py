@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from rollbook_replays.games.presentation import Entry
+from rollbook_replays.games.presentation import MenuEntry
 from rollbook_replays.games.words import Words
 
 KEYS: Final = "123456789"
@@ -34,9 +34,9 @@ class Menu(OptionList):
         """Offer nothing yet."""
         super().__init__(id="menu")
         self._words = words
-        self._levels: list[tuple[Entry, ...]] = []
+        self._levels: list[tuple[MenuEntry, ...]] = []
 
-    def offer(self, entries: tuple[Entry, ...]) -> None:
+    def offer(self, entries: tuple[MenuEntry, ...]) -> None:
         """Offer these, and nothing else."""
         self._levels = [entries] if entries else []
         self._fill()
@@ -85,7 +85,7 @@ class Menu(OptionList):
             self._fill()
 
 
-def menu_line(number: int, entry: Entry) -> Option:
+def menu_line(number: int, entry: MenuEntry) -> Option:
     """The entry behind its key."""
     key = KEYS[number] if number < len(KEYS) else " "
     line = Text.assemble((f"{key} ", "bold"), entry.label, " …" if entry.entries else "", no_wrap=True)

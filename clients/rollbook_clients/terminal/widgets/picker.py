@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 
 from rollbook_clients.terminal.widgets.menu import KEYS, Menu, menu_line
-from rollbook_replays.games.presentation import Entry, Picking
+from rollbook_replays.games.presentation import MenuEntry, Picking
 from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
 
@@ -119,7 +119,7 @@ class Picker(Vertical, can_focus=True):
         self._shown.update(_flowing(chips, self.size.width - 2))
         entries = self._picking.entries(self._picked)
         lines = [menu_line(number, entry) for number, entry in enumerate(entries)]
-        every = menu_line(len(entries), Entry(self._words("picking.all")))
+        every = menu_line(len(entries), MenuEntry(self._words("picking.all")))
         every.disabled = False
         self._actions.clear_options()
         self._actions.add_options([*lines, every])

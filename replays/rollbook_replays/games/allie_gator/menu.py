@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from rollbook.rules.allie_gator import Choice, Gift, Number, Raise, Reverse, Snap, Steal, View
 from rollbook.rules.game import Choices
-from rollbook_replays.games.presentation import Entry, grouped
+from rollbook_replays.games.presentation import MenuEntry, grouped
 from rollbook_replays.games.seats import Seating
 
 
-def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[Entry, ...]:
+def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntry, ...]:
     """Number cards one by one; each special card, in the order of their numbers, and the snap in one entry."""
     choices = list(legal)
     entries = [_number(view, choice, seating) for choice in choices if isinstance(choice, Number)]
@@ -23,43 +23,43 @@ def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[Entry, .
     return tuple(entries)
 
 
-def _number(view: View, choice: Number, seating: Seating) -> Entry:
+def _number(view: View, choice: Number, seating: Seating) -> MenuEntry:
     words = seating.words
     left = view.piles[choice.pile].targets[-1] - choice.card - 1
     note = words("menu.number.note", count=left) if left else words("menu.number.last")
-    return Entry(words("menu.number", card=choice.card, pile=_pile(choice.pile, seating)), note, choice)
+    return MenuEntry(words("menu.number", card=choice.card, pile=_pile(choice.pile, seating)), note, choice)
 
 
-def _reverse(_view: View, choice: Reverse, seating: Seating) -> Entry:
-    return Entry(seating.words("menu.reverse"), seating.words("menu.reverse.note"), choice)
+def _reverse(_view: View, choice: Reverse, seating: Seating) -> MenuEntry:
+    return MenuEntry(seating.words("menu.reverse"), seating.words("menu.reverse.note"), choice)
 
 
-def _steal(view: View, choice: Steal, seating: Seating) -> Entry:
+def _steal(view: View, choice: Steal, seating: Seating) -> MenuEntry:
     words = seating.words
     if choice.target is None:
-        return Entry(words("menu.steal"), words("menu.no_effect"), choice)
+        return MenuEntry(words("menu.steal"), words("menu.no_effect"), choice)
     note = words("menu.holds", count=view.players[choice.target].hand_size)
-    return Entry(words("menu.steal.from", name=seating.name(choice.target)), note, choice)
+    return MenuEntry(words("menu.steal.from", name=seating.name(choice.target)), note, choice)
 
 
-def _raise(view: View, choice: Raise, seating: Seating) -> Entry:
+def _raise(view: View, choice: Raise, seating: Seating) -> MenuEntry:
     words = seating.words
     label = words("menu.raise.to", card=choice.card, pile=_pile(choice.pile, seating))
-    return Entry(label, words("menu.raise.over", card=view.piles[choice.pile].targets[-1]), choice)
+    return MenuEntry(label, words("menu.raise.over", card=view.piles[choice.pile].targets[-1]), choice)
 
 
-def _gift(view: View, choice: Gift, seating: Seating) -> Entry:
+def _gift(view: View, choice: Gift, seating: Seating) -> MenuEntry:
     words = seating.words
     if choice.pile is None or choice.target is None:
-        return Entry(words("menu.gift.none"), words("menu.no_effect"), choice)
+        return MenuEntry(words("menu.gift.none"), words("menu.no_effect"), choice)
     label = words("menu.gift.to", card=view.piles[choice.pile].cards[-1], name=seating.name(choice.target))
-    return Entry(label, words("menu.from_pile", pile=_pile(choice.pile, seating)), choice)
+    return MenuEntry(label, words("menu.from_pile", pile=_pile(choice.pile, seating)), choice)
 
 
-def _snap(view: View, choice: Snap, seating: Seating) -> Entry:
+def _snap(view: View, choice: Snap, seating: Seating) -> MenuEntry:
     words = seating.words
     label = words("menu.snap") if choice.card is None else words("menu.snap.target", card=choice.card)
-    return Entry(label, _taken(view, seating), choice)
+    return MenuEntry(label, _taken(view, seating), choice)
 
 
 def _taken(view: View, seating: Seating) -> str:
@@ -72,7 +72,7 @@ def _pile(pile: int, seating: Seating) -> str:
     return seating.words(f"pile.{pile}")
 
 
-_GROUPS: Final[dict[type[Any], tuple[str, Callable[[View, Any, Seating], Entry]]]] = {
+_GROUPS: Final[dict[type[Any], tuple[str, Callable[[View, Any, Seating], MenuEntry]]]] = {
     Reverse: ("reverse", _reverse),
     Steal: ("steal", _steal),
     Raise: ("raise", _raise),

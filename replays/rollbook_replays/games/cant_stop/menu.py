@@ -5,21 +5,21 @@ from __future__ import annotations
 from rollbook.rules.cant_stop import Choice, Roll, Stop, View
 from rollbook.rules.game import Choices
 from rollbook_replays.games.cant_stop.odds import chance, percent
-from rollbook_replays.games.presentation import Entry
+from rollbook_replays.games.presentation import MenuEntry
 from rollbook_replays.games.seats import Seating
 
 
-def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[Entry, ...]:
+def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntry, ...]:
     """An entry a choice, in the order of the rules."""
     return tuple(_entry(view, choice, seating) for choice in legal)
 
 
-def _entry(view: View, choice: Choice, seating: Seating) -> Entry:
+def _entry(view: View, choice: Choice, seating: Seating) -> MenuEntry:
     words = seating.words
     if isinstance(choice, Roll):
-        return Entry(words("menu.roll"), words("menu.roll.note", percent=percent(chance(view))), choice)
+        return MenuEntry(words("menu.roll"), words("menu.roll.note", percent=percent(chance(view))), choice)
     if isinstance(choice, Stop):
-        return Entry(words("menu.stop"), _kept(view, seating), choice)
+        return MenuEntry(words("menu.stop"), _kept(view, seating), choice)
     columns = choice.columns
     if len(set(columns)) < len(columns):
         label = words("menu.two_steps", column=columns[0])
@@ -29,7 +29,7 @@ def _entry(view: View, choice: Choice, seating: Seating) -> Entry:
     tops = [column for column in sorted(set(columns)) if _reaches_top(view, column, columns.count(column))]
     if tops:
         note = f"{words('menu.reaches_top', columns=words.both(tops))}; {note}"
-    return Entry(label, note, choice)
+    return MenuEntry(label, note, choice)
 
 
 def _reaches_top(view: View, number: int, steps: int) -> bool:

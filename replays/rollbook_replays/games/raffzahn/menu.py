@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from rollbook.rules.game import Choices
 from rollbook.rules.raffzahn import DICE, TEETH, THROWS, Choice, Pass, Roll, Surrender, Take, View
-from rollbook_replays.games.presentation import Entry, grouped
+from rollbook_replays.games.presentation import MenuEntry, grouped
 from rollbook_replays.games.seats import Seating
 
 
-def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[Entry, ...]:
+def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntry, ...]:
     """First what is to be had, then the throws, those with all dice first, and to pass at last."""
     words = seating.words
-    others: list[Entry] = []
-    passes: list[Entry] = []
-    throws: dict[tuple[int, ...], list[Entry]] = {}
+    others: list[MenuEntry] = []
+    passes: list[MenuEntry] = []
+    throws: dict[tuple[int, ...], list[MenuEntry]] = {}
     for choice in legal:
         if isinstance(choice, Roll):
             throws.setdefault(choice.dice, []).append(_throw(view, choice, seating))
         elif isinstance(choice, Pass):
-            passes.append(Entry(words("menu.pass"), words("menu.pass.note"), choice))
+            passes.append(MenuEntry(words("menu.pass"), words("menu.pass.note"), choice))
         else:
             others.append(_other(view, choice, seating))
     for dice in sorted(throws, key=lambda dice: (-len(dice), dice)):
@@ -34,22 +34,22 @@ def dice_said(dice: tuple[int, ...], seating: Seating) -> str:
     return seating.words.both(seating.words(f"die.{die}") for die in dice)
 
 
-def _throw(view: View, choice: Roll, seating: Seating) -> Entry:
+def _throw(view: View, choice: Roll, seating: Seating) -> MenuEntry:
     words = seating.words
     tile = choice.announce
     if tile is not None:
-        return Entry(words("menu.announce", tile=tile), _worth(view, tile, seating), choice)
+        return MenuEntry(words("menu.announce", tile=tile), _worth(view, tile, seating), choice)
     label = words("menu.roll", dice=dice_said(choice.dice, seating))
-    return Entry(label, words("menu.roll.note", number=view.throws + 1, most=THROWS), choice)
+    return MenuEntry(label, words("menu.roll.note", number=view.throws + 1, most=THROWS), choice)
 
 
-def _other(view: View, choice: Take | Surrender, seating: Seating) -> Entry:
+def _other(view: View, choice: Take | Surrender, seating: Seating) -> MenuEntry:
     words = seating.words
     if isinstance(choice, Take):
         label = words("menu.take.safe" if choice.safe else "menu.take.open", tile=choice.tile)
-        return Entry(label, _worth(view, choice.tile, seating), choice)
+        return MenuEntry(label, _worth(view, choice.tile, seating), choice)
     label = words("menu.surrender", tiles=words.both(choice.tiles))
-    return Entry(label, words.count("tooth", sum(TEETH[tile] for tile in choice.tiles)), choice)
+    return MenuEntry(label, words.count("tooth", sum(TEETH[tile] for tile in choice.tiles)), choice)
 
 
 def _worth(view: View, tile: int, seating: Seating) -> str:

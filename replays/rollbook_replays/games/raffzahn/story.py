@@ -6,57 +6,57 @@ from collections.abc import Iterator
 
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.raffzahn import ROTTEN, STAR, Choice, Outcome, Pass, Roll, Rolled, Take
-from rollbook_replays.games.presentation import Moment, Told, line
+from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.raffzahn.menu import dice_said
 from rollbook_replays.games.seats import Seating
 
 
-def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Told]:
+def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
     """What was thrown, what it came to by itself, and what the seat did with it."""
     seat, words = moment.seat, seating.words
     if isinstance(move, FirstSeat):
-        yield line(move.seat, "told.first_seat", seating)
+        yield sentence(move.seat, "told.first_seat", seating)
     elif isinstance(move, Rolled):
         yield from _thrown(move, moment, seating)
     elif isinstance(move, Roll):
         if move.announce is not None:
-            yield line(seat, "told.announces", seating, tile=move.announce)
+            yield sentence(seat, "told.announces", seating, tile=move.announce)
         dice = dice_said(move.dice, seating)
-        yield Told(line(seat, "told.rolls_on", seating, dice=dice).text, is_implied=True)
+        yield sentence(seat, "told.rolls_on", seating, dice=dice, is_implied=True)
     elif isinstance(move, Take):
         yield _taken(move, moment, seating)
     elif isinstance(move, Pass):
-        yield line(seat, "told.passes", seating)
+        yield sentence(seat, "told.passes", seating)
     else:
-        yield line(seat, "told.surrenders", seating, tiles=words.both(move.tiles))
+        yield sentence(seat, "told.surrenders", seating, tiles=words.both(move.tiles))
 
 
-def _thrown(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Told]:
+def _thrown(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Sentence]:
     seat, before, after = moment.seat, moment.before, moment.after
     signs = {STAR: "★", ROTTEN: seating.words("told.rotten_tooth")}
     dice = " + ".join(signs.get(face, face) for face in move.dice)
     number = sum(int(face) for face in move.dice if face.isdigit())
     if ROTTEN in move.dice:
-        yield line(seat, "told.throws", seating, dice=dice)
+        yield sentence(seat, "told.throws", seating, dice=dice)
         return
-    yield line(seat, "told.throws_sum", seating, dice=dice, sum=number)
+    yield sentence(seat, "told.throws_sum", seating, dice=dice, sum=number)
     if before is None or after is None:
         return
     had, has = before.rows[seat], after.rows[seat]
     if number in had.safe_tiles and number in has.open_tiles:
-        yield line(seat, "told.own_hit_safe", seating, tile=number)
+        yield sentence(seat, "told.own_hit_safe", seating, tile=number)
     elif number in had.open_tiles and number not in has.open_tiles:
-        yield line(seat, "told.own_hit_open", seating, tile=number)
+        yield sentence(seat, "told.own_hit_open", seating, tile=number)
     elif len(had.open_tiles) + len(had.safe_tiles) > len(has.open_tiles) + len(has.safe_tiles):
-        yield line(seat, "told.loses_all", seating)
+        yield sentence(seat, "told.loses_all", seating)
     elif after.seat != seat:
-        yield line(seat, "told.misses", seating)
+        yield sentence(seat, "told.misses", seating)
 
 
-def _taken(move: Take, moment: Moment, seating: Seating) -> Told:
+def _taken(move: Take, moment: Moment, seating: Seating) -> Sentence:
     how = seating.words("told.face_down") if move.safe else ""
     rows = enumerate(moment.before.rows if moment.before is not None else ())
     robbed = next((other for other, row in rows if move.tile in row.open_tiles), None)
     if robbed is None:
-        return line(moment.seat, "told.takes", seating, tile=move.tile, how=how)
-    return line(moment.seat, "told.robs", seating, tile=move.tile, how=how, robbed=seating.name(robbed))
+        return sentence(moment.seat, "told.takes", seating, tile=move.tile, how=how)
+    return sentence(moment.seat, "told.robs", seating, tile=move.tile, how=how, robbed=seating.name(robbed))

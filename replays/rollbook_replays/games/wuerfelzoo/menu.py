@@ -24,7 +24,7 @@ from rollbook.rules.wuerfelzoo import (
     View,
     Worm,
 )
-from rollbook_replays.games.presentation import Entry, Menu, Picking, Piece, grouped
+from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, Piece, grouped
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, name_of, short, style_of
@@ -47,7 +47,7 @@ def menu(view: View, legal: Choices[Choice], seating: Seating) -> Menu:
         *_boars(_of(Boar, choices), dice),
         *_worms(_of(Worm, choices), dice),
         *(
-            Entry(seating.words("menu.squirrel", name=seating.name(choice.target)), choice=choice)
+            MenuEntry(seating.words("menu.squirrel", name=seating.name(choice.target)), choice=choice)
             for choice in _of(Squirrel, choices)
         ),
     )
@@ -83,24 +83,24 @@ class _Dice:
         return words("menu.also", faces=", ".join(name_of(face, words) for face in faces))
 
 
-def _by_seat(choices: Sequence[tuple[int, Choice]], key: str, dice: _Dice) -> tuple[Entry, ...]:
+def _by_seat(choices: Sequence[tuple[int, Choice]], key: str, dice: _Dice) -> tuple[MenuEntry, ...]:
     """One entry for the dice of each seat, behind it the dice."""
     seating = dice.seating
-    of_seat: dict[int, dict[Alike, Entry]] = {}
+    of_seat: dict[int, dict[Alike, MenuEntry]] = {}
     for die, choice in choices:
         seat = dice.seats[die]
         label = seating.words(key, die=dice.name(die), name=seating.name(seat))
-        of_seat.setdefault(seat, {}).setdefault(dice.alike(die), Entry(label, dice.others(die), choice))
+        of_seat.setdefault(seat, {}).setdefault(dice.alike(die), MenuEntry(label, dice.others(die), choice))
     return tuple(
         grouped(seating.words(f"{key}.seat", name=seating.name(seat)), "", list(of_seat[seat].values()))
         for seat in sorted(of_seat)
     )
 
 
-def _boars(choices: Sequence[Boar], dice: _Dice) -> tuple[Entry, ...]:
+def _boars(choices: Sequence[Boar], dice: _Dice) -> tuple[MenuEntry, ...]:
     """First the own die, then the one that is got for it."""
     return tuple(
-        Entry(
+        MenuEntry(
             dice.seating.words("menu.boar", die=dice.name(own)),
             dice.others(own),
             entries=_by_seat([(each.other, each) for each in choices if each.own == own], "menu.boar.other", dice),
@@ -109,13 +109,13 @@ def _boars(choices: Sequence[Boar], dice: _Dice) -> tuple[Entry, ...]:
     )
 
 
-def _worms(choices: Sequence[Worm], dice: _Dice) -> tuple[Entry, ...]:
+def _worms(choices: Sequence[Worm], dice: _Dice) -> tuple[MenuEntry, ...]:
     """First the own die, then who gets it."""
     words, entries = dice.seating.words, []
     for own in _different([choice.own for choice in choices], dice):
         die, others = dice.name(own), dice.others(own)
         targets = [
-            Entry(words("menu.worm", die=die, name=dice.seating.name(choice.target)), others, choice)
+            MenuEntry(words("menu.worm", die=die, name=dice.seating.name(choice.target)), others, choice)
             for choice in choices
             if choice.own == own
         ]
@@ -142,14 +142,14 @@ def _turn(view: View, offered: TurnChoices, words: Words) -> Picking:
     return Picking(tuple(pieces), lambda picked: _picked(sorted(picked), offered, words))
 
 
-def _picked(dice: list[int], offered: TurnChoices, words: Words) -> tuple[Entry, ...]:
+def _picked(dice: list[int], offered: TurnChoices, words: Words) -> tuple[MenuEntry, ...]:
     """Lay the dice, or throw them again, as far as that is legal."""
     named = tuple(dice)
     why_not, does = _judged(dice, offered, words)
-    lay = Entry(words("picking.lay"), why_not or does, None if why_not else Play(named))
+    lay = MenuEntry(words("picking.lay"), why_not or does, None if why_not else Play(named))
     if not named:
-        return lay, Entry(words("picking.reroll.none"))
-    return lay, Entry(words("picking.reroll", dice=words.count("die", len(named))), choice=Reroll(named))
+        return lay, MenuEntry(words("picking.reroll.none"))
+    return lay, MenuEntry(words("picking.reroll", dice=words.count("die", len(named))), choice=Reroll(named))
 
 
 def _judged(named: list[int], offered: TurnChoices, words: Words) -> tuple[str, str]:

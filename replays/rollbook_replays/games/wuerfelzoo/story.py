@@ -20,23 +20,23 @@ from rollbook.rules.wuerfelzoo import (
     View,
     Worm,
 )
-from rollbook_replays.games.presentation import Moment, Told, line
+from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.games.wuerfelzoo.animals import counted, name_of
 
 
-def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Told]:
+def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
     """Dice drawn and thrown, and what a seat did with them."""
     words = seating.words
     if isinstance(move, FirstSeat):
-        yield line(move.seat, "told.first_seat", seating)
+        yield sentence(move.seat, "told.first_seat", seating)
     elif isinstance(move, Drawn):
         drawn = words.count("die", len(move.dice))
-        yield Told(line(move.seat, "told.draws", seating, dice=drawn).text, is_implied=True)
+        yield sentence(move.seat, "told.draws", seating, dice=drawn, is_implied=True)
     elif isinstance(move, Rolled):
         seat = _thrower(move.dice, moment)
-        yield line(seat, "told.throws", seating, dice=counted(move.faces, words))
+        yield sentence(seat, "told.throws", seating, dice=counted(move.faces, words))
     else:
         yield _chosen(move, moment, seating)
 
@@ -50,23 +50,23 @@ def _thrower(dice: Iterable[int], moment: Moment) -> int:
     return moment.seat
 
 
-def _chosen(move: Choice, moment: Moment, seating: Seating) -> Told:
+def _chosen(move: Choice, moment: Moment, seating: Seating) -> Sentence:
     seat, words = moment.seat, seating.words
     faces = _faces(moment.before)
     if isinstance(move, Play):
         shown = counted((faces.get(die, NO_FACE) for die in move.dice), words)
-        return line(seat, "told.lays", seating, dice=shown)
+        return sentence(seat, "told.lays", seating, dice=shown)
     if isinstance(move, Reroll):
-        return line(seat, "told.rerolls", seating, dice=words.count("die", len(move.dice)))
+        return sentence(seat, "told.rerolls", seating, dice=words.count("die", len(move.dice)))
     if isinstance(move, Squirrel):
-        return line(seat, "told.squirrel", seating, other=seating.name(move.target))
+        return sentence(seat, "told.squirrel", seating, other=seating.name(move.target))
     if isinstance(move, Worm):
         own, other = _named(move.own, faces, words), seating.name(move.target)
-        return line(seat, "told.worm", seating, die=own, other=other)
+        return sentence(seat, "told.worm", seating, die=own, other=other)
     if isinstance(move, Boar):
         own, other = _named(move.own, faces, words), _named(move.other, faces, words)
-        return line(seat, "told.boar", seating, die=own, other=other)
-    return line(seat, _KEYS[type(move)], seating, die=_named(move.die, faces, words))
+        return sentence(seat, "told.boar", seating, die=own, other=other)
+    return sentence(seat, _KEYS[type(move)], seating, die=_named(move.die, faces, words))
 
 
 _KEYS = {Bear: "told.bear", Fox: "told.fox"}

@@ -30,7 +30,7 @@ def backup(
     data
         The data directory of the service.
     out
-        The file to write, such as rollbook.tar.zst; only its owner can read it.
+        The file to write, such as rollbook.tar.gz; only its owner can read it.
     force
         Overwrite the file if it is there already.
     """

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit
-from rollbook.rules.catalogue import CURRENT
+from rollbook.rules.catalogue import current
 from rollbook.rules.game import Game
 from rollbook.rules.options import written
 
@@ -21,7 +21,7 @@ def games(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = F
     as_json
         One JSON object for each game, a line each, for programs.
     """
-    for game in CURRENT.values():
+    for game in current().values():
         print(json.dumps(_facts(game), ensure_ascii=False) if as_json else _words(game))
     if not as_json:
         print("Play one on the terminal: rollbook simulate GAME --seats N --option NAME=VALUE")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import DecodeError
 
 from rollbook.match.chain import Head, link
 from rollbook.match.codec.messages import read_choice, read_outcome, write_choice, write_outcome
 from rollbook.match.codec.moves import Unreadable
+from rollbook.match.codec.views import read_options, write_options
 from rollbook.match.dice import SCHEME
 from rollbook.match.events import (
     LOG_LOST,
@@ -33,17 +34,15 @@ from rollbook.match.events import (
     Terms,
     TimedOut,
 )
-from rollbook.rules.catalogue import find
-from rollbook.rules.game import Game
+from rollbook.rules.catalogue import AnyGame, find
 from rollbook.rules.refusals import Refused
 from rollbook.v1 import events_pb2 as proto
-from rollbook.v1 import raffzahn_pb2
+from rollbook.v1.games_pb2 import HiddenOutcome
 
-ENVELOPE: Final = 1
+ENVELOPE: Final = 2
+ENVELOPE_BEFORE_RELEASE: Final = 1
 LINK_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
-
-AnyGame = Game[Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def write_bytes(  # noqa: PLR0913 - what stands around an event
     request: bytes = b"",
     secret: bytes = b"",
 ) -> Logged:
-    """Serialise an event for good; the secret lies beside event 1, hidden cards, if known, beside their draw."""
+    """Serialise an event for good; the secret lies beside event 1, what it hides, if known, beside their draw."""
     written = proto.Event(sequence=sequence, time_ms=time_ms, previous=previous, request=request)
     seat = getattr(event, "seat", None)
     if seat is not None:
@@ -87,10 +86,8 @@ def write_bytes(  # noqa: PLR0913 - what stands around an event
     private = b""
     if isinstance(event, Opened):
         private = proto.Private(secret=secret).SerializeToString(deterministic=True)
-    elif hidden and None not in hidden:
-        beside = proto.Private()
-        getattr(beside.hidden, game.name).cards.extend(hidden)
-        private = beside.SerializeToString(deterministic=True)
+    elif hidden is not None:
+        private = proto.Private(hidden=hidden).SerializeToString(deterministic=True)
     data = written.SerializeToString(deterministic=True)
     return Logged(sequence, time_ms, previous, event, request, data, private)
 
@@ -120,24 +117,27 @@ def read_secret(private: bytes) -> bytes:
 # Writing
 
 
-def _write_body(game: AnyGame, event: Event, written: proto.Event) -> tuple[int, ...]:
+def _write_body(game: AnyGame, event: Event, written: proto.Event) -> HiddenOutcome | None:
     match event:
         case Opened():
             _write_opened(game, event, written.opened)
         case SeatTaken():
             written.seat_taken.player = event.player
             written.seat_taken.entropy_commitment = event.entropy_commitment
+            written.seat_taken.house = event.house
             written.seat_taken.SetInParent()
         case Ready():
             written.ready.closing_link = event.closing_link
             written.ready.entropy = event.entropy
             written.ready.SetInParent()
         case Happened():
-            return write_outcome(game, event.outcome, getattr(written.happened, game.name))
+            outcome, hidden = write_outcome(game, event.outcome)
+            written.happened.outcome.CopyFrom(outcome)
+            return hidden
         case Chosen():
             written.chosen.by_caretaker = event.by_caretaker
             written.chosen.charged_ms = event.charged_ms
-            write_choice(game, event.choice, getattr(written.chosen, game.name))
+            written.chosen.choice.CopyFrom(write_choice(game, event.choice))
         case TimedOut():
             written.timed_out.not_before_ms = event.not_before_ms
             written.timed_out.charged_ms = event.charged_ms
@@ -149,7 +149,7 @@ def _write_body(game: AnyGame, event: Event, written: proto.Event) -> tuple[int,
             _write_sealed(event, written.sealed)
         case SeatLeft() | Started() | Forfeited() | Resigned():
             getattr(written, _BARE[type(event)]).SetInParent()
-    return ()
+    return None
 
 
 _BARE: Final[dict[type, str]] = {
@@ -172,16 +172,9 @@ def _write_opened(game: AnyGame, event: Opened, opened: proto.Opened) -> None:
     opened.ready_seconds = event.terms.ready_seconds
     opened.spectator_delay_seconds = event.terms.spectator_delay_seconds
     opened.is_private = event.terms.is_private
-    options: Message = getattr(opened, game.name)
-    options.SetInParent()
-    for name, value in event.options.items():
-        setattr(options, name, _EDITIONS[value] if name == "edition" else value)
-
-
-_EDITIONS: Final[dict[Any, int]] = {
-    "revised": raffzahn_pb2.RAFFZAHN_EDITION_REVISED,
-    "original": raffzahn_pb2.RAFFZAHN_EDITION_ORIGINAL,
-}
+    opened.open_seconds = event.terms.open_seconds
+    opened.idle_seconds = event.terms.idle_seconds
+    opened.options.CopyFrom(write_options(game, event.options))
 
 
 def _write_sealed(event: Sealed, sealed: proto.Sealed) -> None:
@@ -189,14 +182,18 @@ def _write_sealed(event: Sealed, sealed: proto.Sealed) -> None:
     if event.aborted is None:
         sealed.places.places.extend(event.places or ())
         return
-    reason, _, seat = event.aborted.partition(":")
-    sealed.aborted.reason = proto.AbortReason.Value(_ABORT_PREFIX + reason.upper())
-    if seat:
-        sealed.aborted.seat = int(seat)
+    sealed.aborted.CopyFrom(aborted_message(event.aborted))
     if event.lost is not None:
         lost = sealed.aborted.lost
         lost.sequence, lost.link = event.lost.sequence, event.lost.link
         lost.key_id, lost.signature = event.lost.key_id, event.lost.signature
+
+
+def aborted_message(why: str) -> proto.Sealed.Aborted:
+    """Why a match has no result, without the evidence of a lost log."""
+    reason, _, seats = why.partition(":")
+    number = proto.AbortReason.Value(_ABORT_PREFIX + reason.upper())
+    return proto.Sealed.Aborted(reason=number, seats=map(int, seats.split(",")) if seats else ())
 
 
 _ABORT_PREFIX: Final = "ABORT_REASON_"
@@ -212,17 +209,11 @@ def _read_opened(written: proto.Event, match_id: str) -> Opened:
     if opened.envelope != ENVELOPE or opened.fairness != SCHEME:
         raise Unreadable(f"envelope {opened.envelope} with dice by {opened.fairness!r} is not known here")
     game = find(opened.game, opened.ruleset)
-    if opened.WhichOneof("options") != game.name:
-        raise Unreadable(f"there are no options of {game.name}")
-    options = getattr(opened, game.name)
-    given = {field.name: getattr(options, field.name) for field, _ in options.ListFields()}
-    if "edition" in given:
-        given["edition"] = next((name for name, number in _EDITIONS.items() if number == given["edition"]), "")
     return Opened(
         match_id=match_id,
         game=game.name,
         ruleset=game.version,
-        options=game.settle(given, opened.seats),
+        options=read_options(game, opened.options, opened.seats),
         names=("",) * opened.seats,
         commitment=opened.commitment,
         terms=Terms(
@@ -231,6 +222,8 @@ def _read_opened(written: proto.Event, match_id: str) -> Opened:
             opened.ready_seconds,
             opened.spectator_delay_seconds,
             opened.is_private,
+            opened.open_seconds,
+            opened.idle_seconds,
         ),
     )
 
@@ -248,7 +241,7 @@ def _read_body(game: AnyGame, written: proto.Event, beside: proto.Private) -> Ev
 
 _READERS: Final[dict[str, Callable[[proto.Event], Event]]] = {
     "seat_taken": lambda written: SeatTaken(
-        written.seat, written.seat_taken.player, written.seat_taken.entropy_commitment
+        written.seat, written.seat_taken.player, written.seat_taken.entropy_commitment, written.seat_taken.house
     ),
     "seat_left": lambda written: SeatLeft(written.seat),
     "ready": lambda written: Ready(written.seat, written.ready.entropy, written.ready.closing_link),
@@ -262,19 +255,11 @@ _READERS: Final[dict[str, Callable[[proto.Event], Event]]] = {
 
 
 def _read_happened(game: AnyGame, happened: proto.Happened, beside: proto.Private) -> Event:
-    _same_game(game, happened.WhichOneof("outcome"))
-    hidden = list(getattr(beside.hidden, game.name).cards) if beside.HasField("hidden") else None
-    return Happened(read_outcome(game, getattr(happened, game.name), hidden))
+    return Happened(read_outcome(game, happened.outcome, beside.hidden if beside.HasField("hidden") else None))
 
 
 def _read_chosen(game: AnyGame, seat: int, chosen: proto.Chosen) -> Event:
-    _same_game(game, chosen.WhichOneof("choice"))
-    return Chosen(seat, read_choice(game, getattr(chosen, game.name)), chosen.by_caretaker, chosen.charged_ms)
-
-
-def _same_game(game: AnyGame, name: str | None) -> None:
-    if name != game.name:
-        raise Unreadable(f"this is a move of {name}, not of {game.name}")
+    return Chosen(seat, read_choice(game, chosen.choice), chosen.by_caretaker, chosen.charged_ms)
 
 
 def _read_sealed(sealed: proto.Sealed) -> Sealed:
@@ -283,8 +268,8 @@ def _read_sealed(sealed: proto.Sealed) -> Sealed:
     reason = proto.AbortReason.Name(sealed.aborted.reason) if sealed.aborted.reason in _ABORT_REASONS else ""
     if not reason:
         raise Unreadable("the match is sealed for a reason that is not known here")
-    seat = f":{sealed.aborted.seat}" if sealed.aborted.HasField("seat") else ""
-    aborted = reason.removeprefix(_ABORT_PREFIX).lower() + seat
+    seats = ",".join(map(str, sealed.aborted.seats))
+    aborted = reason.removeprefix(_ABORT_PREFIX).lower() + (f":{seats}" if seats else "")
     lost = _read_lost(sealed.aborted.lost) if sealed.aborted.HasField("lost") else None
     if (aborted == LOG_LOST) != (lost is not None):
         raise Unreadable("a lost log is sealed with a head that it has lost, and nothing else is")

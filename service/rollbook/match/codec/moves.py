@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import NoneType, UnionType
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, NewType, Union, get_args, get_origin, get_type_hints
 
-from rollbook.rules.allie_gator import SPECIALS, Card
-from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.game import NumberWords
 
 JsonObject = dict[str, Any]
 
 LONGEST_LIST: Final = 100
 """No list in any game is longer: the material of the largest has 88 pieces."""
-
-_CARDS: Final = {name: card for card, name in SPECIALS.items()}
 
 
 class Unreadable(ValueError):
@@ -44,16 +41,21 @@ def _exactly(kind: type, words: str) -> Callable[[Any], Any]:
     return read
 
 
-def _read_card(value: Any) -> Any:
-    if type(value) is str and value in _CARDS:
-        return _CARDS[value]
-    if type(value) is not int or value in SPECIALS:
-        raise Unreadable(f"must be a number or one of {', '.join(_CARDS)}")
-    return value
+def _in_words(words: NumberWords) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """How numbers are read and written of which some are words."""
+    numbers = {word: number for number, word in words.of.items()}
 
+    def read(value: Any) -> Any:
+        if type(value) is str and value in numbers:
+            return numbers[value]
+        if type(value) is not int or value in words.of:
+            raise Unreadable(f"must be a number or one of {', '.join(numbers)}")
+        return value
 
-def _write_card(card: Any) -> Any:
-    return SPECIALS.get(card, card)
+    def write(value: Any) -> Any:
+        return words.of.get(value, value)
+
+    return read, write
 
 
 def _as_is(value: Any) -> Any:
@@ -64,7 +66,6 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
     int: _exactly(int, "a whole number"),
     bool: _exactly(bool, "true or false"),
     str: _exactly(str, "a string"),
-    Card: _read_card,
 }
 
 
@@ -74,7 +75,17 @@ def _field(name: str, hint: Any) -> _Field:
     if many:
         hint, hidden = _without_none(get_args(hint)[0])
         optional = optional or hidden
-    return _Field(name, optional, many, _READERS[hint], _write_card if hint is Card else _as_is)
+    words = _words_of(hint)
+    read, write = (_READERS[hint], _as_is) if words is None else _in_words(words)
+    return _Field(name, optional, many, read, write)
+
+
+def _words_of(hint: Any) -> NumberWords | None:
+    """The words that the type, or the type it is made of, is marked with."""
+    if isinstance(hint, NewType):
+        hint = hint.__supertype__
+    marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((mark for mark in marks if isinstance(mark, NumberWords)), None)
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
@@ -84,22 +95,27 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
     return inner, True
 
 
-_FIELDS: Final[dict[type, tuple[_Field, ...]]] = {
-    kind: tuple(_field(field.name, get_type_hints(kind)[field.name]) for field in fields(kind))
-    for game in RULESETS
-    for kind in (*game.choices.values(), *game.outcomes.values())
-}
+_known: Final[dict[type, tuple[_Field, ...]]] = {}
+
+
+def _fields_of(kind: type[Any]) -> tuple[_Field, ...]:
+    """The fields of a kind of move; looked at once, for lines are many and kinds are few."""
+    found = _known.get(kind)
+    if found is None:
+        hints = get_type_hints(kind, include_extras=True)
+        found = _known[kind] = tuple(_field(field.name, hints[field.name]) for field in fields(kind))
+    return found
 
 
 def is_optional(kind: type, name: str) -> bool:
     """Whether a move of this kind may leave the field out."""
-    return next(field.optional for field in _FIELDS[kind] if field.name == name)
+    return next(field.optional for field in _fields_of(kind) if field.name == name)
 
 
-def write_choice(choice: object) -> JsonObject:
+def write_choice(choice: Any) -> JsonObject:
     """The fields of a choice."""
     written: JsonObject = {}
-    for field in _FIELDS[type(choice)]:
+    for field in _fields_of(type(choice)):
         value = getattr(choice, field.name)
         if value is None:
             continue
@@ -107,10 +123,10 @@ def write_choice(choice: object) -> JsonObject:
     return written
 
 
-def write_outcome(outcome: object) -> JsonObject:
+def write_outcome(outcome: Any) -> JsonObject:
     """The fields of an outcome; what is hidden is null."""
     written: JsonObject = {}
-    for field in _FIELDS[type(outcome)]:
+    for field in _fields_of(type(outcome)):
         value = getattr(outcome, field.name)
         if not field.many:
             written[field.name] = None if value is None else field.write(value)
@@ -134,7 +150,7 @@ def read_outcome(kind: type[Any], written: Mapping[str, Any]) -> Any:
 
 def _read(kind: type[Any], written: Mapping[str, Any], *, absent_is_none: bool) -> Any:
     values: list[Any] = []
-    for field in _FIELDS[kind]:
+    for field in _fields_of(kind):
         if field.name not in written:
             if not (absent_is_none and field.optional):
                 raise Unreadable(f"{field.name} is missing")
@@ -162,23 +178,23 @@ def _read_field(field: _Field, written: Mapping[str, Any], *, choice: bool) -> A
     return tuple(sorted(items) if choice else items)
 
 
-def is_hidden(outcome: object) -> bool:
+def is_hidden(outcome: Any) -> bool:
     """Whether the outcome keeps something from its viewer."""
-    return any(_hides(getattr(outcome, field.name)) for field in _FIELDS[type(outcome)] if field.optional)
+    return any(_hides(getattr(outcome, field.name)) for field in _fields_of(type(outcome)) if field.optional)
 
 
-def with_hidden(seen: object, true: object) -> object:
+def with_hidden(seen: Any, true: Any) -> Any:
     """What was seen, completed by the true outcome where it hides something of the same kind and number."""
     if type(seen) is not type(true):
         return seen
     hidden = {
         field.name: getattr(true, field.name)
-        for field in _FIELDS[type(seen)]
+        for field in _fields_of(type(seen))
         if field.optional
         and _hides(getattr(seen, field.name))
         and (not field.many or len(getattr(seen, field.name)) == len(getattr(true, field.name)))
     }
-    return replace(seen, **hidden) if hidden else seen  # type: ignore[type-var]  # outcomes are dataclasses
+    return replace(seen, **hidden) if hidden else seen
 
 
 def _hides(value: Any) -> bool:

@@ -27,8 +27,7 @@ from rollbook.match.events import (
     Started,
     TimedOut,
 )
-from rollbook.rules.catalogue import find
-from rollbook.rules.game import Game
+from rollbook.rules.catalogue import AnyGame, find
 from rollbook.rules.refusals import Refused
 
 FORM: Final = 1
@@ -46,8 +45,6 @@ _LIFECYCLE: Final[dict[str, type[Any]]] = {
     "resumed": Resumed,
 }
 _LIFECYCLE_NAMES: Final = {kind: name for name, kind in _LIFECYCLE.items()}
-
-AnyGame = Game[Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ GAME: Game[State, Choice, Outcome] = Game(
         "numbers": list(NUMBERS),
         **{name: COPIES[special] for special, name in SPECIALS.items()},
     },
+    messages="rollbook.v1.allie_gator_pb2",
     choices=moves.CHOICES,
     outcomes=moves.OUTCOMES,
     begin=state.begin,

@@ -6,16 +6,17 @@ Cards are numbers, so that folds are fast; a special card is any number above th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NewType, TypeAlias
+from typing import Annotated, NewType, TypeAlias
 
 from rollbook.rules.chance import FirstSeat
+from rollbook.rules.game import NumberWords
 
 # Components
 
 NAME = "allie_gator"
 SEATS = range(2, 6)
 
-Card = NewType("Card", int)
+Card = NewType("Card", Annotated[int, NumberWords({71: "reverse", 72: "steal", 73: "raise", 74: "gift"})])
 """A number card by its number, or one of the special cards below; cards of one special kind are alike."""
 
 REVERSE, STEAL, RAISE, GIFT = map(Card, range(71, 75))

@@ -47,6 +47,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     options=state.OPTIONS,
     combine=state.combine,
     components={"columns": {str(column): length for column, length in LENGTHS.items()}},
+    messages="rollbook.v1.cant_stop_pb2",
     choices=moves.CHOICES,
     outcomes=moves.OUTCOMES,
     begin=state.begin,

@@ -80,6 +80,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     options=state.OPTIONS,
     combine=any_options,
     components={"yellow": list(YELLOW), "blue": list(BLUE), "teeth": list(TEETH.values())},
+    messages="rollbook.v1.raffzahn_pb2",
     choices=moves.CHOICES,
     outcomes=moves.OUTCOMES,
     begin=state.begin,

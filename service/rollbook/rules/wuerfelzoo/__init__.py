@@ -78,6 +78,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     options=state.OPTIONS,
     combine=any_options,
     components={"dice": [[list(axis) for axis in axes] for axes in AXES]},
+    messages="rollbook.v1.wuerfelzoo_pb2",
     choices=moves.CHOICES,
     outcomes=moves.OUTCOMES,
     begin=state.begin,
@@ -90,6 +91,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     view=view.view,
     seen=everything_is_open,
     places=view.places,
+    described=TurnChoices,
 )
 
 RULESETS = (GAME,)

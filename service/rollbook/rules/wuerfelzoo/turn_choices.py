@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 
 from rollbook.rules.game import Uniform
 from rollbook.rules.wuerfelzoo.moves import Choice, Play, Reroll
@@ -60,9 +61,12 @@ class TurnChoices:
             offer.fewest <= len(animals) <= offer.most and _each_once(animals, offer.dice) for offer in self.plays
         )
 
-    def __bool__(self) -> bool:
-        """Whether there is any."""
-        return len(self.rerolls) > 0
+    def __len__(self) -> int:
+        """How many there are, worked out and not counted."""
+        plays = sum(
+            comb(len(offer.dice), number) for offer in self.plays for number in range(offer.fewest, offer.most + 1)
+        )
+        return (plays << len(self.doubles)) + (1 << len(self.rerolls)) - 1
 
     def sample(self, uniform: Uniform) -> Choice:
         """Some legal choice, not each as likely: three times in four a play where there is one, so that matches end."""

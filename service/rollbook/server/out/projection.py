@@ -9,22 +9,19 @@ lies beside event 1, which is never looked at here, and is in the bytes of the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from rollbook.match.codec.envelope import Logged
-from rollbook.match.codec.messages import fill, read_choice, write_choice
+from rollbook.match.codec.views import write_legal, write_view
 from rollbook.match.events import Happened, Sealed
 from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import Visible
-from rollbook.rules.game import Game, Perspective, Watcher
-from rollbook.rules.refusals import Invalid, Reason
-from rollbook.rules.wuerfelzoo import TurnChoices
+from rollbook.rules.game import Perspective, Watcher
 from rollbook.v1 import match_pb2 as match_proto
 from rollbook.v1 import table_pb2 as proto
-from rollbook.v1.events_pb2 import HiddenOutcome, Private
+from rollbook.v1.events_pb2 import Private
 from rollbook.v1.feed_pb2 import MatchFrame
-
-AnyGame = Game[Any, Any, Any]
+from rollbook.v1.games_pb2 import HiddenOutcome, LegalChoices, View
 
 # Whose eyes
 
@@ -118,43 +115,18 @@ def revealed(log: Sequence[Visible]) -> MatchFrame.Revealed:
 # The table
 
 
-def view_message(ledger: Ledger, perspective: Perspective) -> proto.View:
+def view_message(ledger: Ledger, perspective: Perspective) -> View:
     """The table as this pair of eyes sees it."""
-    message = proto.View()
-    fill(getattr(message, ledger.game.name), ledger.game.view(ledger.match.state, perspective))
-    return message
+    return write_view(ledger.game, ledger.game.view(ledger.match.state, perspective))
 
 
-# Choices
-
-
-def legal_message(ledger: Ledger, perspective: Perspective) -> proto.LegalChoices | None:
+def legal_message(ledger: Ledger, perspective: Perspective) -> LegalChoices | None:
     """Everything that this seat may choose now; nothing for all others, nor while its caretaker chooses for it."""
     match = ledger.match
     seat = ledger.awaited_seat
     if seat is None or perspective != seat or match.sealed is not None or match.played_by_caretaker(seat):
         return None
-    message = proto.LegalChoices()
-    choices = ledger.game.legal(match.state)
-    if isinstance(choices, TurnChoices):
-        fill(message.wuerfelzoo_turn, choices)
-        return message
-    listed = getattr(message, ledger.game.name).choices
-    for choice in choices:
-        write_choice(ledger.game, choice, listed.add())
-    return message
-
-
-def choice_of(game: AnyGame, sent: proto.Choice) -> Any:
-    """The choice that a client sent, refused as `Invalid` if it is none of this game."""
-    named = sent.WhichOneof("choice")
-    if named not in {None, game.name}:
-        raise Invalid(
-            Reason.MOVE_OF_ANOTHER_GAME,
-            f"this is a choice of {named}, not of {game.name}",
-            learn=f"choices of {game.name}: {', '.join(game.choices)}",
-        )
-    return read_choice(game, getattr(sent, game.name))
+    return write_legal(ledger.game, ledger.game.legal(match.state))
 
 
 # Clocks

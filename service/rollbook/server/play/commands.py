@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Position
 from rollbook.match.codec.envelope import LINK_BYTES
+from rollbook.match.codec.messages import read_choice
 from rollbook.match.commands import (
     Abort,
     Choose,
@@ -31,12 +32,11 @@ from rollbook.rules.refusals import Invalid
 from rollbook.server.access import Players, Sight, Sights, check_request_id
 from rollbook.server.failures import MatchUnknown, RequestReused
 from rollbook.server.lobby import Lobby
-from rollbook.server.out.projection import choice_of
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.play.replicas import Replicas
 from rollbook.server.rpc.errors import Refusal
 from rollbook.v1 import match_pb2 as proto
-from rollbook.v1 import table_pb2
+from rollbook.v1.games_pb2 import Choice
 
 DECIDED_AGAIN: Final = 3
 """How often a command that means the same in a later state is decided when somebody else is faster."""
@@ -70,7 +70,8 @@ class Commands:
         """Sit down."""
         origin = self._origin(sight, request.request_id)
         seat = request.seat if request.HasField("seat") else None
-        command = TakeSeat(origin, seat, request.entropy_commitment, await self._misplaced(sight, request))
+        house, misplaced = sight.caller.is_house, await self._misplaced(sight, request)
+        command = TakeSeat(origin, seat, request.entropy_commitment, house, misplaced)
         names, player = sight.beside.names, sight.player
         known = names.get(player)
         if player not in sight.ledger.players:
@@ -187,9 +188,9 @@ def _seat(request: Seated | Choosing) -> int | None:
     return request.seat if request.HasField("seat") else None
 
 
-def _choice(ledger: Ledger, sent: table_pb2.Choice) -> Any:
+def _choice(ledger: Ledger, sent: Choice) -> Any:
     """The choice, or why it is none: that is told only to a seat whose turn it is."""
     try:
-        return choice_of(ledger.game, sent)
+        return read_choice(ledger.game, sent)
     except Invalid as invalid:
         return invalid

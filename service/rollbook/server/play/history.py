@@ -12,7 +12,7 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import Visible, visible
-from rollbook.rules.catalogue import RULESETS
+from rollbook.rules.catalogue import rulesets
 from rollbook.rules.refusals import Refused
 from rollbook.server.failures import RulesetUnknown
 from rollbook.storage.port import Hole, Log
@@ -60,7 +60,7 @@ class History:
             return read_bytes(entry.event, entry.private, match_id=self.match_id)
         except Unreadable:
             opened = Event.FromString(entry.event).opened
-            if (opened.game, opened.ruleset) in {(game.name, game.version) for game in RULESETS}:
+            if (opened.game, opened.ruleset) in {(game.name, game.version) for game in rulesets()}:
                 raise
             raise RulesetUnknown("this server does not have the ruleset of the match") from None
 

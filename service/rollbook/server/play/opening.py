@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from rollbook.identity.tokens import Role, Subject
+from rollbook.match.codec.stubs import game_in
+from rollbook.match.codec.views import read_options
 from rollbook.match.commands import OpenMatch
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Terms
-from rollbook.rules.catalogue import CURRENT, find
-from rollbook.rules.game import Game
+from rollbook.rules.catalogue import AnyGame, current, find
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.access import Players, check_request_id, require
 from rollbook.server.limits import Limits
 from rollbook.server.lobby import Lobby
-from rollbook.server.out.summary import read_options
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.rpc.errors import Refusal
 from rollbook.storage.port import Log
@@ -28,6 +28,12 @@ READY_SECONDS: Final = 300
 TURN_SECONDS: Final = range(5, TWO_WEEKS + 1)
 RESERVE_SECONDS: Final = range(TWO_WEEKS + 1)
 READY_SECONDS_ALLOWED: Final = range(10, TWO_WEEKS + 1)
+OPEN_SECONDS: Final = 3_600
+"""How long seats may stay free without an event if nothing is said."""
+IDLE_SECONDS: Final = TWO_WEEKS
+"""How long a match without a turn clock may go without an event if nothing is said."""
+OPEN_SECONDS_ALLOWED: Final = range(60, TWO_WEEKS + 1)
+IDLE_SECONDS_ALLOWED: Final = range(3_600, 31_536_001)
 DELAY_SECONDS: Final = range(3_601)
 
 
@@ -60,7 +66,7 @@ class Opening:
         check_request_id(request.request_id)
         game = _game(request)
         terms = _terms(request)
-        options = game.settle(read_options(game, getattr(request, game.name)), request.seats)
+        options = read_options(game, request.options, request.seats)
         match_id = self._players.opens(caller, request.request_id)
         if not await self._log.head(match_id):
             await self._check_limits(caller)
@@ -84,13 +90,12 @@ class Opening:
             raise Refusal("TOO_MANY_MATCHES", "this subject has opened too many matches that are not over", limit)
 
 
-def _game(request: proto.OpenMatchRequest) -> Game[Any, Any, Any]:
-    name = request.WhichOneof("options")
-    if name is None:
-        raise Invalid(
-            Reason.GAME_UNKNOWN, "the options of no game that is known here are set", allowed=tuple(sorted(CURRENT))
-        )
-    return find(name, request.ruleset if request.HasField("ruleset") else None)
+def _game(request: proto.OpenMatchRequest) -> AnyGame:
+    game = game_in(request.options)
+    if game is None:
+        why = "the options of no game that is known here are set"
+        raise Invalid(Reason.GAME_UNKNOWN, why, allowed=tuple(current()))
+    return find(game.name, request.ruleset) if request.HasField("ruleset") else game
 
 
 def _terms(request: proto.OpenMatchRequest) -> Terms:
@@ -107,7 +112,13 @@ def _terms(request: proto.OpenMatchRequest) -> Terms:
         raise _out_of_range("READY_TIME", "ready_seconds", READY_SECONDS_ALLOWED, or_none=True)
     if delay not in DELAY_SECONDS:
         raise _out_of_range("DELAY", "spectator_delay_seconds", DELAY_SECONDS)
-    return Terms(turn, reserve, ready, delay, request.is_private)
+    open_seconds = request.open_seconds if request.HasField("open_seconds") else OPEN_SECONDS
+    idle_seconds = request.idle_seconds if request.HasField("idle_seconds") else IDLE_SECONDS
+    if open_seconds not in OPEN_SECONDS_ALLOWED:
+        raise _out_of_range("EXPIRY", "open_seconds", OPEN_SECONDS_ALLOWED)
+    if idle_seconds not in IDLE_SECONDS_ALLOWED:
+        raise _out_of_range("EXPIRY", "idle_seconds", IDLE_SECONDS_ALLOWED)
+    return Terms(turn, reserve, ready, delay, request.is_private, open_seconds, idle_seconds)
 
 
 def _out_of_range(what: str, name: str, allowed: range, *, or_none: bool = False) -> Refusal:

@@ -28,7 +28,7 @@ from rollbook.server.failures import LogLost, MatchUnknown, RequestReused, Rules
 from rollbook.server.rpc.interceptor import Behaviour, Layer
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Hole, OutcomeUnknown, StoreUnavailable
-from rollbook.v1 import table_pb2
+from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.match_pb2 import PlayResponse
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
 
@@ -53,7 +53,7 @@ class Refusal(Exception):
     why: str
     facts: Mapping[str, Fact] = field(default_factory=dict)
     position: Position | None = None
-    legal: table_pb2.LegalChoices | None = None
+    legal: LegalChoices | None = None
 
     def __post_init__(self) -> None:
         """Refuse a reason that no client could look up."""
@@ -68,7 +68,7 @@ class Refusal(Exception):
         """The status code of the reason."""
         return CODES[self.reason]
 
-    def at(self, position: Position, legal: table_pb2.LegalChoices | None) -> Refusal:
+    def at(self, position: Position, legal: LegalChoices | None) -> Refusal:
         """The same refusal, with what its caller may know of the match."""
         return replace(self, position=position, legal=legal)
 

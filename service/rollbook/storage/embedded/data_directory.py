@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from rollbook.files import write_file
-
-FORMAT: Final = "rollbook data 1"
+from rollbook.storage.data_format import FORMAT, refusal
 
 _ASKED_SECONDS: Final = 15.0
 _KILLED_SECONDS: Final = 15.0
@@ -138,11 +137,8 @@ class DataDirectory:
             found = FORMAT
         except (OSError, UnicodeDecodeError) as failure:
             raise DataDirectoryRefused(f"{marker} cannot be read: {failure}") from failure
-        if found != FORMAT:
-            raise DataDirectoryRefused(
-                f"{self.path} has the format {found!r}, and this version knows only {FORMAT!r}: use the version of"
-                " Rollbook that wrote it, or take another directory."
-            )
+        if (why := refusal(str(self.path), found)) is not None:
+            raise DataDirectoryRefused(why)
         self.store.mkdir(mode=0o700, exist_ok=True)
 
 

@@ -14,6 +14,9 @@ PARTITIONS: Final = 256
 PARTITIONS_KEY: Final = b"rollbook:partitions"
 """Where a store keeps the number it was begun with; another number would look for matches in the wrong places."""
 
+FORMAT_KEY: Final = b"rollbook:format"
+"""Where a store keeps the format of its matches, as a data directory does in a file."""
+
 BEAT_KEY: Final = b"rollbook:beat"
 """When a service last said that it is alive, in Unix milliseconds."""
 

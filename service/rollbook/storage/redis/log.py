@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseError, TryAgainError
 
 from rollbook.match.chain import Entry
+from rollbook.storage.data_format import BEFORE_RELEASE, FORMAT, refusal
 from rollbook.storage.limits import KEEP_SECONDS, check_append
 from rollbook.storage.port import Appended, AppendResult, Conflict, Hole, LobbyEntry, StoreUnavailable, TooEarly
 from rollbook.storage.redis.address import Kind, parse
@@ -23,6 +24,7 @@ from rollbook.storage.redis.connection import Command, Durability, Unanswered, U
 from rollbook.storage.redis.keys import (
     ARCHIVE_KEY,
     BEAT_KEY,
+    FORMAT_KEY,
     LACKING_KEY,
     PARTITIONS,
     PARTITIONS_KEY,
@@ -90,6 +92,7 @@ class RedisLog:
             await found.begin()
             for server in await found.every():
                 await server.appends.prove()
+            await log._settle_format()
             await log._settle_partitions()
         except BaseException:
             await log.close()
@@ -248,6 +251,15 @@ class RedisLog:
                 return answer
         self._servers.doubt()
         raise StoreUnavailable(f"The cluster sends on and on: {refusal}") from refusal
+
+    async def _settle_format(self) -> None:
+        if await self._ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True) is None:
+            # Only where nobody has begun; before the partitions, so that whoever finds those finds a format.
+            await self._ask(FORMAT_KEY, "SET", FORMAT_KEY, FORMAT, "NX", appends=True)
+        found = await self._ask(FORMAT_KEY, "GET", FORMAT_KEY, appends=True)
+        word = BEFORE_RELEASE if found is None else found.decode(errors="replace")
+        if (why := refusal("The store", word)) is not None:
+            raise StoreUnavailable(why)
 
     async def _settle_partitions(self) -> None:
         await self._ask(PARTITIONS_KEY, "SET", PARTITIONS_KEY, self._partitions, "NX", appends=True)

@@ -1,0 +1,195 @@
+"""Options, views and legal choices as protobuf messages, and back, by the names and types of their fields.
+
+Bots read here what the rules themselves would give them, and boards what they draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType
+from typing import Any, cast, get_args, get_type_hints
+
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from rollbook.match.codec.messages import choice_in, fill_choice
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.codec.stubs import stubs_of
+from rollbook.match.codec.words import numbers_of, words_of
+from rollbook.match.codec.wrappers import unwrap, wrap
+from rollbook.rules.catalogue import AnyGame
+from rollbook.rules.game import Choices, Listed
+from rollbook.rules.options import Options, OptionValue
+from rollbook.rules.refusals import Invalid, Reason
+from rollbook.v1 import games_pb2 as proto
+
+LISTED = "choices"
+DESCRIBED = "described"
+
+# Options
+
+
+def write_options(game: AnyGame, options: Options) -> proto.Options:
+    """All options as a message."""
+    message = stubs_of(game).options()
+    for name, value in options.items():
+        _put(message, name, value)
+    return wrap(proto.Options(), message)
+
+
+def given_options(game: AnyGame, sent: proto.Options) -> dict[str, OptionValue]:
+    """The options that are said; those left out are not in it, and what the game does not know is refused."""
+    message = unwrap(sent, stubs_of(game).options)
+    if message is None:
+        raise Invalid(Reason.GAME_UNKNOWN, f"these are no options of {game.name}")
+    if len(UnknownFieldSet(message)):
+        names = ", ".join(option.name for option in game.options)
+        raise Invalid(Reason.OPTION_UNKNOWN, f"{game.name} has no such option", allowed=names)
+    return {field.name: _option(field, value) for field, value in message.ListFields()}
+
+
+def read_options(game: AnyGame, written: proto.Options, seats: int) -> Options:
+    """All options of a match of so many seats; what the message leaves out has its default."""
+    return game.settle(given_options(game, written), seats)
+
+
+def _option(field: Any, value: Any) -> OptionValue:
+    """A number that stands for no word is left for the rules to refuse."""
+    option: OptionValue = value if field.enum_type is None else words_of(field.enum_type).get(value, str(value))
+    return option
+
+
+# Views
+
+
+def write_view(game: AnyGame, view: Any) -> proto.View:
+    """A view of the game as a message."""
+    message = stubs_of(game).view()
+    fill(message, view)
+    return wrap(proto.View(), message)
+
+
+def read_view(game: AnyGame, sent: proto.View) -> Any:
+    """What `Game.view` gave the perspective that this message is for."""
+    message = unwrap(sent, stubs_of(game).view)
+    if message is None:
+        raise Unreadable(f"the view is none of {game.name}")
+    return _read(get_type_hints(game.view)["return"], message)
+
+
+# Legal choices
+
+
+def write_legal(game: AnyGame, choices: Choices[Any]) -> proto.LegalChoices:
+    """Legal choices as a message, listed or described."""
+    message = stubs_of(game).legal_choices()
+    if game.described is not None and isinstance(choices, game.described):
+        described: Message = getattr(message, DESCRIBED)
+        described.SetInParent()
+        fill(described, choices)
+    else:
+        listed = getattr(message, LISTED)
+        for choice in choices:
+            fill_choice(game, choice, listed.add())
+    return wrap(proto.LegalChoices(), message)
+
+
+def read_legal(game: AnyGame, sent: proto.LegalChoices) -> Choices[Any]:
+    """What `Game.legal` gave."""
+    message = unwrap(sent, stubs_of(game).legal_choices)
+    if message is None:
+        raise Unreadable(f"these are no legal choices of {game.name}")
+    if game.described is not None and message.HasField(DESCRIBED):
+        return cast("Choices[Any]", _read(game.described, getattr(message, DESCRIBED)))
+    return Listed(choice_in(game, choice) for choice in getattr(message, LISTED))
+
+
+# Dataclasses
+
+
+def fill(message: Message, value: Any) -> None:
+    """Put every field of a dataclass into the field of its name; there has to be one."""
+    for field in fields(value):
+        _put(message, field.name, getattr(value, field.name))
+
+
+def _put(message: Message, name: str, value: Any) -> None:
+    described = message.DESCRIPTOR.fields_by_name[name]
+    if value is None:
+        return
+    if described.enum_type is not None:
+        words = numbers_of(described.enum_type)
+        value = tuple(words[word] for word in value) if described.is_repeated else words[value]
+    if described.message_type is not None:
+        _add_messages(getattr(message, name), value)
+    elif described.is_repeated:
+        getattr(message, name).extend(value)
+    else:
+        setattr(message, name, value)
+
+
+def _add_messages(repeated: Any, values: Iterable[Any]) -> None:
+    for value in values:
+        added = repeated.add()
+        if isinstance(value, tuple):
+            # Protobuf has no lists of lists but lists of messages that hold one.
+            (inner,) = added.DESCRIPTOR.fields
+            _put(added, inner.name, value)
+        else:
+            fill(added, value)
+
+
+def _read(kind: type[Any], message: Message) -> Any:
+    """A dataclass, every field from the field of its name."""
+    hints = _hints(cast("Hashable", kind))
+    return kind(*[_field(hints[field.name], message, field.name) for field in fields(kind)])
+
+
+@cache
+def _hints(kind: Hashable) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _field(hint: Any, message: Message, name: str) -> Any:
+    field = message.DESCRIPTOR.fields_by_name[name]
+    value = getattr(message, name)
+    if field.is_repeated:
+        items = tuple(_item(_inner(hint), field, item) for item in value)
+        return None if not items and _is_hidden(hint, message, name) else items
+    if field.enum_type is not None:
+        return _word(field, value) if value else None
+    return None if field.has_presence and not message.HasField(name) else value
+
+
+def _is_hidden(hint: Any, message: Message, name: str) -> bool:
+    """Whether an empty list is one that is not shown: then the number beside it, if there is one, is not 0."""
+    size = f"{name}_size"
+    shown = size in message.DESCRIPTOR.fields_by_name and getattr(message, size) == 0
+    return NoneType in get_args(hint) and not shown
+
+
+def _item(hint: Any, field: Any, item: Any) -> Any:
+    if field.enum_type is not None:
+        return _word(field, item)
+    if field.message_type is None:
+        return item
+    if is_dataclass(hint):
+        return _read(cast("type[Any]", hint), item)
+    # Protobuf has no lists of lists but lists of messages that hold one.
+    (inner,) = item.DESCRIPTOR.fields
+    return _field(hint, item, inner.name)
+
+
+def _inner(hint: Any) -> Any:
+    """What a tuple, or a tuple that may be missing, holds."""
+    whole = next((part for part in get_args(hint) if get_args(part)), hint) if NoneType in get_args(hint) else hint
+    return get_args(whole)[0]
+
+
+def _word(field: Any, number: int) -> str:
+    word = words_of(field.enum_type).get(number)
+    if word is None:
+        raise Unreadable(f"{number} is no {field.name} that is known here")
+    return word

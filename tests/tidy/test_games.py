@@ -1,0 +1,121 @@
+"""Shared code and shared tests know no game: who adds one touches its own files, `games.proto` and the entry points.
+
+Only what a program does counts; docstrings and comments may take a game for an example. A test may play a game as an
+example as well, but one that goes through all of them asks the catalogue which there are.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rollbook.rules.catalogue import current
+
+ROOT = Path(__file__).parents[2]
+GAMES = list(current())
+NAMED = re.compile("|".join(f"{game}|{game.title().replace('_', '')}" for game in GAMES))
+OWN = re.compile(rf"(^|/|_)({'|'.join(GAMES)})(/|\.|_|$)")
+"""Files that are a game's own: its name is that of a folder, or part of the module's."""
+
+KNOWING = {
+    "clients/rollbook_clients/bots/expected_teeth.py": "a strategy for one game",
+    "clients/rollbook_clients/bots/fewest_penalties.py": "a strategy for one game",
+    "clients/rollbook_clients/bots/heuristic.py": "which strategy is the house's for which game",
+    "clients/rollbook_clients/bots/lightest_zoo.py": "a strategy for one game",
+    "clients/rollbook_clients/bots/possible.py": "what a view leaves open differs by game",
+    "clients/rollbook_clients/bots/rule_of_28.py": "a strategy for one game",
+}
+"""Modules that know games, and why."""
+
+PRESENTATION = ("replays/rollbook_replays/boards/", "clients/rollbook_clients/terminal/")
+"""How games look: what of it is shared still asks by name."""
+
+LISTING = {
+    "tests/clients/bots/test_strategies.py": "the house's strategy for every game",
+    "tests/clients/terminal/persons.py": "what persons press differs by game",
+    "tests/clients/terminal/pictures.py": "a picture of every board",
+    "tests/replays/games/snapshots.py": "boards to be looked at, one of each kind",
+    "tests/match/codec/test_notation.py": "lines of every kind, spelled out",
+    "tests/match/test_check.py": "forgeries that differ by game",
+    "tests/match/test_dice.py": "the vectors of the dice, written down for good",
+    "tests/replays/test_forgeries.py": "matches that forgeries are made of",
+    "tests/rules/perft.py": "how positions are set up differs by game",
+    "tests/rules/test_every_game.py": "the material of every game, counted by hand",
+    "tests/tidy/test_games.py": "names to find, as examples",
+    "tests/toy/test_toy.py": "the games that the toy is listed among",
+    "tests/v1/test_contract.py": "the numbers in the file that lists games",
+}
+"""Tests with a list or a table of all games, and why."""
+
+
+def shared(*roots: str) -> Iterator[tuple[str, ast.Module]]:
+    """The modules below these folders that are no game's own, by their paths."""
+    for root in roots:
+        for file in sorted((ROOT / root).rglob("*.py")):
+            path = file.relative_to(ROOT).as_posix()
+            if "rollbook/v1/" not in path and not OWN.search(path):
+                yield path, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def words(tree: ast.AST) -> Iterator[str]:
+    """Every name and every text but docstrings."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    told = {
+        id(node.value)
+        for parent in ast.walk(tree)
+        if isinstance(parent, documented)
+        for node in parent.body
+        if isinstance(node, ast.Expr)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(str() as text) if id(node) not in told:
+                yield text
+            case ast.Name(name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
+                yield name
+            case ast.alias(name):
+                yield name
+            case ast.ImportFrom(str() as name):
+                yield name
+
+
+def games_in(tree: ast.AST) -> set[str]:
+    """The games that are named."""
+    found = {name for word in words(tree) for name in NAMED.findall(word)}
+    return {game for game in GAMES if {game, game.title().replace("_", "")} & found}
+
+
+def test_no_shared_module_names_a_game() -> None:
+    """Those that do are listed, each with its reason, and the list has nothing that is not needed."""
+    naming = {path for path, tree in shared("service", "replays", "clients") if games_in(tree)}
+    assert naming - {path for path in naming if path.startswith(PRESENTATION)} == KNOWING.keys()
+
+
+def test_no_shared_test_lists_the_games() -> None:
+    """It would forget the next one."""
+    listing = {
+        path
+        for path, tree in shared("tests")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict) and games_in(node) == set(GAMES)
+    }
+    assert listing == LISTING.keys()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = 'cant_stop'", {"cant_stop"}),
+        ("from rollbook.rules.raffzahn import Roll", {"raffzahn"}),
+        ("from rollbook.rules import wuerfelzoo as zoo", {"wuerfelzoo"}),
+        ("f(allie_gator=1).AllieGatorView", {"allie_gator"}),
+        ('def f() -> None:\n    """Like cant_stop."""\n    # raffzahn', set()),
+    ],
+)
+def test_names_are_found_where_they_do_something(source: str, expected: set[str]) -> None:
+    """In code, not in words about it."""
+    assert expected == games_in(ast.parse(source))

@@ -1,0 +1,196 @@
+"""A fifth game costs its own files: the toy is played from its folder alone, as if somebody had installed it.
+
+Nothing but the folder `toy`, which holds rules and messages, and the entry point beside it is added; shared code has
+never heard of it. What is tried here with the toy works for any game that keeps to the contract.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from rollbook.match.codec.messages import write_choice
+from rollbook.match.codec.views import read_view, write_view
+from rollbook.match.simulation import Simulation
+from rollbook.replay_file.container import read, write
+from rollbook.replay_file.key_lines import read_keys
+from rollbook.replay_file.recording import Keys, record
+from rollbook.rules import catalogue
+from rollbook.rules.catalogue import find
+from rollbook.rules.game import Watcher
+from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED
+from rollbook.v1.refusals_pb2 import RefusalReason
+from rollbook_clients.sdk import Confirmed, Ended, Events, Match, Refused, Revealed, Table, connect
+from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.verdicts import Verdict
+from tests.server.serving import started
+
+FOLDER = Path(__file__).parent
+SEED = 8
+PATIENCE_SECONDS = 100
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The toy is there, in this process and in those that it starts."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.setenv("PYTHONPATH", str(FOLDER))
+    catalogue.rulesets.cache_clear()
+    yield
+    catalogue.rulesets.cache_clear()
+
+
+def rollbook(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """A command of the program."""
+    command = [sys.executable, "-m", "rollbook", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_it_is_listed_among_the_games() -> None:
+    """In the order of the names, with its options in words."""
+    assert ["allie_gator", "cant_stop", "raffzahn", "toy", "wuerfelzoo"] == list(catalogue.current())
+    said = rollbook("games")
+    assert 0 == said.returncode
+    assert all(words in said.stdout for words in ("The Toy", "most, fewest", "3, 2, 4"))
+
+
+def test_it_is_simulated_and_its_plain_form_checks(tmp_path: Path) -> None:
+    """The option and the ace are words there, and hidden cards are all told in the end."""
+    files = []
+    for seed in range(10):
+        file = tmp_path / f"{seed}.jsonl"
+        made = rollbook("simulate", "toy", "--seats", "3", "--seed", str(seed), "--option", "aim=fewest", "--json")
+        assert 0 == made.returncode, made.stderr
+        file.write_text(made.stdout, encoding="utf-8")
+        files.append(file)
+    assert 0 == rollbook("check", *files).returncode
+    lines = "".join(file.read_text(encoding="utf-8") for file in files)
+    assert '"options":{"aim":"fewest","hand":3}' in lines
+    assert '"ace"' in lines
+
+
+@pytest.mark.parametrize("aim", ["most", "fewest"])
+def test_its_replays_are_exact_and_what_they_hid_is_checked(aim: str) -> None:
+    """Everything is recomputed from the secret, what lies beside the events too."""
+    keys = Keys.of(SEED)
+    replay = record(Simulation(find("toy"), {"aim": aim}, 3, SEED, 0), keys.heads)
+    audited = audit(write(replay, keys.replays), read_keys(keys.public))
+    assert (Verdict.EXACT, {"aim": aim, "hand": 3}) == (audited.verdict, audited.options)
+    tampered = replace(replay, beside={**replay.beside, **dict.fromkeys(list(replay.beside)[:1], b"")})
+    assert Verdict.EXACT is not audit(write(tampered, keys.replays), read_keys(keys.public)).verdict
+
+
+def test_its_views_come_back_from_their_messages() -> None:
+    """An empty hand is no hidden one."""
+    game = find("toy")
+    match = Simulation(game, {}, 2, SEED, 0)
+    for _ in match.events():
+        state = match.match.state
+        for perspective in (*Watcher, 0, 1):
+            view: Any = game.view(state, perspective)
+            expected = replace(
+                view,
+                players=tuple(
+                    replace(player, hand=() if not player.hand_size else player.hand) for player in view.players
+                ),
+            )
+            assert expected == read_view(game, write_view(game, view))
+
+
+def test_it_is_served_watched_archived_and_audited(tmp_path: Path) -> None:
+    """By a real service: two play, a seat and a stranger watch, and the file is exact."""
+    data = tmp_path / "data"
+    words = ["serve", "--data", str(data), "--listen", "127.0.0.1:0", "--durability", "relaxed", "--archive-after", "0"]
+    with started([sys.executable, "-m", "rollbook", *words]) as service:
+        address = service.address
+        match_id = asyncio.run(played(address))
+        file = data / "archive" / f"{match_id}.rollbook"
+        asyncio.run(archived(file))
+        keys = tmp_path / "keys"
+        keys.write_text(rollbook("key", data, "--published").stdout, encoding="ascii")
+        service.process.terminate()
+        assert 0 == service.ended()
+    assert "toy" == read(file.read_bytes()).replay.game
+    said = rollbook("audit", "--key", keys, file)
+    assert (0, True) == (said.returncode, "EXACT" in said.stdout), said
+
+
+async def archived(file: Path) -> None:
+    """Wait until the match is in the archive."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not file.exists():  # noqa: ASYNC110 - another process's work
+            await asyncio.sleep(0.05)
+
+
+async def played(address: str) -> str:
+    """A whole match at this service; its id."""
+    async with (
+        asyncio.timeout(PATIENCE_SECONDS),
+        connect(address, name="Anna") as anna,
+        connect(address, name="Ben") as ben,
+        connect(address, name="Eve") as eve,
+    ):
+        (ruleset,) = [each for each in await anna.games() if each.game == "toy"]
+        assert ["aim", "hand"] == [option.name for option in ruleset.options]
+        with pytest.raises(Refused) as refused:
+            await anna.open("toy", 4)
+        assert "SEATS_OUT_OF_RANGE" == refused.value.reason
+        match = await anna.open("toy", 2, {"aim": "fewest", "hand": 4})
+        stranger = asyncio.create_task(watched(eve, match.id))
+        seats = [play(each, Random(SEED + number)) for number, each in enumerate((match, ben.match(match.id)))]
+        await asyncio.gather(*seats)
+        assert_hidden(await stranger)
+        state = await match.state()
+        assert MATCH_STATE_FINISHED == state.summary.state
+        assert "rollbook" not in state.summary.options.other.type_url
+        return match.id
+
+
+async def play(match: Match, rng: Random) -> None:
+    """Play a seat to the end; what the rules do not take is tried once, and refused by the toy's own word."""
+    game = find("toy")
+    seat = (await match.join()).number
+    await match.ready()
+    tried = False
+    async for moment in match.play():
+        if not moment.legal:
+            continue
+        view = read_view(game, moment.view)
+        hand = view.players[seat].hand
+        assert all(player.hand in {None, ()} for number, player in enumerate(view.players) if number != seat)
+        if view.seat is not None and 1 in hand and len(hand) > 1 and not tried:
+            tried = True
+            with pytest.raises(Refused) as refused:
+                await match.choose(write_choice(game, game.choices["lay"]((1,))))
+            assert ("RULE", "ace_goes_last") == (refused.value.reason, refused.value.facts["rule"])
+        await match.choose(rng.choice(list(moment.legal)))
+
+
+async def watched(table: Table, match_id: str) -> list[object]:
+    """Everything that a stranger is shown."""
+    return [frame async for frame in table.match(match_id).watch()]
+
+
+def assert_hidden(frames: list[object]) -> None:
+    """A stranger saw no hand before the end, and everything that was hidden after it."""
+    game = find("toy")
+    assert isinstance(frames[0], Confirmed)
+    assert isinstance(frames[-1], Ended)
+    views = [read_view(game, frame.view) for frame in frames if isinstance(frame, Events)]
+    assert views
+    assert all(player.hand in {None, ()} for view in views for player in view.players)
+    (revealed,) = [frame for frame in frames if isinstance(frame, Revealed)]
+    assert 2 == len(revealed.outcomes)
+
+
+def test_its_refusal_is_one_of_the_contract() -> None:
+    """A client that has never heard of the toy knows the reason, and shows the sentence."""
+    assert RefusalReason.Name(RefusalReason.REFUSAL_REASON_RULE).endswith("_RULE")

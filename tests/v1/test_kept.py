@@ -1,0 +1,41 @@
+"""The contract only grows: whoever was written for it once can rely on every line of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.v1 import kept
+
+
+def test_nothing_that_was_kept_has_changed_or_gone() -> None:
+    """No field is removed, renumbered or retyped; no value of an enum, method or message is removed."""
+    assert [] == sorted(set(kept.kept()) - set(kept.today())), "put it back; a change needs a new name and number"
+
+
+def test_everything_new_is_kept_as_well() -> None:
+    """What is not kept could change unseen."""
+    assert [] == sorted(set(kept.today()) - set(kept.kept())), "python -m tests.v1.kept adds it"
+
+
+def test_the_lines_stand_in_order_and_once() -> None:
+    """So that a diff shows what was added."""
+    assert sorted(set(kept.kept())) == kept.kept()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rollbook.v1.Event: message",
+        "rollbook.v1.Event.sequence: 1 uint64",
+        "rollbook.v1.Event.seat: 4 optional int32",
+        "rollbook.v1.Event.happened: 6 oneof body rollbook.v1.Happened",
+        "rollbook.v1.Sealed.Places.places: 1 repeated int32",
+        "rollbook.v1.Choice.other: 1 oneof game google.protobuf.Any",
+        "rollbook.v1.AbortReason.ABORT_REASON_EXPIRED: 4",
+        "rollbook.v1.MatchService.Play: stream rollbook.v1.PlayRequest -> stream rollbook.v1.PlayResponse",
+        "rollbook.v1.RefusalDetail.FactsEntry.value: 2 string",
+    ],
+)
+def test_a_line_says_all_that_must_not_change(line: str) -> None:
+    """One of each kind, spelled out."""
+    assert line in kept.today()
