@@ -320,3 +320,28 @@ def test_names_and_opener_stay_while_the_match_is_in_the_lobby(tmp_path: Path) -
             assert private.match_id == (await boss.look(private.match_id)).summary.match_id
 
     run(scenario, tmp_path)
+
+
+def test_whoever_opens_a_match_needs_no_archive(tmp_path: Path) -> None:
+    """It is not even asked; that it is out of reach is counted and said, and it is used again when it is back."""
+
+    async def scenario(keeper: Keeper) -> None:
+        folder, away = tmp_path / "archive", tmp_path / "away"
+        await keeper.archivist.look()
+        assert (True,) == (keeper.archivist.works,)
+        folder.rename(away)
+        folder.write_text("no folder")
+        opened = await keeper.person("one").open(request_id="open-it-1")
+        assert opened == await keeper.person("one").open(request_id="open-it-1")
+        for failures in (1, 2):
+            await keeper.archivist.look()
+            assert (False,) == (keeper.archivist.works,)
+            assert failures == keeper.service.metrics.registry.get_sample_value("rollbook_archive_failures_total")
+        assert 0 == keeper.service.metrics.registry.get_sample_value("rollbook_archiving")
+        folder.unlink()
+        away.rename(folder)
+        keeper.clock.ms += 31_000
+        await keeper.archivist.look()
+        assert (True,) == (keeper.archivist.works,)
+
+    run(scenario, tmp_path)

@@ -30,7 +30,7 @@ from rollbook.rules.refusals import Refused
 from rollbook.server.failures import LogLost, MatchUnknown, RequestReused
 from rollbook.server.play.matches import Answer
 from rollbook.storage.memory import MemoryLog
-from rollbook.storage.port import AppendResult, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import AppendResult, OutcomeUnknown
 from tests.server.keeping import Process
 
 SECRET = bytes(32)
@@ -326,7 +326,7 @@ def test_a_store_that_never_answers_is_unavailable_and_the_retry_is_safe() -> No
         assert seat is not None
         choice = ledger.game.caretaker(ledger.match.state)
         log.times = 3
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(OutcomeUnknown):
             await table.players[seat].choose(choice, position, "same", seat)
         answer = await table.players[seat].choose(choice, position, "same", seat)
         assert [position.sequence + 1, await log.head("m")] == [answer.first.sequence, answer.last.sequence]

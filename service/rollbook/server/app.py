@@ -52,6 +52,9 @@ from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
 from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
 from rollbook.v1.replay_pb2_grpc import add_ReplayServiceServicer_to_server
 
+ARCHIVE: Final = "rollbook.archive"
+"""By this name health tells whether finished matches go to the archive."""
+
 LOBBY_SECONDS: Final = 1.0
 """How often the lobby is looked at while somebody watches it."""
 
@@ -198,8 +201,9 @@ async def assemble(foundation: Foundation) -> Assembly:
     """Everything that the contract has, on this log and these keys."""
     keys, settings = foundation.keys, foundation.settings
     own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
-    log = ArchivedLog(foundation.log, None)
-    finished = Finished(log, ArchiveIndex(settings.data / "archive-index.sqlite"))
+    index = ArchiveIndex(settings.data / "archive-index.sqlite")
+    log = ArchivedLog(foundation.log, None, index)
+    finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
     parts = Parts(
         Given(
@@ -252,6 +256,8 @@ async def assemble(foundation: Foundation) -> Assembly:
         ],
         [Refusing(parts.metrics.refused)],
         [] if house is None else [house],
+        works=lambda: not sweeper.loop.stands_still,
+        apart={ARCHIVE: lambda: archivist.works},
     )
 
 

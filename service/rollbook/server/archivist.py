@@ -92,7 +92,7 @@ class Archivist:
 
     async def look(self) -> None:
         """Archive what is due, and now and then compare the index with the archive."""
-        if self._archived.archive is None and not await self.settle():
+        if not await self.settle():
             return
         if self._looks % COMPARE_LOOKS == 0:
             await self._finished.compare()
@@ -102,6 +102,7 @@ class Archivist:
             # Another service has archived it.
             await self._finished.find(match_id)
         self._leaving = set(finished)
+        self._failed = {match_id: why for match_id, why in self._failed.items() if match_id in finished}
         if await self._archived.store.archive_is_lacked():
             self._turn_off(OtherArchive("another service of this store does not have the archive"))
             return
@@ -168,21 +169,29 @@ class Archivist:
 
     # Whether there is an archive
 
+    @property
+    def works(self) -> bool:
+        """Whether finished matches go to the archive; a match that is broken itself does not count."""
+        kept_out = any(issubclass(why, ArchiveUnavailable) for why in self._failed.values())
+        return self._off is None and not kept_out and not self.loop.stands_still
+
     async def settle(self) -> bool:
         """Whether this is the archive of the store's matches, and can be used."""
         try:
-            archive = await asyncio.to_thread(open_archive, self._where, self._step)
+            archive = self._archived.archive
+            if archive is None:
+                archive = await asyncio.to_thread(open_archive, self._where, self._step)
             await settle(archive, self._archived.store)
         except (OtherArchive, ArchiveUnavailable) as why:
             await self._archived.store.lack_archive(LACKING_SECONDS)
             self._turn_off(why)
             return False
         self._archived.archive = archive
-        self._turn_on()
         return True
 
     def _turn_off(self, why: Exception) -> None:
         self._metrics.archiving(on=False)
+        self._metrics.archive_failed()
         if self._off is not type(why):
             self._off = type(why)
             _logger.error("finished matches are not archived: they stay in the store", why=str(why))

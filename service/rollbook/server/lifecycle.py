@@ -9,7 +9,7 @@ import asyncio
 import signal
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -120,6 +120,10 @@ class Assembly:
     layers: Sequence[Layer] = ()
     """Around every call, the first of them outermost; outside of them all the call is logged."""
     companions: Sequence[Companion] = ()
+    works: Callable[[], bool] = lambda: True
+    """Whether it does by itself what it has to do all the time; if not, nothing of it serves."""
+    apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
+    """What health tells by names of its own: whether that works."""
 
 
 Assemble = Callable[[Foundation], Awaitable[Assembly]]
@@ -154,7 +158,7 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
 
 
 async def _watch(running: _Running) -> None:
-    await running.store.watch(running.log, running.health.set_serving)
+    await running.store.watch(running.log, running.say_whether_it_serves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,11 @@ class _Running:
     health: Health
     draining: Draining
     assembly: Assembly
+
+    async def say_whether_it_serves(self, answers: bool) -> None:  # noqa: FBT001 - it is the one thing that is said
+        """Say so by health; `answers` is what the store does."""
+        apart = {name: works() for name, works in self.assembly.apart.items()}
+        await self.health.set_serving(serving=answers and self.assembly.works(), apart=apart)
 
     async def drain(self, signals: _Signals) -> Ended:
         """Let what is under way finish, for as long as it may take and nobody forces it."""
@@ -219,7 +228,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     for servicer in servicers:
         stack.push_async_callback(servicer.close)
     names = [servicer.name for servicer in servicers]
-    health = Health(names)
+    health = Health(names, assembly.apart)
     draining = Draining(metrics.refused)
     server = grpc.aio.server(
         interceptors=[Interceptor(CallLog(metrics.called), draining, *assembly.layers)],
@@ -232,7 +241,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
     bound = _listen(server, settings)
     # The store has just answered, and nobody shall be told otherwise before it is looked at for the first time.
-    await health.set_serving(serving=True)
+    await health.set_serving(serving=True, apart={name: works() for name, works in assembly.apart.items()})
     await server.start()
     stack.push_async_callback(_stop, server)
     for companion in assembly.companions:

@@ -77,7 +77,9 @@ class Metrics:
         )
         self._archived = Counter("rollbook_archived", "Matches that went to the archive.", registry=self.registry)
         self._archive_failures = Counter(
-            "rollbook_archive_failures", "Attempts to archive a match that failed.", registry=self.registry
+            "rollbook_archive_failures",
+            "Looks at the archive, or matches on their way into it, that failed.",
+            registry=self.registry,
         )
         self._loop_failures = Counter(
             "rollbook_loop_failures",

@@ -54,6 +54,11 @@ class OutcomeUnknown(Exception):
 class StoreUnavailable(Exception):
     """The store cannot be reached, or is not as it has to be; nothing was written."""
 
+    def __init__(self, why: str = "", cause: str = "the store does not answer") -> None:
+        """Keep what an operator wants to know, and the cause as clients may be told it."""
+        super().__init__(why)
+        self.cause = cause
+
 
 class Hole(Exception):
     """Entries are missing from the middle of a log: nobody shall carry on over that."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from rollbook.match.chain import Head, Position
 from rollbook.match.codec.envelope import Logged
@@ -26,8 +26,6 @@ from rollbook.storage.port import Appended, Conflict, LobbyEntry, Log, OutcomeUn
 
 ASKED_AGAIN: Final = 3
 """How often an append is repeated whose outcome is unknown."""
-
-_UNAVAILABLE: Final = "the store does not answer; the same request again is safe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +53,23 @@ class Answer:
         return head if head.sequence == last.sequence else Position(last.sequence, last.link)
 
 
+class _Doubt:
+    """Where an append that came to nothing may have happened after all: then nobody is told that it has not."""
+
+    def __init__(self) -> None:
+        """Know of none."""
+        self.why: OutcomeUnknown | None = None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, _kind: object, failure: BaseException | None, _where: object) -> None:
+        """Turn what would say that nothing was written into what the append came to."""
+        if self.why is not None and isinstance(failure, StoreUnavailable):
+            raise self.why from failure
+
+
 Summary = Callable[[Ledger], LobbyEntry | None]
 
 
@@ -77,15 +92,17 @@ class Matches:
                 return await self._opened_before(replica, command)
             first = open_match(command)
             ledger = Ledger(first)
-            for _ in range(ASKED_AGAIN):
-                try:
-                    result = await replica.open(first, ledger, self._summary(ledger))
-                except OutcomeUnknown:
-                    continue
-                if isinstance(result, Appended):
-                    return Answer((Visible(first),), ledger)
-                return await self._opened_before(replica, command)
-            raise StoreUnavailable(_UNAVAILABLE)
+            with _Doubt() as doubt:
+                for _ in range(ASKED_AGAIN):
+                    try:
+                        result = await replica.open(first, ledger, self._summary(ledger))
+                    except OutcomeUnknown as unknown:
+                        doubt.why = unknown
+                        continue
+                    if isinstance(result, Appended):
+                        return Answer((Visible(first),), ledger)
+                    return await self._opened_before(replica, command)
+                raise StoreUnavailable
 
     async def carry_out(self, match_id: str, command: Command) -> Answer:
         """Carry out a command, once, however often it is sent; decline it if somebody else was faster."""
@@ -150,17 +167,19 @@ class Matches:
 
     async def _appended(self, replica: Replica, decision: Decision) -> bool:
         """Whether the decision is in the log; false if somebody else was faster."""
-        for _ in range(ASKED_AGAIN):
-            try:
-                result = await replica.append(decision, self._summary(decision.after))
-            except OutcomeUnknown:
-                continue
-            if isinstance(result, Appended):
-                return True
-            if isinstance(result, Conflict):
-                return await self._is_there(replica, decision)
-            raise NotDue("by the store's clock the time is not out")
-        raise StoreUnavailable(_UNAVAILABLE)
+        with _Doubt() as doubt:
+            for _ in range(ASKED_AGAIN):
+                try:
+                    result = await replica.append(decision, self._summary(decision.after))
+                except OutcomeUnknown as unknown:
+                    doubt.why = unknown
+                    continue
+                if isinstance(result, Appended):
+                    return True
+                if isinstance(result, Conflict):
+                    return await self._is_there(replica, decision)
+                raise NotDue("by the store's clock the time is not out")
+            raise StoreUnavailable
 
     async def _is_there(self, replica: Replica, decision: Decision) -> bool:
         """Whether it was this very decision that was faster, as after an append whose answer was lost."""

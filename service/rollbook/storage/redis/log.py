@@ -29,6 +29,7 @@ from rollbook.storage.redis.keys import (
     PARTITIONS,
     PARTITIONS_KEY,
     SWEEPER_KEY,
+    alive_key,
     lobby_key,
     partition_of,
     stream_key,
@@ -47,6 +48,18 @@ end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
+
+_CAUSES: Final = {
+    "OOM": "the store is out of memory",
+    "NOREPLICAS": "the store has too few replicas",
+    "CLUSTERDOWN": "the store's cluster is down",
+    "MISCONF": "the store cannot write to its disk",
+    "READONLY": "the store takes no writes",
+    "NOPERM": "the store does not let the service do this",
+}
+"""What clients are told of a refusal, by its code."""
+
+_MOVING: Final = (AskError, TryAgainError)
 
 _MOST_REDIRECTIONS: Final = 5
 _READ_ATTEMPTS: Final = 4
@@ -183,6 +196,22 @@ class RedisLog:
         before_ms = await self._ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, "GET", appends=True)
         return None if before_ms is None else int(before_ms)
 
+    async def prove(self) -> None:
+        """Write on every master, or raise StoreUnavailable with what is amiss."""
+        by_server = await self._by_server((number, lobby_key(number)) for number in range(self._partitions))
+        try:
+            answers = await asyncio.gather(*[server.beat(alive_key(numbers[0])) for server, numbers in by_server])
+        except (Unsent, Unanswered) as silence:
+            self._servers.doubt()
+            raise StoreUnavailable(f"The store does not answer: {silence}") from silence
+        for answer in answers:
+            # What is being moved is refused where it was, and that server is well.
+            if isinstance(answer, ResponseError) and (
+                isinstance(answer, MovedError) or not isinstance(answer, _MOVING)
+            ):
+                self._servers.doubt()
+                raise _refused(answer) from answer
+
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on by the store's clock."""
         command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
@@ -316,6 +345,8 @@ class RedisLog:
                         self._doubt_after(refusal)
                         failure = refusal
         if len(answers) < len(commands):
+            if isinstance(failure, ResponseError):
+                raise _refused(failure) from failure
             raise StoreUnavailable(f"The store does not answer: {failure}") from failure
         return [answers[number] for number in range(len(commands))]
 
@@ -350,7 +381,8 @@ def _wire(server: Server, *, held: bool, appends: bool) -> Wire:
 
 
 def _refused(refusal: ResponseError) -> StoreUnavailable:
-    return StoreUnavailable(f"The store refused: {refusal}")
+    code = getattr(refusal, "status_code", None) or str(refusal).partition(" ")[0]
+    return StoreUnavailable(f"The store refused: {refusal}", _CAUSES.get(code, "the store refuses"))
 
 
 async def _pause(times: int) -> None:
