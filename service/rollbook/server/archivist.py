@@ -20,7 +20,7 @@ from rollbook.match.heads import HeadKeys
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
 from rollbook.server.lobby import Listed, Lobby
-from rollbook.server.loops import Loop
+from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
 from rollbook.server.out.replay_export import sealed_replay
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole, whole_log
@@ -78,7 +78,7 @@ class Archivist:
         """Matches that could not be archived, and what kept them from it, so that it is said once."""
         self._leaving: set[str] = set()
         """Finished matches that the lobby had at the last look."""
-        self.loop = Loop("archivist", self.look, metrics.loop_failed, LOOK_SECONDS)
+        self.loop = BackgroundLoop("archivist", self.look, metrics.loop_failed, LOOK_SECONDS)
 
     async def start(self) -> None:
         """Archive from now on."""

@@ -18,7 +18,7 @@ RETRY_SECONDS: Final = 0.5
 _logger = structlog.get_logger()
 
 
-class Loop:
+class BackgroundLoop:
     """Does a piece of work again and again."""
 
     def __init__(

@@ -20,7 +20,7 @@ from rollbook.match.commands import AbortUnready, Command, Declined, NotDue, Ori
 from rollbook.match.ledger import Ledger
 from rollbook.server.failures import LogLost, MatchUnknown
 from rollbook.server.lobby import Lobby
-from rollbook.server.loops import Loop
+from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.replicas import Replicas
@@ -62,7 +62,7 @@ class Sweeper:
         self._metrics = metrics
         self._clock_ms = clock_ms
         self._name = secrets.token_hex(8)
-        self.loop = Loop("sweeper", self.beat, metrics.loop_failed, BEAT_SECONDS)
+        self.loop = BackgroundLoop("sweeper", self.beat, metrics.loop_failed, BEAT_SECONDS)
         self._odd: set[str] = set()
         """Matches that could not be swept for a reason that nobody foresaw, so that it is said once."""
 

@@ -22,7 +22,7 @@ from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import LogLost, MatchUnknown
 from rollbook.server.feeds.channel import FELL_BEHIND, Channel, DelayedChannel
 from rollbook.server.feeds.wakeups import Bell, Waker
-from rollbook.server.loops import Loop
+from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.frames import Beat, CaughtUp, Confirmed, End, Ended, FellBehind, Frame, Revealed
 from rollbook.server.play.replica import Replica
 from rollbook.server.play.replicas import Replicas
@@ -67,8 +67,8 @@ class Feeds:
         """What follows the live channel for each delayed one."""
         self._waker = Waker()
         self._joined = asyncio.Event()
-        self._following = Loop("feeds", self._follow, failed, PAUSE_SECONDS)
-        self._watching_over = Loop("watch over feeds", self._watch_over, failed, 0)
+        self._following = BackgroundLoop("feeds", self._follow, failed, PAUSE_SECONDS)
+        self._watching_over = BackgroundLoop("watch over feeds", self._watch_over, failed, 0)
         self._tailer: asyncio.Task[None] | None = None
         self._guard: asyncio.Task[None] | None = None
         self._draining = False
