@@ -92,7 +92,8 @@ class Archivist:
 
     async def look(self) -> None:
         """Archive what is due, and now and then compare the index with the archive."""
-        if not await self.settle():
+        # Before the first look that has just been found out.
+        if (self._looks or self._archived.archive is None) and not await self.settle():
             return
         if self._looks % COMPARE_LOOKS == 0:
             await self._finished.compare()
