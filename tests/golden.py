@@ -25,6 +25,7 @@ from rollbook_replays.games.presentation import Moment, Picking
 from rollbook_replays.narration import Narrator, draw_board, numbered, seating_of, tell
 from rollbook_replays.text import Text
 from rollbook_replays.text import plain as as_text
+from tests.remaking import asked_folder
 from tests.replays.forging import eventful, replay_of
 from tests.rules.cases import Case
 
@@ -120,21 +121,20 @@ def replays() -> dict[str, Replay]:
     return found
 
 
-def remake() -> None:
+def remake(folder: Path) -> None:
     """Write all texts, remove those that should not be there, and write the replays that are not there."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
     texts = files()
-    for stale in FOLDER.iterdir():
+    for stale in folder.iterdir():
         if stale.suffix in {".txt", ".jsonl"} and stale.name not in texts:
             stale.unlink()
     for name, content in texts.items():
-        (FOLDER / name).write_text(content, encoding="utf-8", newline="\n")
-    fresh = {name: replay for name, replay in replays().items() if not (FOLDER / name).exists()}
+        (folder / name).write_text(content, encoding="utf-8", newline="\n")
+    fresh = {name: replay for name, replay in replays().items() if not (folder / name).exists()}
     for name, replay in fresh.items():
-        (FOLDER / name).write_bytes(write_replay(replay, KEYS.replays))
-    (FOLDER / "KEY.pub").write_text(KEYS.public, encoding="ascii")
-    print(f"{len(texts)} texts and {len(fresh)} new replays in {FOLDER}")
+        (folder / name).write_bytes(write_replay(replay, KEYS.replays))
+    (folder / "KEY.pub").write_text(KEYS.public, encoding="ascii")
+    print(f"{len(texts)} texts and {len(fresh)} new replays in {folder}")
 
 
 if __name__ == "__main__":
-    remake()
+    remake(asked_folder(FOLDER))

@@ -183,8 +183,8 @@ def _sealed(event: Sealed, seating: Seating) -> Iterator[Sentence]:
 def aborted(reason: str, seating: Seating) -> str:
     """Why a match was aborted, as a sentence; the reason names its seats behind a colon.
 
-    >>> aborted("not_ready:1", Seating(("Anna", "Tom"), None, {}, Words("en")))
-    'Aborted: Tom was not ready in time.'
+    >>> aborted("not_ready:0,1", Seating(("Anna", "Tom"), None, {}, Words("en")))
+    'Aborted, not ready in time: Anna and Tom.'
     """
     why, _, seats = reason.partition(":")
     names = [seating.name(int(seat)) for seat in seats.split(",") if seat]

@@ -15,7 +15,7 @@ from tests.bench.service import suite
 
 BENCHES = {"rules": rules.bench, "service": suite.bench, "replays": replays.bench}
 COUNT = "one_choose"
-PROFILES = {"rules": rules.profile_check, "service": suite.profile, "replays": replays.profile}
+PROFILES = {"rules": rules.profile, "service": suite.profile, "replays": replays.profile}
 
 
 def main() -> None:
@@ -23,15 +23,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("bench", choices=[*sorted(BENCHES), COUNT], help="what to measure, or one_choose: to count")
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured (default 5)")
+    parser.add_argument("--tiny", action="store_true", help="next to nothing of everything, once, to see that it runs")
     parser.add_argument("--profile", action="store_true", help="print where the time goes, and measure nothing")
     words = parser.parse_args()
     if words.bench == COUNT:
         one_choose.show()
         return
     if words.profile:
-        PROFILES[words.bench]()
+        PROFILES[words.bench](tiny=words.tiny)
         return
-    rows = BENCHES[words.bench](words.rounds)
+    rows = BENCHES[words.bench](1 if words.tiny else words.rounds, tiny=words.tiny)
     for row in rows:
         print(_line(row))
     print(json.dumps([_facts(row) for row in rows]))

@@ -1,7 +1,8 @@
 """`python -m tests.bench one_choose`: what one Choose with one watcher passes through, counted.
 
 A real call over a loopback port to a real server on a log in memory, with everything around it that a service has. The
-profiler hears of every Python function that is called from then until the choice is answered and its watcher told.
+profiler hears of every Python function that is called from then until the choice is answered, its watcher told, and
+the log waited for again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import structlog
 
@@ -21,11 +22,14 @@ import rollbook
 from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.fold import Match
 from rollbook.match.ledger import Ledger
-from tests.bench.service.stage import next_choice, stage
+from tests.bench.service.stage import Stage, next_choice, stage
 from tests.server.watching import kind
 
-WARM_UP: int = 7
+WARM_UP: Final = 7
 """Choices before the one that is counted, so that nothing is counted which happens once in a process."""
+
+TRIES: Final = 3
+"""Of which the one with the fewest calls counts: into another a heartbeat may fall, or a cache that is still empty."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ async def passed() -> tuple[Passed, Counter[CodeType]]:
         match_id, people = await world.started()
         watch = world.watch(world.person("spectator"), match_id)
         await watch.until("caught_up")
+        await _tailer_waits(world)
 
         async def chosen() -> int:
             ledger = Ledger.fold(match_id, await world.log.read(match_id, 0, 10_000))
@@ -87,6 +92,7 @@ async def passed() -> tuple[Passed, Counter[CodeType]]:
             with counting:
                 made = (await people[seat].choose(match_id, choice, at)).made
                 frame = await watch.next()
+                await _tailer_waits(world)
             assert frame is not None
             assert kind(frame) == "events"
             return int(made.last - made.first + 1)
@@ -110,11 +116,25 @@ async def passed() -> tuple[Passed, Counter[CodeType]]:
     )
 
 
+async def _tailer_waits(world: Stage) -> None:
+    """Until the feeds have what is in the log, and wait for what comes next."""
+    while all(woken.done() for woken in world.log._waiting):  # noqa: ASYNC110 - nothing in the service says so
+        await asyncio.sleep(0)
+
+
+def fewest() -> tuple[Passed, Counter[CodeType]]:
+    """Count the same choice a few times, while nothing is written into the service's log."""
+    usual = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    try:
+        return min((asyncio.run(passed()) for _ in range(TRIES)), key=lambda found: found[0].calls)
+    finally:
+        structlog.configure(**usual)
+
+
 def show() -> None:
     """Print what was counted, and where most calls go."""
-    quiet = structlog.make_filtering_bound_logger(logging.ERROR)
-    structlog.configure(wrapper_class=quiet)
-    found, called = asyncio.run(passed())
+    found, called = fewest()
     print(found)
     modules: Counter[str] = Counter()
     for code, times in called.items():

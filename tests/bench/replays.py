@@ -10,7 +10,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, write
@@ -20,16 +22,30 @@ from rollbook.rules.catalogue import current, find
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.sources import sources
 from rollbook_replays.audit.verdicts import Verdict
-from rollbook_replays.audit.workers import audit_all
+from rollbook_replays.audit.workers import FEW, audit_all
+from tests.bench import rules
 from tests.bench.measure import Measure, Row, side_by_side
-from tests.bench.rules import baseline
 
 SEED = 1
 KEYS = Keys.of(SEED)
 PUBLIC = read_keys(KEYS.public)
-FILES = 40
-MANY = 10_000
 GOAL = 2.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How much a round is made of."""
+
+    files: int = 40
+    """Of each game, that are audited on one core."""
+    many: int = 10_000
+    """That are audited on all cores, once a run."""
+    baseline: rules.Size = rules.FULL
+
+
+FULL: Final = Size()
+TINY: Final = Size(files=1, many=FEW + 1, baseline=rules.TINY)
+"""Next to nothing, to see that all of it runs, the workers as well."""
 
 
 def made(name: str, number: int) -> bytes:
@@ -39,9 +55,9 @@ def made(name: str, number: int) -> bytes:
     return write(record(Simulation(game, {}, seats, SEED, number), KEYS.heads), KEYS.replays)
 
 
-def audits(name: str) -> Callable[[], int]:
-    """Audits of files of one game, all of them exact."""
-    files = [made(name, number) for number in range(FILES)]
+def audits(name: str, count: int) -> Callable[[], int]:
+    """Audits of so many files of one game, all of them exact."""
+    files = [made(name, number) for number in range(count)]
 
     def work() -> int:
         events = 0
@@ -54,15 +70,17 @@ def audits(name: str) -> Callable[[], int]:
     return work
 
 
-def bench(rounds: int) -> list[Row]:
+def bench(rounds: int, *, tiny: bool) -> list[Row]:
     """One core by ratio; then very many files on all cores, and how much memory that takes."""
-    measures = [Measure("baseline: eventsourcing repository.get", "events/s", baseline())]
+    size = TINY if tiny else FULL
+    measures = [Measure(rules.BASELINE, "events/s", rules.baseline(size.baseline))]
     measures += [
-        Measure(_audit_of(name), "events/s", audits(name), GOAL if name == "cant_stop" else None) for name in current()
+        Measure(_audit_of(name), "events/s", audits(name, size.files), GOAL if name == "cant_stop" else None)
+        for name in current()
     ]
     rows = side_by_side(measures, rounds)
     with tempfile.TemporaryDirectory() as folder:
-        _audit_many(Path(folder))
+        _audit_many(Path(folder), size.many)
     return rows
 
 
@@ -72,12 +90,12 @@ def _audit_of(name: str) -> str:
     return f"audit of {name}, {seats[0]} to {seats[-1]} seats in turn, every check"
 
 
-def _audit_many(folder: Path) -> None:
-    for number in range(MANY):
+def _audit_many(folder: Path, many: int) -> None:
+    for number in range(many):
         (folder / f"cant_stop-{SEED}-{number}{SUFFIX}").write_bytes(made("cant_stop", number))
     found = list(sources(folder))
     jobs = os.cpu_count() or 1
-    for count in (MANY // 10, MANY):
+    for count in (many // 10, many):
         started = time.perf_counter()
         events = 0
         for _, audited in audit_all(found[:count], PUBLIC, (), jobs):
@@ -89,9 +107,9 @@ def _audit_many(folder: Path) -> None:
         print(f"{count:,} files, {events:,} events, {jobs} processes: {seconds:.1f} s, {most:,} KiB at most in one")
 
 
-def profile() -> None:
+def profile(*, tiny: bool) -> None:
     """Where the time of the audit goes."""
-    work = audits("cant_stop")
+    work = audits("cant_stop", (TINY if tiny else FULL).files)
     work()
     profiled = cProfile.Profile()
     profiled.enable()

@@ -7,8 +7,9 @@ import pstats
 import random
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import Any
+from typing import Any, Final
 
 from eventsourcing.application import Application
 from eventsourcing.domain import Aggregate, event
@@ -19,20 +20,40 @@ from rollbook.match.dice import Dice
 from rollbook.match.events import Chosen, Happened
 from rollbook.match.simulation import Simulation
 from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop import BASIC_OFFER
+from rollbook.rules.cant_stop.offers import BASIC_OFFER
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Over, ToChoose, Uniform
 from tests.bench.measure import Measure, Row, side_by_side
 
-AGGREGATES = 40
-EVENTS_EACH = 250
-LOGS = 60
-GAMES = 600
+FOLDS_OF_EACH_LOG = 4
+BASELINE = "baseline: eventsourcing repository.get"
 
 FOLD_GOALS = {"cant_stop": 15.0}
 FOLD_GOAL = 5.0
 """Of every other game."""
 GAMES_FOR_EACH_BASELINE_EVENT = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How much a round is made of."""
+
+    aggregates: int = 40
+    """Of the baseline."""
+    events_each: int = 250
+    logs: int = 60
+    """Of each game, that are folded."""
+    games: int = 600
+    """That are played at random."""
+    checked_each: int = 10
+    """Matches of each game whose plain forms are checked."""
+    remembered: tuple[int, int] = (2_000, 8_000)
+    """Numbers of games whose memory is compared."""
+
+
+FULL: Final = Size()
+TINY: Final = Size(aggregates=2, events_each=5, logs=1, games=2, checked_each=1, remembered=(2, 4))
+"""Next to nothing, to see that all of it runs."""
 
 
 class Rolls(Aggregate):
@@ -55,13 +76,13 @@ class Rolls(Aggregate):
         self.last = columns
 
 
-def baseline() -> Callable[[], int]:
+def baseline(size: Size) -> Callable[[], int]:
     """`Application.repository.get` of aggregates in memory (POPO, JSON, no snapshots)."""
     application: Application[Any] = Application(env={"PERSISTENCE_MODULE": "eventsourcing.popo"})
     ids = []
-    for _ in range(AGGREGATES):
+    for _ in range(size.aggregates):
         aggregate = Rolls(seats=2)
-        for number in range(EVENTS_EACH - 1):
+        for number in range(size.events_each - 1):
             if number % 2:
                 aggregate.chosen([4, 5])
             else:
@@ -72,16 +93,16 @@ def baseline() -> Callable[[], int]:
     def work() -> int:
         for aggregate_id in ids:
             application.repository.get(aggregate_id)
-        return AGGREGATES * EVENTS_EACH
+        return size.aggregates * size.events_each
 
     return work
 
 
-def fold(name: str) -> Callable[[], int]:
+def fold(name: str, matches: int) -> Callable[[], int]:
     """Validating folds of simulated matches, two seats or as few as the game has, every choice checked."""
     game = find(name)
     logs = []
-    for number in range(LOGS):
+    for number in range(matches):
         simulation = Simulation(game, {}, game.seats[0], 1, number)
         moves: list[Any] = []
         for _, happened in simulation.events():
@@ -90,7 +111,7 @@ def fold(name: str) -> Callable[[], int]:
             elif isinstance(happened, Chosen):
                 moves.append(happened.choice)
         logs.append((game.start({}, game.seats[0]), moves))
-    repeated = list(islice(cycle(logs), LOGS * 4))
+    repeated = list(islice(cycle(logs), matches * FOLDS_OF_EACH_LOG))
 
     def work() -> int:
         for start, moves in repeated:
@@ -118,7 +139,7 @@ def play_at_random(key: bytes, uniform: Uniform) -> int:
             play(state, outcome(state, values(draws, wanted)))
 
 
-def random_games() -> Callable[[], int]:
+def random_games(games: int) -> Callable[[], int]:
     """Whole random games, each with a key of its own."""
     rng = random.Random(1)
 
@@ -126,26 +147,26 @@ def random_games() -> Callable[[], int]:
         return int(rng.random() * size)
 
     def work() -> int:
-        for _ in range(GAMES):
+        for _ in range(games):
             play_at_random(rng.randbytes(32), uniform)
-        return GAMES
+        return games
 
     return work
 
 
-def plain_forms(matches: int = 40) -> list[list[str]]:
-    """Lines of matches of all games."""
+def plain_forms(matches: int) -> list[list[str]]:
+    """Lines of so many matches of each game."""
     found = []
     for name, game in current().items():
-        for number in range(matches // len(current())):
+        for number in range(matches):
             simulation = Simulation(find(name), {}, game.seats[0], 2, number)
             found.append([line.removesuffix("\n") for line in write(simulation.header, simulation.events())])
     return found
 
 
-def checks() -> Callable[[], int]:
+def checks(matches: int) -> Callable[[], int]:
     """`check` of plain forms of all games, dice proved."""
-    files = plain_forms()
+    files = plain_forms(matches)
 
     def work() -> int:
         return sum(check(lines).events for lines in files)
@@ -169,29 +190,31 @@ def memory_of(games: int) -> int:
     return peak
 
 
-def bench(rounds: int) -> list[Row]:
+def bench(rounds: int, *, tiny: bool) -> list[Row]:
     """All of it."""
-    measures = [Measure("baseline: eventsourcing repository.get", "events/s", baseline())]
+    size = TINY if tiny else FULL
+    at_random = random_games(size.games)
+    measures = [Measure(BASELINE, "events/s", baseline(size))]
     measures += [
-        Measure(f"validating fold of {name}", "events/s", fold(name), FOLD_GOALS.get(name, FOLD_GOAL))
+        Measure(f"validating fold of {name}", "events/s", fold(name, size.logs), FOLD_GOALS.get(name, FOLD_GOAL))
         for name in current()
     ]
     measures.append(
-        Measure("random games of Can't Stop, fair dice", "games/s", random_games(), GAMES_FOR_EACH_BASELINE_EVENT)
+        Measure("random games of Can't Stop, fair dice", "games/s", at_random, GAMES_FOR_EACH_BASELINE_EVENT)
     )
-    measures.append(Measure("check of plain forms, dice proved", "events/s", checks()))
+    measures.append(Measure("check of plain forms, dice proved", "events/s", checks(size.checked_each)))
     rows = side_by_side(measures, rounds)
-    few, many = memory_of(2_000), memory_of(8_000)
-    print(f"peak memory over 2,000 games {few:,} bytes, over 8,000 games {many:,} bytes")
+    peaks = [f"{memory_of(games):,} bytes over {games:,} games" for games in size.remembered]
+    print(f"peak memory {', '.join(peaks)}")
     return rows
 
 
-def profile_check() -> None:
+def profile(*, tiny: bool) -> None:
     """Where the time of the check goes."""
-    files = plain_forms()
-    profile = cProfile.Profile()
-    profile.enable()
+    files = plain_forms((TINY if tiny else FULL).checked_each)
+    profiled = cProfile.Profile()
+    profiled.enable()
     for lines in files:
         check(lines)
-    profile.disable()
-    pstats.Stats(profile).sort_stats("tottime").print_stats(25)
+    profiled.disable()
+    pstats.Stats(profiled).sort_stats("tottime").print_stats(25)

@@ -74,7 +74,14 @@ async def assert_lost(line: Line, person: Stranger, head: SignedHead) -> None:
     assert ABORT_REASON_LOG_LOST == look.summary.aborted.reason
 
 
-async def listed(line: Line, person: Stranger) -> set[str]:
+async def listed(line: Line, person: Stranger, count: int) -> set[str]:
+    """All matches of the lists, once there are so many: the index is made anew behind the start."""
+    while len(there := await listed_now(line, person)) < count:  # noqa: ASYNC110 - of another process
+        await asyncio.sleep(0.1)
+    return there
+
+
+async def listed_now(line: Line, person: Stranger) -> set[str]:
     """All matches of the lists."""
     request = match_pb2.ListMatchesRequest()
     answer = await line.settled(
@@ -125,7 +132,7 @@ def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running
             line = Line(again_served.address)
             for person in (*people, *players):
                 person.line = line
-            assert {over, in_play, ahead, busy} == await listed(line, players[0])
+            assert {over, in_play, ahead, busy} == await listed(line, players[0], 4)
             if seen is not None:
                 await assert_lost(line, seers[0], seen)
             assert people[0].told == (await told(line, over)).told

@@ -11,6 +11,7 @@ from rollbook.replay_file import container
 from rollbook.replay_file.kept_heads import WitnessedHead, write_heads
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
+from tests.remaking import asked_folder
 from tests.replays.replaying import KEYS, cut, recorded
 from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
 
@@ -37,6 +38,7 @@ def seeds() -> Iterator[tuple[str, str, bytes]]:
 
 
 if __name__ == "__main__":
+    folder = asked_folder(CORPUS)
     for target, name, data in seeds():
-        (CORPUS / target).mkdir(parents=True, exist_ok=True)
-        (CORPUS / target / name).write_bytes(data)
+        (folder / target).mkdir(exist_ok=True)
+        (folder / target / name).write_bytes(data)

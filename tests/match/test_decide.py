@@ -35,7 +35,7 @@ from rollbook.match.dice import commitment
 from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Sealed, SeatTaken, Terms
 from rollbook.match.fold import Breach, Misplaced
 from rollbook.match.ledger import Ledger, Made
-from rollbook.rules.cant_stop import Stop
+from rollbook.rules.cant_stop.moves import Stop
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.refusals import Invalid, Reason, Refused
 

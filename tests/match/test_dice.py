@@ -13,7 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from rollbook.match.chain import entropy_commitment, genesis, link
 from rollbook.match.dice import BOT_LABEL, Dice, commitment, match_key
 from rollbook.match.heads import is_signed, sign_head
-from rollbook.rules import allie_gator, cant_stop, raffzahn, wuerfelzoo
+from rollbook.rules import raffzahn, wuerfelzoo
+from rollbook.rules.allie_gator.moves import SPECIALS
+from rollbook.rules.cant_stop.state import FOUR_DICE
 from rollbook.rules.chance import Draw, Throw, first_seat
 
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))
@@ -34,13 +36,13 @@ def bytes_of(texts: list[str]) -> list[bytes]:
 
 def written_cards(cards: tuple[Any, ...]) -> list[Any]:
     """Cards as notation writes them."""
-    return [allie_gator.SPECIALS.get(card, card) for card in cards]
+    return [SPECIALS.get(card, card) for card in cards]
 
 
 AWAITED: dict[str, Callable[[Dice, int], Any]] = {
     "first_seat_of_4": lambda dice, event: dice.values(event, first_seat(4))[0],
     "uniform_1_then_6": lambda dice, event: [uniform(k) for uniform in [dice.uniform(event)] for k in (1, 6)],
-    "cant_stop_roll": lambda dice, event: list(dice.values(event, cant_stop.FOUR_DICE)),
+    "cant_stop_roll": lambda dice, event: list(dice.values(event, FOUR_DICE)),
     "raffzahn_roll_all": lambda dice, event: list(dice.values(event, Throw("roll", (YELLOW, BLUE, BLUE)))),
     "raffzahn_reroll_of_dice_0_and_2": lambda dice, event: list(dice.values(event, Throw("roll", (YELLOW, BLUE)))),
     "wuerfelzoo_draw_12_of_all": lambda dice, event: list(dice.values(event, Draw("draw", tuple(range(50)), 12))),

@@ -21,7 +21,7 @@ from rollbook.match.events import (
     TimedOut,
 )
 from rollbook.match.fold import MOST_EVENTS, Misplaced
-from rollbook.rules.cant_stop import Roll, Stop
+from rollbook.rules.cant_stop.moves import Roll, Stop
 from rollbook.rules.refusals import Illegal
 from tests.match.table import SECRET, Table
 

@@ -15,6 +15,7 @@ from rollbook.match.events import Sealed, Terms
 from rollbook.replay_file.container import Replay, write
 from rollbook.replay_file.recording import Keys
 from tests.match.test_decide import Played
+from tests.remaking import asked_folder
 from tests.replays.forging import replay_of
 
 PAGE = Path(__file__).parents[2] / "replays" / "FORMAT.md"
@@ -38,8 +39,8 @@ def shown() -> tuple[str, bytes]:
     return keys, bytes.fromhex(data)
 
 
-def remake() -> None:
-    """Put the example into the page."""
+def remake(folder: Path) -> None:
+    """Put the example into the page, or into its copy in another folder."""
     replay = example()
     data = write(replay, KEYS.replays)
     lines = "\n".join(data[at : at + BYTES_A_LINE].hex() for at in range(0, len(data), BYTES_A_LINE))
@@ -58,8 +59,8 @@ The file:
 {lines}
 ```
 """
-    PAGE.write_text(text[: text.index("## An example")] + section, encoding="utf-8")
+    (folder / PAGE.name).write_text(text[: text.index("## An example")] + section, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    remake()
+    remake(asked_folder(PAGE.parent))

@@ -41,6 +41,7 @@ def aborted() -> Replay:
     return replay_of(match)
 
 
+@pytest.mark.timeout(600)  # an audit for every bit of a file
 @pytest.mark.parametrize("replay", [played(), aborted()], ids=["played", "aborted"])
 def test_no_flipped_bit_and_no_cut_is_exact(replay: Replay) -> None:
     """In header, body, names and footer."""

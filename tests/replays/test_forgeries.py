@@ -32,8 +32,8 @@ from rollbook.match.events import (
     not_ready,
 )
 from rollbook.replay_file.container import Replay
-from rollbook.rules.allie_gator import Drawn
-from rollbook.rules.cant_stop import Advance, Roll, Rolled, Stop
+from rollbook.rules.allie_gator.moves import Drawn
+from rollbook.rules.cant_stop.moves import Advance, Roll, Rolled, Stop
 from rollbook_replays.audit.verdicts import Audited, Check, Verdict
 from tests.match.test_decide import SECRET, Played
 from tests.replays.forging import (

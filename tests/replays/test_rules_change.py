@@ -15,7 +15,9 @@ from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import Replay
 from rollbook.replay_file.recording import record
 from rollbook.rules import cant_stop, catalogue
-from rollbook.rules.cant_stop import ONLY_ROLL, ROLL_OR_STOP, RUNNERS, Choice, Outcome, State, Stop
+from rollbook.rules.cant_stop.moves import RUNNERS, Choice, Outcome, Stop
+from rollbook.rules.cant_stop.play import ONLY_ROLL, ROLL_OR_STOP
+from rollbook.rules.cant_stop.state import State
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Listed
 from rollbook.rules.refusals import Illegal, Reason

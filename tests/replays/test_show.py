@@ -21,7 +21,7 @@ from rollbook.match.events import Chosen, Event, Happened
 from rollbook.match.fold import Misplaced
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, Replay, read, without_names, write
-from rollbook.rules.allie_gator import Card, Drawn, Number
+from rollbook.rules.allie_gator.moves import Card, Drawn, Number
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook_replays.history import look

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from rollbook.rules.allie_gator import Card, Choice, Gift, Number, Raise, Reverse, Snap, Steal, View
+from rollbook.rules.allie_gator.moves import Card, Choice, Gift, Number, Raise, Reverse, Snap, Steal
+from rollbook.rules.allie_gator.view import View
 
 SPECIAL_CARDS = {Reverse: 71, Steal: 72, Raise: 73, Gift: 74}
 

@@ -16,6 +16,7 @@ from typing import Any
 from rollbook.match.codec.notation import LineWriter, dumps
 from rollbook.match.events import Chosen
 from rollbook.rules import cant_stop
+from rollbook.rules.cant_stop.moves import Rolled
 from rollbook.rules.catalogue import find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Game, Over, ToChoose
@@ -52,7 +53,7 @@ def _cant_stop(setup: dict[str, Any]) -> Any:
     dice = setup.pop("dice", None)
     state = positions_cant_stop.position(**setup)
     if dice:
-        return cant_stop.GAME.apply(state, cant_stop.Rolled(tuple(dice)))
+        return cant_stop.GAME.apply(state, Rolled(tuple(dice)))
     return positions_cant_stop.choosing_to_go_on(state) if going_on else state
 
 

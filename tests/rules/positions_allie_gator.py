@@ -7,23 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
-from rollbook.rules.allie_gator import (
-    CHOOSE,
-    CLOCKWISE,
-    COUNTERCLOCKWISE,
-    DECK,
-    GAME,
-    Card,
-    Choice,
-    Drawn,
-    Number,
-    Outcome,
-    Raise,
-    Snap,
-    State,
-    Stolen,
-    Target,
-)
+from rollbook.rules.allie_gator import GAME
+from rollbook.rules.allie_gator.moves import DECK, Card, Choice, Drawn, Number, Outcome, Raise, Snap, Stolen, Target
+from rollbook.rules.allie_gator.state import CHOOSE, CLOCKWISE, COUNTERCLOCKWISE, State
 from rollbook.rules.chance import Draw
 from rollbook.rules.game import ToChoose
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop import GAME, LENGTHS, NOBODY, State
+from rollbook.rules.cant_stop import GAME
+from rollbook.rules.cant_stop.moves import LENGTHS
+from rollbook.rules.cant_stop.state import GO_ON, NOBODY, State
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.options import OptionValue
 
@@ -40,7 +41,7 @@ def position(
 
 def choosing_to_go_on(state: State) -> State:
     """The same state just after an advance."""
-    state.stage = cant_stop.GO_ON
+    state.stage = GO_ON
     return state
 
 

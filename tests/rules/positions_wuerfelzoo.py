@@ -9,7 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.options import OptionValue
-from rollbook.rules.wuerfelzoo import BAG, BOX, FACES, GAME, NO_FACE, NOBODY, TABLE, TURN, Choice, Drawn, Rolled, State
+from rollbook.rules.wuerfelzoo import GAME
+from rollbook.rules.wuerfelzoo.moves import FACES, NO_FACE, Choice, Drawn, Rolled
+from rollbook.rules.wuerfelzoo.state import BAG, BOX, NOBODY, TABLE, TURN, State
 
 Move = Choice | FirstSeat | Drawn | Rolled
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.allie_gator import (
-    GAME,
-    Snap,
-    State,
-    View,
-)
+from rollbook.rules.allie_gator import GAME
+from rollbook.rules.allie_gator.moves import Snap
+from rollbook.rules.allie_gator.state import State
+from rollbook.rules.allie_gator.view import View
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import Refused
 from tests.rules.positions_allie_gator import (

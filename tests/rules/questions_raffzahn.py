@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rollbook.rules.raffzahn import GAME, Choice, Outcome, State, Surrender, Take
+from rollbook.rules.raffzahn import GAME
+from rollbook.rules.raffzahn.moves import Choice, Outcome, Surrender, Take
+from rollbook.rules.raffzahn.state import State
 from rollbook.rules.refusals import Refused
 
 WILLI, ANNA, TOM = 0, 1, 2

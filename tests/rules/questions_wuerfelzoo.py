@@ -10,16 +10,11 @@ import pytest
 from rollbook.rules.chance import Draw, FirstSeat, Throw
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused
-from rollbook.rules.wuerfelzoo import (
-    GAME,
-    Choice,
-    Drawn,
-    Play,
-    Rolled,
-    State,
-    TurnChoices,
-    View,
-)
+from rollbook.rules.wuerfelzoo import GAME
+from rollbook.rules.wuerfelzoo.moves import Choice, Drawn, Play, Rolled
+from rollbook.rules.wuerfelzoo.state import State
+from rollbook.rules.wuerfelzoo.turn_choices import TurnChoices
+from rollbook.rules.wuerfelzoo.view import View
 
 HUGE = 10**5000
 """Python refuses to write such a number out, so a message must not try."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rollbook.rules.allie_gator import (
+from rollbook.rules.allie_gator import GAME
+from rollbook.rules.allie_gator.moves import (
     COPIES,
-    GAME,
     GIFT,
     RAISE,
     REVERSE,
@@ -18,9 +18,9 @@ from rollbook.rules.allie_gator import (
     Raise,
     Reverse,
     Snap,
-    State,
     Steal,
 )
+from rollbook.rules.allie_gator.state import State
 from rollbook.rules.chance import Draw, FirstSeat
 from rollbook.rules.game import OVER, ToChoose, Watcher
 from tests.rules.positions_allie_gator import (

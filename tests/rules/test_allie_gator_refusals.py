@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.allie_gator import (
-    GAME,
+from rollbook.rules.allie_gator import GAME
+from rollbook.rules.allie_gator.moves import (
     GIFT,
     RAISE,
     REVERSE,
@@ -22,11 +22,11 @@ from rollbook.rules.allie_gator import (
     Raise,
     Reverse,
     Snap,
-    State,
     Steal,
     Stolen,
     Target,
 )
+from rollbook.rules.allie_gator.state import State
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused
 from tests.rules import naive_allie_gator as naive

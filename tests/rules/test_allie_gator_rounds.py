@@ -7,12 +7,8 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.allie_gator import (
-    GAME,
-    Choice,
-    Drawn,
-    Snap,
-)
+from rollbook.rules.allie_gator import GAME
+from rollbook.rules.allie_gator.moves import Choice, Drawn, Snap
 from rollbook.rules.chance import Draw, FirstSeat
 from rollbook.rules.game import OVER
 from rollbook.rules.refusals import Invalid, Reason

@@ -6,17 +6,9 @@ from random import Random
 
 import pytest
 
-from rollbook.rules.allie_gator import (
-    GAME,
-    GIFT,
-    RAISE,
-    STEAL,
-    Drawn,
-    Snap,
-    Steal,
-    Stolen,
-    View,
-)
+from rollbook.rules.allie_gator import GAME
+from rollbook.rules.allie_gator.moves import GIFT, RAISE, STEAL, Drawn, Snap, Steal, Stolen
+from rollbook.rules.allie_gator.view import View
 from rollbook.rules.chance import Draw, FirstSeat
 from rollbook.rules.game import OVER, Perspective, Watcher
 from tests.rules.positions_allie_gator import (

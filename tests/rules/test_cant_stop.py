@@ -7,7 +7,10 @@ from itertools import combinations, product
 
 import pytest
 
-from rollbook.rules.cant_stop import GAME, LENGTHS, Advance, Roll, Rolled, State, Stop, View
+from rollbook.rules.cant_stop import GAME
+from rollbook.rules.cant_stop.moves import LENGTHS, Advance, Roll, Rolled, Stop
+from rollbook.rules.cant_stop.state import State
+from rollbook.rules.cant_stop.view import View
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import OVER, ToChoose, Watcher
 from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused

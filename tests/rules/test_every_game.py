@@ -20,14 +20,15 @@ from rollbook.match.codec.moves import write_choice
 from rollbook.match.codec.notation import LineReader, LineWriter, read_header
 from rollbook.match.events import Chosen, Event, Happened
 from rollbook.match.simulation import Simulation
-from rollbook.rules import allie_gator, cant_stop
-from rollbook.rules.cant_stop import LENGTHS
+from rollbook.rules import allie_gator
+from rollbook.rules.cant_stop.moves import LENGTHS
+from rollbook.rules.cant_stop.state import NOBODY as CANT_STOP_NOBODY
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, ToChoose, Uniform, Watcher
 from rollbook.rules.options import written
 from rollbook.rules.refusals import Invalid, Reason, Refused
-from rollbook.rules.wuerfelzoo import TABLE
+from rollbook.rules.wuerfelzoo.state import TABLE
 from tests.match.table import Table
 from tests.rules.cases import CASES, Case
 
@@ -49,8 +50,8 @@ def cant_stop_material(state: Any) -> object:
         heights = [markers[column] for markers in state.markers]
         assert all(0 <= height <= length for height in [*heights, state.reached[column]])
         winner = state.winners[column]
-        assert (winner == cant_stop.NOBODY) == (length not in heights)
-        if winner != cant_stop.NOBODY:
+        assert (winner == CANT_STOP_NOBODY) == (length not in heights)
+        if winner != CANT_STOP_NOBODY:
             assert [length if seat == winner else 0 for seat in range(len(heights))] == heights
     return len(LENGTHS)
 

@@ -6,7 +6,9 @@ import pytest
 
 from rollbook.rules.chance import Throw
 from rollbook.rules.game import ToChoose
-from rollbook.rules.raffzahn import GAME, TEETH, TILES, Pass, Roll, Rolled, State, Surrender, Take
+from rollbook.rules.raffzahn import GAME
+from rollbook.rules.raffzahn.moves import TEETH, TILES, Pass, Roll, Rolled, Surrender, Take
+from rollbook.rules.raffzahn.state import State
 from rollbook.rules.refusals import Reason
 from tests.rules.positions_raffzahn import (
     after_throw,

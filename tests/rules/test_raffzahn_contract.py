@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rollbook.rules.game import Watcher
-from rollbook.rules.raffzahn import GAME, TILES, Rolled, Surrender, View
+from rollbook.rules.raffzahn import GAME
+from rollbook.rules.raffzahn.moves import TILES, Rolled, Surrender
+from rollbook.rules.raffzahn.view import View
 from rollbook.rules.refusals import Reason
 from tests.rules.positions_raffzahn import (
     after_throw,

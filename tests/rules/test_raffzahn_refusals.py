@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.raffzahn import FINISHED, GAME, Pass, Roll, Rolled, State, Surrender, Take
+from rollbook.rules.raffzahn import GAME
+from rollbook.rules.raffzahn.moves import Pass, Roll, Rolled, Surrender, Take
+from rollbook.rules.raffzahn.state import FINISHED, State
 from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused
 from tests.rules.positions_raffzahn import (
     after_throw,

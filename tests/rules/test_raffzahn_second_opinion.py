@@ -10,7 +10,10 @@ import pytest
 
 from rollbook.rules.chance import Draw, FirstSeat, Throw
 from rollbook.rules.game import Over, ToChoose, Watcher
-from rollbook.rules.raffzahn import GAME, TILES, Choice, Outcome, Pass, Roll, Rolled, State, Surrender, Take, View
+from rollbook.rules.raffzahn import GAME
+from rollbook.rules.raffzahn.moves import TILES, Choice, Outcome, Pass, Roll, Rolled, Surrender, Take
+from rollbook.rules.raffzahn.state import State
+from rollbook.rules.raffzahn.view import View
 from rollbook.rules.refusals import Refused
 from tests.rules import naive_raffzahn as naive
 from tests.rules.positions_raffzahn import (

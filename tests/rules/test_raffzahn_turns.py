@@ -6,7 +6,10 @@ import pytest
 
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import OVER, Watcher
-from rollbook.rules.raffzahn import GAME, TILES, Pass, Roll, Rolled, State, Surrender, Take, View
+from rollbook.rules.raffzahn import GAME
+from rollbook.rules.raffzahn.moves import TILES, Pass, Roll, Rolled, Surrender, Take
+from rollbook.rules.raffzahn.state import State
+from rollbook.rules.raffzahn.view import View
 from rollbook.rules.refusals import Reason
 from tests.rules.positions_raffzahn import (
     after_throw,

@@ -9,22 +9,10 @@ import pytest
 from rollbook.rules.chance import Draw, FirstSeat, Throw
 from rollbook.rules.game import OVER, Listed, ToChoose, Watcher
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.rules.wuerfelzoo import (
-    FACES,
-    GAME,
-    SPECIES,
-    Bear,
-    Boar,
-    DieInFront,
-    Drawn,
-    Fox,
-    Play,
-    Reroll,
-    Rolled,
-    Squirrel,
-    TurnChoices,
-    Worm,
-)
+from rollbook.rules.wuerfelzoo import GAME
+from rollbook.rules.wuerfelzoo.moves import FACES, SPECIES, Bear, Boar, Drawn, Fox, Play, Reroll, Rolled, Squirrel, Worm
+from rollbook.rules.wuerfelzoo.turn_choices import TurnChoices
+from rollbook.rules.wuerfelzoo.view import DieInFront
 from tests.rules.positions_wuerfelzoo import after, bag, box, deal, dice, die, position, shows, unthrown
 from tests.rules.questions_wuerfelzoo import illegal, plays, seen, turn
 

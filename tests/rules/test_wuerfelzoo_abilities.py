@@ -7,18 +7,8 @@ import pytest
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import OVER, Listed, ToChoose
 from rollbook.rules.refusals import Reason
-from rollbook.rules.wuerfelzoo import (
-    FACES,
-    GAME,
-    Bear,
-    Boar,
-    Drawn,
-    Fox,
-    Play,
-    Rolled,
-    Squirrel,
-    Worm,
-)
+from rollbook.rules.wuerfelzoo import GAME
+from rollbook.rules.wuerfelzoo.moves import FACES, Bear, Boar, Drawn, Fox, Play, Rolled, Squirrel, Worm
 from tests.rules.positions_wuerfelzoo import after, bag, deal, dice, die, position, shows, unthrown
 from tests.rules.questions_wuerfelzoo import illegal, plays
 

@@ -7,15 +7,9 @@ from itertools import islice
 
 import pytest
 
-from rollbook.rules.wuerfelzoo import (
-    GAME,
-    Fox,
-    Play,
-    PlayOffer,
-    Reroll,
-    Squirrel,
-    TurnChoices,
-)
+from rollbook.rules.wuerfelzoo import GAME
+from rollbook.rules.wuerfelzoo.moves import Fox, Play, Reroll, Squirrel
+from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
 from tests.rules import naive_wuerfelzoo as naive
 from tests.rules.positions_wuerfelzoo import dice, die, position
 from tests.rules.questions_wuerfelzoo import HUGE, plays, turn

@@ -10,20 +10,9 @@ import pytest
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Over
 from rollbook.rules.refusals import Illegal, Reason
-from rollbook.rules.wuerfelzoo import (
-    FACES,
-    GAME,
-    Bear,
-    Boar,
-    Drawn,
-    Fox,
-    Play,
-    Reroll,
-    Rolled,
-    Squirrel,
-    State,
-    Worm,
-)
+from rollbook.rules.wuerfelzoo import GAME
+from rollbook.rules.wuerfelzoo.moves import FACES, Bear, Boar, Drawn, Fox, Play, Reroll, Rolled, Squirrel, Worm
+from rollbook.rules.wuerfelzoo.state import State
 from tests.rules.positions_wuerfelzoo import after, bag, box, dice, die, position
 from tests.rules.questions_wuerfelzoo import HUGE, any_move, illegal, invalid, refusal
 

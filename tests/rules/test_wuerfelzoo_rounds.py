@@ -10,17 +10,8 @@ from rollbook.rules.chance import Draw, FirstSeat, Throw
 from rollbook.rules.game import OVER, Over
 from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.rules.wuerfelzoo import (
-    FACES,
-    GAME,
-    Bear,
-    Drawn,
-    Fox,
-    Play,
-    Reroll,
-    Rolled,
-    Squirrel,
-)
+from rollbook.rules.wuerfelzoo import GAME
+from rollbook.rules.wuerfelzoo.moves import FACES, Bear, Drawn, Fox, Play, Reroll, Rolled, Squirrel
 from tests.rules import naive_wuerfelzoo as naive
 from tests.rules.positions_wuerfelzoo import after, bag, box, dice, die, position, unthrown
 from tests.rules.questions_wuerfelzoo import HUGE, any_move, illegal

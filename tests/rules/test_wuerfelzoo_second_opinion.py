@@ -9,15 +9,9 @@ import pytest
 from rollbook.rules.game import OVER, Over, ToChoose
 from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import Refused
-from rollbook.rules.wuerfelzoo import (
-    FACES,
-    GAME,
-    SPECIES,
-    Choice,
-    Play,
-    Reroll,
-    State,
-)
+from rollbook.rules.wuerfelzoo import GAME
+from rollbook.rules.wuerfelzoo.moves import FACES, SPECIES, Choice, Play, Reroll
+from rollbook.rules.wuerfelzoo.state import State
 from tests.rules import naive_wuerfelzoo as naive
 from tests.rules.positions_wuerfelzoo import bag, box, dice, position, unthrown
 from tests.rules.questions_wuerfelzoo import any_move, plays, turn

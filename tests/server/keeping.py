@@ -24,7 +24,7 @@ def lost_tails(log: Any, noticed: Callable[[], None] = lambda: None) -> LostTail
     return LostTails(log, HEAD_KEYS, noticed)
 
 
-def no_lobby(_ledger: Ledger) -> LobbyEntry | None:
+async def no_lobby(_ledger: Ledger, _player: bytes = b"", _name: str = "") -> LobbyEntry | None:
     """A summary is not what is tried here."""
     return None
 

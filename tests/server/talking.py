@@ -30,11 +30,11 @@ from rollbook.server.limits import Limits
 from rollbook.server.rpc.errors import DETAILS, Refusing
 from rollbook.server.rpc.identity import Guests, guest_verifier
 from rollbook.server.rpc.interceptor import Interceptor, Layer
-from rollbook.storage.memory import MemoryLog
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
 from rollbook.v1.table_pb2 import Position, SignedHead
+from tests.storage.memory import MemoryLog
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 60
@@ -252,11 +252,15 @@ class World:
     async def started(self, game: str = "cant_stop", seats: int = 2, **fields: Any) -> tuple[str, list[Person]]:
         """A match that runs."""
         match_id, people = await self.seated(game, seats, **fields)
+        await self.get_ready(match_id, people)
+        return match_id, people
+
+    async def get_ready(self, match_id: str, people: list[Person]) -> None:
+        """Everybody who sits at a match gets ready."""
         closing = (await people[0].look(match_id)).head.link
         for seat, person in enumerate(people):
             answer = await person.call("Ready", match_id=match_id, closing_link=closing, entropy=entropy(seat))
             self.check_made(answer.made)
-        return match_id, people
 
     async def awaited(self, match_id: str, people: list[Person]) -> tuple[Person, Any]:
         """Who is to choose, and the match as they see it."""

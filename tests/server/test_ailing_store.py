@@ -15,7 +15,7 @@ from rollbook.server.rpc.errors import refusal_of
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
 from tests.server.keeping import Process
-from tests.server.serving import call, health, service
+from tests.server.serving import another, call, health, service
 from tests.server.spoiling import Spoiler, run
 from tests.server.talking import refusal
 from tests.server.test_matches import Client, Forgetful
@@ -42,9 +42,11 @@ def test_health_is_that_of_what_can_be_written(valkey: Server, tmp_path: Path, a
     """Of every process over the store; nothing is acknowledged meanwhile, and once it is well all serve again."""
     setting, ill, well, _ = ailment
     flags = ("--redis", valkey.url)
+    with valkey.client() as client:
+        client.flushall()
     with (
         service(tmp_path / "one", *flags) as one,
-        service(tmp_path / "two", *flags) as two,
+        service(another(tmp_path / "one", one), *flags) as two,
         one.channel() as channel,
         two.channel() as other,
         valkey.client() as client,

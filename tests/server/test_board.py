@@ -10,10 +10,10 @@ import pytest
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.match.chain import Entry
 from rollbook.server.feeds.lobby_board import Board
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING
 from tests.server.talking import World, run
+from tests.storage.memory import MemoryLog
 
 SECONDS = 0.01
 
@@ -103,17 +103,20 @@ def test_of_a_match_with_a_delay_only_who_sits_at_it_sees_more() -> None:
     """What is found out once for the public is not told to players instead of what they may see, nor the reverse."""
 
     async def scenario(world: World) -> None:
-        match_id, _ = await world.seated(spectator_delay_seconds=60)
+        match_id, people = await world.seated(spectator_delay_seconds=60)
         board = world.service.board(SECONDS)
         async with board.watched():
             player, stranger = somebody("p1"), somebody("stranger")
-            assert MATCH_STATE_GETTING_READY == (await board.seen_by(player, ""))[match_id].state
-            assert {} == await board.seen_by(stranger, "")
+            await world.get_ready(match_id, people)
+            await board.next_look()
+            await board.next_look()
+            states = [(await board.seen_by(who, "cant_stop"))[match_id].state for who in (player, stranger)]
+            assert [MATCH_STATE_RUNNING, MATCH_STATE_GETTING_READY] == states
             world.clock.ms += 60_000
             await board.next_look()
             await board.next_look()
             states = [(await board.seen_by(who, "cant_stop"))[match_id].state for who in (player, stranger)]
-            assert [MATCH_STATE_GETTING_READY] * 2 == states
+            assert [MATCH_STATE_RUNNING] * 2 == states
             assert {} == await board.seen_by(player, "raffzahn")
         await board.close()
 

@@ -106,8 +106,7 @@ def test_a_hole_concerns_its_own_match_and_everyone_else_is_served_on(valkey: Se
             await choose(world, sound, people)
             await watch.until("events")
             assert await world.stored(sound) == watch.told
-            world.clock.ms += 3_600_000
-            await world.service.sweeper().sweep()
+            await world.sweep_on(40)
             await watch.until("events")
             assert await world.stored(sound) == watch.told
             assert before == await world.log.head(holed)
@@ -165,10 +164,8 @@ def test_a_log_that_does_not_hold_together_does_not_stop_the_sweeper() -> None:
         entries: list[Any] = world.log._streams[broken].entries
         entries[2], entries[3] = entries[3], entries[2]
         async with world.restarted():
-            await world.service.sweeper().sweep()
-            world.clock.ms += 30_000
             before = await world.log.head(sound)
-            await world.service.sweeper().sweep()
+            await world.sweep_on(30)
             assert before < await world.log.head(sound)
             assert 1 == world.lost_tails
 
@@ -221,9 +218,8 @@ def test_one_broken_match_costs_nobody_else_anything(valkey: Server, spoil: Call
         lobby = world.lobby(world.person("stranger"))
         assert sound in {match.match_id for match in (await lobby.until("snapshot")).matches}
         lobby.leave()
-        world.clock.ms += 30_000
         before, behind = await world.log.head(sound), await world.log.head(broken)
-        await world.service.sweeper().sweep()
+        await world.sweep_on(30)
         assert before < await world.log.head(sound)
         assert (spoil is scribble) == (behind < await world.log.head(broken))
         listed = await lists(operator)

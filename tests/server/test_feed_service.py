@@ -16,7 +16,7 @@ from rollbook.match.chain import Entry
 from rollbook.match.codec.envelope import Logged, write_bytes
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.events import Chosen
-from rollbook.rules.cant_stop import Stop
+from rollbook.rules.cant_stop.moves import Stop
 from rollbook.rules.catalogue import current, find
 from rollbook.server import app
 from rollbook.server.feeds import feed as feeds
@@ -365,7 +365,11 @@ def test_a_delayed_viewer_is_served_from_the_past_on_every_frame(monkeypatch: py
     async def scenario(world: Theatre) -> None:
         match_id, people = await world.started(spectator_delay_seconds=60, turn_seconds=300)
         stranger = world.person("stranger")
-        assert "MATCH_NOT_FOUND" == (await refusal(world.watch(stranger, match_id).next())).reason
+        early = world.watch(stranger, match_id)
+        await early.until("caught_up")
+        closing = (await stranger.look(match_id)).head
+        assert [2 + 1, closing.sequence] == [len(early.told)] * 2
+        early.leave()
         seen = len(await world.stored(match_id))
         world.clock.ms += 60_000
         await choose(world, match_id, people)

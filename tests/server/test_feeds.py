@@ -18,11 +18,17 @@ from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import LogLost, MatchUnknown
 from rollbook.server.feeds.channel import FELL_BEHIND, Channel
 from rollbook.server.feeds.feed import Feeds
-from rollbook.server.out.frames import CaughtUp, Confirmed, End, Ended, Events, FellBehind, Frame, Revealed
+from rollbook.server.out.frames import CaughtUp, Confirmed, Ended, Events, FellBehind, Frame, Revealed
 from rollbook.server.out.projection import perspective_of
-from rollbook.storage.memory import MemoryLog
+from rollbook.v1.feed_pb2 import (
+    END_REASON_DRAINING,
+    END_REASON_MATCH_OVER,
+    END_REASON_PERSPECTIVE_CHANGED,
+    END_REASON_TOKEN_EXPIRED,
+)
 from tests.match.test_decide import OPENED_MS, Played
 from tests.server.keeping import Process
+from tests.storage.memory import MemoryLog
 
 START = Position(0, genesis("m"))
 
@@ -129,7 +135,7 @@ def test_a_feed_is_ordered_unique_and_gapless_from_the_first_event_to_the_seal()
         assert_one_chain(stage, 0, told(frames))
         assert isinstance(frames[0], Confirmed)
         assert isinstance(frames[-2], Revealed)
-        assert Ended(End.MATCH_OVER, stage.played.ledger.head) == frames[-1]
+        assert Ended(END_REASON_MATCH_OVER, stage.played.ledger.head) == frames[-1]
 
     run(scenario)
 
@@ -280,7 +286,7 @@ def test_a_watcher_that_takes_a_seat_is_told_that_it_sees_with_other_eyes() -> N
         await stage.store()
         frames = await frames_until(feed, Ended)
         assert isinstance(frames[-1], Ended)
-        assert End.PERSPECTIVE_CHANGED == frames[-1].reason
+        assert END_REASON_PERSPECTIVE_CHANGED == frames[-1].reason
         resumed = await frames_until(
             stage.watch(frames[-1].position, lambda ledger: perspective_of(ledger, b"p0", is_judge=False)), CaughtUp
         )
@@ -302,13 +308,11 @@ def test_feeds_end_with_their_position_when_the_service_drains_or_a_token_expire
         await frames_so_far(feed)
         expired = True
         await stage.choose()
-        assert (
-            Ended(End.TOKEN_EXPIRED, stage.position(len(stage.played.log) - 1)).reason == (await last_of(feed)).reason
-        )
+        assert END_REASON_TOKEN_EXPIRED == (await last_of(feed)).reason
         other = stage.watch()
         await frames_so_far(other)
         stage.feeds.drain()
-        assert Ended(End.DRAINING, stage.played.ledger.head) == await last_of(other)
+        assert Ended(END_REASON_DRAINING, stage.played.ledger.head) == await last_of(other)
 
     run(scenario)
 
@@ -335,18 +339,22 @@ def test_a_delayed_viewer_learns_nothing_early_and_everything_in_the_end() -> No
         await stage.start()
         await stage.choose(5)
         started = len(stage.played.log)
+        closing = stage.played.ledger.closing
+        assert closing is not None
         feed = stage.watch()
         first = await anext(feed)
         assert isinstance(first, Confirmed)
-        assert first.ledger is None
-        assert CaughtUp(START) == await anext(feed)
+        assert first.ledger is not None
+        assert closing == first.ledger.head
+        at_once = await frames_until(feed, CaughtUp)
+        assert closing.sequence == len(told(at_once))
         with pytest.raises(Declined) as declined:
             await frames_until(stage.watch(stage.played.ledger.head), CaughtUp)
-        assert 0 == declined.value.facts["head"]
+        assert closing.sequence == declined.value.facts["head"]
         player = await frames_until(stage.watch(eyes=lambda _: 0), CaughtUp)
         assert started == len(told(player))
         stage.now_ms += 60_000
-        frames = await frames_until(feed, Events)
+        frames = at_once + await frames_until(feed, Events)
         assert_one_chain(stage, 0, told(frames))
         await stage.play_out()
         rest = await frames_until(feed, Ended)

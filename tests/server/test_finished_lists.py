@@ -162,6 +162,19 @@ def test_the_index_is_made_anew_from_the_files(damage: str, tmp_path: Path) -> N
     run(scenario, tmp_path)
 
 
+def test_nobody_but_its_owner_reads_the_index(tmp_path: Path) -> None:
+    """It holds the names of everybody who ever played, also in the files that the database keeps beside it."""
+
+    async def scenario(keeper: Keeper) -> None:
+        await keeper.over()
+        await archived(keeper)
+        files = list(keeper.index_path.parent.glob(f"{keeper.index_path.name}*"))
+        assert keeper.index_path in files
+        assert {0o600} == {file.stat().st_mode & 0o777 for file in files}
+
+    run(scenario, tmp_path)
+
+
 def test_an_index_that_breaks_under_way_mends_itself(tmp_path: Path) -> None:
     """Lists are short for a moment, and never an error."""
 

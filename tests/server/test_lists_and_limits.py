@@ -13,7 +13,7 @@ from tests.server.talking import Person, World, refusal, run
 
 
 def test_pages_hold_every_match_once_whatever_happens_meanwhile() -> None:
-    """Those opened last first; a token goes with its filters and its caller."""
+    """Those opened last first; a token goes with its filters and its caller, and holds for an hour at least."""
 
     async def scenario(world: World) -> None:
         one = world.person("one")
@@ -26,7 +26,7 @@ def test_pages_hold_every_match_once_whatever_happens_meanwhile() -> None:
         while True:
             page = await one.call("ListMatches", page_size=2, page_token=token)
             seen += [match.match_id for match in page.matches]
-            world.clock.ms += 1
+            world.clock.ms += 3_600_000
             await one.open()
             token = page.next_page_token
             if not token:
@@ -40,6 +40,19 @@ def test_pages_hold_every_match_once_whatever_happens_meanwhile() -> None:
         assert "STATE_UNKNOWN" == (await refusal(one.call("ListMatches", state=99))).reason
 
     run(scenario)
+
+
+def test_a_page_has_50_matches_or_as_many_as_are_asked_for_up_to_200() -> None:
+    """More are cut to 200."""
+
+    async def scenario(world: World) -> None:
+        one = world.person("one")
+        for _ in range(201):
+            await one.open()
+        sizes = [len((await one.call("ListMatches", page_size=size)).matches) for size in (0, 1, 200, 201, 9_999)]
+        assert [50, 1, 200, 200, 200] == sizes
+
+    run(scenario, limits=Limits(matches_per_subject=201))
 
 
 def test_lists_are_filtered_by_game_state_and_seat() -> None:

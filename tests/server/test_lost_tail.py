@@ -19,18 +19,19 @@ from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Watcher
 from rollbook.server.failures import LogLost
 from rollbook.server.feeds.feed import Feeds
-from rollbook.server.out.frames import CaughtUp, Confirmed, End, Ended, Events, Frame
+from rollbook.server.out.frames import CaughtUp, Confirmed, Ended, Events, Frame
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import AppendResult, StoreUnavailable
 from rollbook.storage.redis.keys import stream_key
 from rollbook.storage.redis.log import RedisLog
 from rollbook.v1 import match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
+from rollbook.v1.feed_pb2 import END_REASON_MATCH_OVER
 from tests.server.keeping import HEAD_KEYS, Process, lost_tails
 from tests.server.talking import World, refusal, some_choice
 from tests.server.talking import run as run_world
 from tests.server.test_matches import NOW_MS, Client, Table
+from tests.storage.memory import MemoryLog
 from tests.storage.servers import Server, running
 
 PATIENCE_SECONDS = 60
@@ -410,7 +411,7 @@ def test_a_watcher_from_before_the_cut_goes_on_to_the_seal(run: Run) -> None:
         frames = [frame async for frame in watch(feeds, Position(0, genesis("m")))]
         assert isinstance(frames[0], Confirmed)
         assert told.sequence == sum(len(frame.events) for frame in frames if isinstance(frame, Events))
-        assert Ended(End.MATCH_OVER, ledger.head) == frames[-1]
+        assert Ended(END_REASON_MATCH_OVER, ledger.head) == frames[-1]
         await feeds.close()
 
     run(scenario)

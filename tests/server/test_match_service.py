@@ -127,13 +127,17 @@ def test_a_malformed_request_id_is_refused(request_id: str) -> None:
         ({"cant_stop": {"columns_to_win": 5}, "seats": 3}, "OPTIONS_DO_NOT_COMBINE"),
         ({"turn_seconds": 4}, "CLOCK_OUT_OF_RANGE"),
         ({"turn_seconds": -1}, "CLOCK_OUT_OF_RANGE"),
+        ({"turn_seconds": 1_209_601}, "CLOCK_OUT_OF_RANGE"),
+        ({"turn_seconds": 5, "reserve_seconds": 1_209_601}, "CLOCK_OUT_OF_RANGE"),
         ({"reserve_seconds": 10}, "CLOCK_OUT_OF_RANGE"),
         ({"ready_seconds": 9}, "READY_TIME_OUT_OF_RANGE"),
+        ({"ready_seconds": 1_209_601}, "READY_TIME_OUT_OF_RANGE"),
         ({"spectator_delay_seconds": 3_601}, "DELAY_OUT_OF_RANGE"),
         ({"open_seconds": 59}, "EXPIRY_OUT_OF_RANGE"),
         ({"open_seconds": 1_209_601}, "EXPIRY_OUT_OF_RANGE"),
         ({"idle_seconds": 3_599}, "EXPIRY_OUT_OF_RANGE"),
         ({"idle_seconds": 0}, "EXPIRY_OUT_OF_RANGE"),
+        ({"idle_seconds": 31_536_001}, "EXPIRY_OUT_OF_RANGE"),
     ],
 )
 def test_a_match_that_cannot_be_is_not_opened(fields: dict[str, Any], reason: str) -> None:
@@ -143,6 +147,50 @@ def test_a_match_that_cannot_be_is_not_opened(fields: dict[str, Any], reason: st
         told = await refusal(world.person("opener").open(**{"seats": 2, **fields}))
         assert (grpc.StatusCode.INVALID_ARGUMENT, reason) == (told.code, told.reason)
         assert {} == await world.log.lobby()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("turn", "reserve", "ready", "delay", "opens", "idles"),
+    [
+        (0, 0, 0, 0, 60, 3_600),
+        (5, 0, 10, 1, 3_600, 1_209_600),
+        (1_209_600, 1_209_600, 1_209_600, 3_600, 1_209_600, 31_536_000),
+    ],
+)
+def test_terms_may_be_as_short_and_as_long_as_is_said(  # noqa: PLR0917 - one for each term
+    turn: int, reserve: int, ready: int, delay: int, opens: int, idles: int
+) -> None:
+    """Both ends of every range are allowed."""
+    terms: dict[str, Any] = {
+        "turn_seconds": turn,
+        "reserve_seconds": reserve,
+        "ready_seconds": ready,
+        "spectator_delay_seconds": delay,
+        "open_seconds": opens,
+        "idle_seconds": idles,
+    }
+
+    async def scenario(world: World) -> None:
+        opener = world.person("opener")
+        match_id = (await opener.open(**terms)).match_id
+        await opener.call("TakeSeat", match_id=match_id)
+        summary = (await opener.look(match_id)).summary
+        assert terms == {name: getattr(summary, name) for name in terms}
+
+    run(scenario)
+
+
+def test_terms_that_are_left_out_have_their_defaults() -> None:
+    """No clock and no delay; five minutes to get ready, an hour to fill the seats, two weeks to play."""
+
+    async def scenario(world: World) -> None:
+        opener = world.person("opener")
+        summary = (await opener.look((await opener.open()).match_id)).summary
+        assert (0, 0, 300) == (summary.turn_seconds, summary.reserve_seconds, summary.ready_seconds)
+        assert (0, 3_600, 1_209_600) == (summary.spectator_delay_seconds, summary.open_seconds, summary.idle_seconds)
+        assert (24, True) == (len(summary.match_id), set(summary.match_id) <= set("abcdefghijklmnopqrstuvwxyz234567"))
 
     run(scenario)
 

@@ -24,14 +24,14 @@ from rollbook.match.commands import (
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Terms
 from rollbook.match.ledger import Ledger
-from rollbook.rules.cant_stop import Advance
+from rollbook.rules.cant_stop.moves import Advance
 from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import Refused
 from rollbook.server.failures import LogLost, MatchUnknown, RequestReused
 from rollbook.server.play.matches import Answer
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import AppendResult, OutcomeUnknown
 from tests.server.keeping import Process
+from tests.storage.memory import MemoryLog
 
 SECRET = bytes(32)
 NOW_MS = 1_700_000_000_000

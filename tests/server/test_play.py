@@ -89,7 +89,10 @@ def test_who_wants_outcomes_only_gets_those_of_the_whole_answer_and_no_more(game
         streams = [person.play() for person in people]
         told = 0
         for number in range(40):
-            seat = (await people[0].look(match_id)).summary.awaited_seat
+            summary = (await people[0].look(match_id)).summary
+            if summary.state == match_pb2.MATCH_STATE_FINISHED:
+                break  # a short game
+            seat = summary.awaited_seat
             look = await people[seat].look(match_id)
             sent = request(people[seat], look.summary.position, some_choice(look.legal, number), match_id=match_id)
             sent.outcomes_only = True
@@ -102,7 +105,7 @@ def test_who_wants_outcomes_only_gets_those_of_the_whole_answer_and_no_more(game
             chance = [one for one in whole.events if Event.FromString(one.event).WhichOneof("body") == "happened"]
             assert match_pb2.EventsMade(first=whole.first, last=whole.last, events=chance) == brief
             told += len(chance)
-        assert told
+        assert told > 5
         for stream in streams:
             stream.cancel()
 

@@ -27,12 +27,13 @@ from rollbook.match.fold import Misplaced
 from rollbook.match.heads import HeadKeys, is_signed
 from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import Visible
-from rollbook.rules.allie_gator import Card, Drawn, Steal, Stolen
+from rollbook.rules.allie_gator.moves import Card, Drawn, Steal, Stolen
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, Perspective, ToChoose, Watcher, everything_is_open
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.rules.wuerfelzoo import Play, PlayOffer, Reroll, TurnChoices
+from rollbook.rules.wuerfelzoo.moves import Play, Reroll
+from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
 from rollbook.server.out.heads import Heads
 from rollbook.server.out.projection import (
     NotSealed,

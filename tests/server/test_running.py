@@ -19,7 +19,7 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 
 from rollbook.server.lifecycle import MOST_STREAMS_A_CONNECTION
 from rollbook.storage.embedded.server import find_server
-from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, begin, call, health, service, until
+from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, another, begin, call, health, service, until
 from tests.server.talking import refused as told_by
 from tests.storage.servers import running
 from tests.storage.terminating import certificate
@@ -303,7 +303,7 @@ def test_a_store_elsewhere_is_used_and_left_alone(tmp_path: Path) -> None:
     with service(tmp_path / "one") as one:
         url = f"unix://:@{tmp_path / 'one' / 'server.sock'}"
         assert SERVING == one.status()
-        with service(tmp_path / "two", "--redis", url) as two, two.channel() as channel:
+        with service(another(tmp_path / "one", one), "--redis", url) as two, two.channel() as channel:
             assert 1 == call(channel, "Write")
             assert not psutil.Process(two.process.pid).children()
             two.process.terminate()

@@ -9,10 +9,10 @@ from typing import Any
 import grpc
 
 from rollbook.identity.tokens import Role
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import AppendResult, Conflict
 from rollbook.v1 import match_pb2
 from tests.server.talking import Person, World, entropy, refusal, refused, run, some_choice
+from tests.storage.memory import MemoryLog
 
 NEVER = "a" * 24
 
@@ -66,7 +66,8 @@ def test_seats_are_refused_for_what_is_wrong_with_them() -> None:
         assert "SEATS_CLOSED" == await told(one, "LeaveSeat")
         assert "CLOSING_LINK_WRONG" == await told(one, "Ready", closing_link=b"x" * 32)
         closing = (await one.look(match_id)).head.link
-        assert "ENTROPY_LENGTH" == await told(one, "Ready", closing_link=closing, entropy=b"short")
+        for length in (15, 65):
+            assert "ENTROPY_LENGTH" == await told(one, "Ready", closing_link=closing, entropy=bytes(length))
         assert "ENTROPY_DOES_NOT_FIT" == await told(one, "Ready", closing_link=closing, entropy=b"x" * 16)
         await one.call("Ready", match_id=match_id, closing_link=closing)
         assert "ALREADY_READY" == await told(one, "Ready", closing_link=closing)

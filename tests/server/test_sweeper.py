@@ -20,8 +20,12 @@ from rollbook.match.ledger import Ledger
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.catalogue import find
 from rollbook.server.app import Given, Parts
-from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS
-from rollbook.storage.memory import MemoryLog
+from rollbook.server.metrics import Metrics
+from rollbook.server.store_clock import StoreClock
+from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS, SPARED_MS
+from tests.server.talking import Clock, World
+from tests.server.talking import run as serve
+from tests.storage.memory import MemoryLog
 
 SECRET = bytes(32)
 MATCH = "abcdefghijklmnopqrstuvwx"
@@ -65,7 +69,6 @@ class Replicas:
         rules = find("cant_stop")
         opened = Opened(match_id, "cant_stop", 1, rules.settle({}, 2), ("", ""), commitment(SECRET), terms)
         matches = self.services[0].matches
-        self.services[0].lobby.expect(match_id, b"p0", self.now_ms)
         await matches.open(OpenMatch(self.by("p0"), opened, SECRET))
         for seat in range(2):
             await matches.carry_out(match_id, TakeSeat(self.by(f"p{seat}")))
@@ -92,8 +95,8 @@ class Replicas:
     async def live(self, ms: int) -> None:
         """Let so much time go by, with beats all along."""
         while ms > 0:
-            self.now_ms += min(ms, 3_000)
-            ms -= 3_000
+            self.now_ms += min(ms, 1_000)
+            ms -= 1_000
             await self.sweep()
 
     async def ledger(self) -> Ledger:
@@ -145,6 +148,58 @@ def test_a_replica_whose_clock_is_fast_ends_no_turn_early() -> None:
     run(scenario)
 
 
+def test_a_turn_begun_while_the_clock_of_the_service_was_an_hour_ahead_times_out() -> None:
+    """Only the store's clock counts; the difference is measured, for an operator to see."""
+    store = Clock()
+    store.ms -= 3_600_000
+
+    async def scenario(world: World) -> None:
+        await world.service.clock.compare()
+        await world.started(turn_seconds=30)
+        sweeper, counted = world.service.sweeper(), world.service.metrics.registry.get_sample_value
+        for _ in range(31):
+            assert counted("rollbook_sweeps_total", {"kind": "timed_out"}) is None
+            await sweeper.sweep()
+            store.ms, world.clock.ms = store.ms + 1_000, world.clock.ms + 1_000
+        assert 1 == counted("rollbook_sweeps_total", {"kind": "timed_out"})
+        assert -3_600 == counted("rollbook_clock_difference_seconds")
+
+    serve(scenario, log=MemoryLog(store))
+
+
+def test_a_steady_clock_goes_on_although_the_clock_of_the_service_is_set() -> None:
+    """Between two beats as well: a single event from the future would hold up its match for as long."""
+
+    async def scenario() -> None:
+        set_ms = steady_ms = 0
+        clock = StoreClock(MemoryLog(lambda: 1_000_000 + steady_ms), lambda: set_ms, lambda: steady_ms, Metrics())
+        await clock.compare()
+        set_ms, steady_ms = 3_600_000, 10
+        assert 1_000_010 == clock()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("gap_ms", [3_000, 5_000, 60_000])
+def test_after_any_gap_of_its_beats_the_sweeper_ends_no_turn_for_five_seconds(gap_ms: int) -> None:
+    """Whoever could not reach the service has that long to move; a gap of more than 5 s is nobody's besides."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2)
+        await replicas.sweep()
+        await replicas.live(29_000)
+        replicas.now_ms += gap_ms
+        await replicas.sweep()
+        await replicas.live(4_000)
+        assert [] == await replicas.events(TimedOut)
+        await replicas.live(1_000)
+        assert 1 == len(await replicas.events(TimedOut))
+        assert (gap_ms > LONGEST_GAP_MS) == bool(await replicas.events(Resumed))
+
+    run(scenario)
+
+
 def test_one_replica_sweeps_and_another_takes_over_when_it_is_gone() -> None:
     """Soon enough that nothing counts as downtime; who comes back finds that it sweeps no more."""
 
@@ -174,7 +229,7 @@ def test_a_turn_ends_in_time_although_the_replica_that_sweeps_is_killed() -> Non
         await replicas.open(ready=2)
         for _ in range(28):
             await replicas.beat(0, 1)
-        for _ in range(LEASE_MS // 1_000):
+        for _ in range((LEASE_MS + SPARED_MS) // 1_000):
             assert [] == await replicas.events(TimedOut)
             await replicas.beat(1)
         assert 1 == len(await replicas.events(TimedOut))

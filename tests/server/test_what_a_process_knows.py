@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rollbook.match.chain import Entry
-from rollbook.storage.memory import MemoryLog
 from tests.server.talking import Person, World, refusal, run, some_choice
+from tests.storage.memory import MemoryLog
 
 
 class Counting:

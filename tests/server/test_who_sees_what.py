@@ -62,15 +62,20 @@ def test_a_judge_sees_hands_and_a_stranger_does_not() -> None:
 
 
 def test_a_delayed_stranger_sees_the_match_as_it_was() -> None:
-    """On every route, and not at all before; players see it now, and everybody once it is over."""
+    """On every route, from the closing of its seats on; players see it now, and everybody once it is over."""
 
     async def scenario(world: World) -> None:
         start = world.clock.ms
-        match_id, people = await world.started(spectator_delay_seconds=60)
         stranger = world.person("stranger")
-        assert "MATCH_NOT_FOUND" == (await refusal(stranger.look(match_id))).reason
-        assert 0 == len((await stranger.call("ListMatches")).matches)
-        assert 1 == len((await people[0].call("ListMatches")).matches)
+        match_id, people = await world.seated(spectator_delay_seconds=60)
+        closed = await people[0].look(match_id)
+        assert match_pb2.MATCH_STATE_GETTING_READY == closed.summary.state
+        await world.get_ready(match_id, people)
+        seen = await stranger.look(match_id)
+        assert (closed.summary, closed.head) == (seen.summary, seen.head)
+        assert [closed.summary] == list((await stranger.call("ListMatches")).matches)
+        (listed,) = (await people[0].call("ListMatches")).matches
+        assert match_pb2.MATCH_STATE_RUNNING == listed.state
         world.clock.ms = start + 60_000
         before = await stranger.look(match_id)
         person, look = await world.awaited(match_id, people)
@@ -82,6 +87,21 @@ def test_a_delayed_stranger_sees_the_match_as_it_was() -> None:
         assert before.summary == (await stranger.call("ListMatches")).matches[0]
         await people[0].call("Resign", match_id=match_id)
         assert match_pb2.MATCH_STATE_FINISHED == (await stranger.look(match_id)).summary.state
+
+    run(scenario)
+
+
+def test_before_its_seats_are_closed_a_match_with_a_delay_is_seen_as_it_is() -> None:
+    """At once, with everybody who sits down or gets up, and with its abort: otherwise nobody finds a seat."""
+
+    async def scenario(world: World) -> None:
+        player, stranger = world.person("p0"), world.person("stranger")
+        match_id = (await player.open(spectator_delay_seconds=60)).match_id
+        for method in ("TakeSeat", "LeaveSeat", "TakeSeat"):
+            await player.call(method, match_id=match_id)
+            look = await player.look(match_id)
+            assert look.head == (await stranger.look(match_id)).head
+            assert [look.summary] == list((await stranger.call("ListMatches")).matches)
 
     run(scenario)
 
@@ -145,12 +165,12 @@ def test_a_position_that_a_delayed_viewer_cannot_know_is_ahead() -> None:
         stranger = world.person("stranger")
         known = await refusal(stranger.call("TakeSeat", match_id=match_id))
         assert "SEATS_CLOSED" == known.reason
-        assert not known.detail.HasField("position")
+        assert head.sequence > known.detail.position.sequence == len(people) + 1
         position = table_pb2.Position(sequence=head.sequence, link=head.link)
         assert known.reason == (await refusal(stranger.call("TakeSeat", match_id=match_id, position=position))).reason
         open_one = (await people[0].open(spectator_delay_seconds=60)).match_id
         ahead = await refusal(stranger.call("TakeSeat", match_id=open_one, position=position))
-        assert ("POSITION_AHEAD", {"head": "0"}) == (ahead.reason, ahead.facts)
+        assert ("POSITION_AHEAD", {"head": "1"}) == (ahead.reason, ahead.facts)
         await stranger.call("TakeSeat", match_id=open_one)
 
     run(scenario)

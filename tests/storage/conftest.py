@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
@@ -11,8 +13,11 @@ import pytest
 import pytest_asyncio
 
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.redis.log import RedisLog
+from tests.sim.network import Network, Weather
+from tests.sim.store import Bystander, SimulatedLog
+from tests.sim.store import Store as SimulatedStore
+from tests.storage.memory import MemoryLog
 from tests.storage.servers import ALL_SLOTS, OLDEST_REDIS, Server, running
 
 
@@ -20,7 +25,7 @@ from tests.storage.servers import ALL_SLOTS, OLDEST_REDIS, Server, running
 class Store:
     """Something that keeps matches, and how to connect to it."""
 
-    connect: Callable[[], Awaitable[RedisLog | MemoryLog]]
+    connect: Callable[[], Awaitable[RedisLog | MemoryLog | SimulatedLog]]
     url: str | None
     """None if there is nothing but this process."""
 
@@ -46,7 +51,7 @@ def oldest_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(params=["memory", "valkey", "cluster", "oldest_redis"])
+@pytest.fixture(params=["memory", "simulated", "valkey", "cluster", "oldest_redis"])
 def store(request: pytest.FixtureRequest) -> Store:
     """Each kind of store in turn."""
     if request.param == "memory":
@@ -56,6 +61,8 @@ def store(request: pytest.FixtureRequest) -> Store:
             return memory
 
         return Store(same, None)
+    if request.param == "simulated":
+        return Store(simulated_store(), None)
     server: Server = request.getfixturevalue(request.param)
 
     async def connect() -> RedisLog:
@@ -64,8 +71,19 @@ def store(request: pytest.FixtureRequest) -> Store:
     return Store(connect, server.url)
 
 
+def simulated_store() -> Callable[[], Awaitable[SimulatedLog]]:
+    """What connects to the store of simulations, over a network without faults."""
+    simulated = SimulatedStore(lambda: time.time_ns() // 1_000_000)
+    network = Network(random.Random(0), Weather())
+
+    async def connect() -> SimulatedLog:
+        return SimulatedLog(simulated, network, Bystander())
+
+    return connect
+
+
 @pytest_asyncio.fixture
-async def log(store: Store) -> AsyncIterator[RedisLog | MemoryLog]:
+async def log(store: Store) -> AsyncIterator[RedisLog | MemoryLog | SimulatedLog]:
     """A log on the store."""
     log = await store.connect()
     yield log
@@ -73,7 +91,7 @@ async def log(store: Store) -> AsyncIterator[RedisLog | MemoryLog]:
 
 
 @pytest_asyncio.fixture
-async def other(store: Store) -> AsyncIterator[RedisLog | MemoryLog]:
+async def other(store: Store) -> AsyncIterator[RedisLog | MemoryLog | SimulatedLog]:
     """What another replica has: a log of its own on the same store."""
     log = await store.connect()
     yield log

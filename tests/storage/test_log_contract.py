@@ -13,11 +13,12 @@ import redis
 
 from rollbook.match.chain import Entry
 from rollbook.storage.limits import MOST_BYTES
-from rollbook.storage.memory import MemoryLog
 from rollbook.storage.port import Appended, Conflict, LobbyEntry, Log, StoreUnavailable, TooEarly
 from rollbook.storage.redis.keys import stream_key
 from rollbook.storage.redis.log import RedisLog
+from tests.sim.store import SimulatedLog
 from tests.storage.conftest import Store
+from tests.storage.memory import MemoryLog
 
 pytestmark = pytest.mark.asyncio
 
@@ -343,8 +344,11 @@ async def test_a_match_that_the_lobby_lists_is_not_begun_again(store: Store, mat
     await log.close()
 
 
-async def lose(store: Store, log: RedisLog | MemoryLog, match_id: str) -> None:
+async def lose(store: Store, log: RedisLog | MemoryLog | SimulatedLog, match_id: str) -> None:
     """Delete the log of a match behind everybody's back."""
+    if isinstance(log, SimulatedLog):
+        log.store.delete(match_id)
+        return
     if isinstance(log, MemoryLog):
         del log._streams[match_id]
         return

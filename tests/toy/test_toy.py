@@ -31,6 +31,9 @@ from rollbook.v1.refusals_pb2 import RefusalReason
 from rollbook_clients.sdk import Confirmed, Ended, Events, Match, Refused, Revealed, Table, connect
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Verdict
+from rollbook_replays.games import presentation
+from rollbook_replays.games.words import Words
+from rollbook_replays.narration import draw_board, tell
 from tests.server.serving import started
 
 FOLDER = Path(__file__).parent
@@ -43,9 +46,11 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The toy is there, in this process and in those that it starts."""
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.setenv("PYTHONPATH", str(FOLDER))
-    catalogue.rulesets.cache_clear()
+    for found in (catalogue.rulesets, presentation):
+        found.cache_clear()
     yield
-    catalogue.rulesets.cache_clear()
+    for found in (catalogue.rulesets, presentation):
+        found.cache_clear()
 
 
 def rollbook(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -189,6 +194,29 @@ def assert_hidden(frames: list[object]) -> None:
     assert all(player.hand in {None, ()} for view in views for player in view.players)
     (revealed,) = [frame for frame in frames if isinstance(frame, Revealed)]
     assert 2 == len(revealed.outcomes)
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "lays"), ("de", "legt")])
+def test_it_is_drawn_and_told_in_both_languages(language: str, said: str) -> None:
+    """Every event has its sentence and every moment a board, on which a stranger sees how many cards a hand has."""
+    match = Simulation(find("toy"), {}, 3, SEED, 0)
+    words = Words(language)
+    drawn = ["\n".join(line.plain for line in draw_board(match.match, Watcher.PUBLIC, words)) for _ in match.events()]
+    again = Simulation(find("toy"), {}, 3, SEED, 0)
+    story = [line.plain for line in tell(again.header, again.events(), words)]
+    assert any(said in line for line in story)
+    assert {"en": "3 cards", "de": "3 Karten"}[language] in drawn[11]
+    assert all(len(board.splitlines()) >= 3 for board in drawn)
+
+
+def test_a_file_of_it_is_shown(tmp_path: Path) -> None:
+    """By the command, as any file is: the account, and a board."""
+    file = tmp_path / "toy.rollbook"
+    keys = Keys.of(SEED)
+    file.write_bytes(write(record(Simulation(find("toy"), {}, 2, SEED, 0), keys.heads), keys.replays))
+    for words, expected in (((), " lays "), (("--at", "12"), "points"), (("--public",), "3 cards")):
+        shown = rollbook("show", file, *words)
+        assert (0, True) == (shown.returncode, expected in shown.stdout), shown
 
 
 def test_its_refusal_is_one_of_the_contract() -> None:

@@ -13,6 +13,8 @@ from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
 
+from tests.remaking import asked_folder
+
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = Path(__file__).with_name("contract.txt")
 
@@ -39,6 +41,8 @@ def _of_file(name: str) -> Iterator[str]:
         yield from _of_message(message)
     for enum in described.enum_types_by_name.values():
         yield from _of_enum(enum)
+    for extension in described.extensions_by_name.values():
+        yield f"{extension.full_name}: {extension.number} {extension.containing_type.full_name} {_type(extension)}"
     for service in described.services_by_name.values():
         for method in service.methods:
             asked = _stream(method.client_streaming) + method.input_type.full_name
@@ -81,14 +85,16 @@ def _stream(streams: bool) -> str:
     return "stream " if streams else ""
 
 
-def remake() -> None:
+def remake(folder: Path) -> None:
     """Add what is new; what is gone is told and stays, so that the test goes on failing."""
     before, now = set(kept() if KEPT.exists() else ()), set(today())
-    KEPT.write_text("".join(f"{line}\n" for line in sorted(before | now)), encoding="utf-8", newline="\n")
+    (folder / KEPT.name).write_text(
+        "".join(f"{line}\n" for line in sorted(before | now)), encoding="utf-8", newline="\n"
+    )
     print(f"{len(now - before)} lines added to {KEPT.name}")
     for line in sorted(before - now):
         print(f"broken: {line}")
 
 
 if __name__ == "__main__":
-    remake()
+    remake(asked_folder(KEPT.parent))

@@ -15,15 +15,16 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescript
 from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Game
 from rollbook.rules.refusals import AgainstRule, Reason
-from rollbook.rules.wuerfelzoo import PlayOffer, TurnChoices
+from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
 from rollbook.v1 import games_pb2, match_pb2, refusals_pb2, table_pb2, wuerfelzoo_pb2
 
 ROOT = Path(__file__).resolve().parents[2]
 PROTOS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "proto").rglob("*.proto"))}
-RULES = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "service" / "rollbook" / "rules").rglob("*.py"))]
+SERVICE = ROOT / "service" / "rollbook"
+RULES = [path.read_text(encoding="utf-8") for path in sorted((SERVICE / "rules").rglob("*.py"))]
 
-REFUSAL = re.compile(r"((?:  //.*\n)+)  REFUSAL_REASON_(\w+) = [1-9]\d*;")
-EXPLAINED = re.compile(r"\S.*[.] Cause: \S.*[.] Code: ([A-Z_]+)[.] Client: \S.*[.]")
+REFUSAL = re.compile(r"((?:  //.*\n)+)  REFUSAL_REASON_(\w+) = [1-9]\d* ")
+EXPLAINED = re.compile(r"\S.*[.] Cause: \S.*[.] Client: \S.*[.]")
 
 CODES = {
     "INVALID_ARGUMENT",
@@ -90,6 +91,15 @@ def test_every_call_has_a_comment_of_its_own(stem: str) -> None:
     """A call says what it does and what it does not do; its messages say the rest."""
     explained = re.findall(r"^  // .*\n  rpc (\w+)\(", PROTOS[stem], re.MULTILINE)
     assert [call.name for call in _calls(stem)] == explained
+
+
+def test_the_contract_begins_with_the_calls_of_a_whole_match() -> None:
+    """A client in another language is written from them alone: the calls in their order, and every hash spelled."""
+    told = re.findall(r"^// - (?:\w+[.])?([A-Z]\w+)[ ,]", PROTOS["match"].partition("\nsyntax")[0], re.MULTILINE)
+    match = ["OpenMatch", "TakeSeat", "WatchMatch", "Ready", "Choose"]
+    assert ["SignIn", *match, "The", "GetReplay"] == told
+    assert {*match, "SignIn", "GetReplay"} <= CALLS.keys()
+    assert [] == [stem for stem, text in PROTOS.items() if re.search(r"\bH\(", text)]
 
 
 def test_every_write_and_no_other_call_has_a_request_id() -> None:
@@ -170,12 +180,31 @@ def test_the_rules_and_the_contract_have_the_same_reasons() -> None:
     assert {reason.name for reason in Reason} == told
 
 
-def test_every_refusal_says_meaning_cause_code_and_what_to_do() -> None:
+def test_every_refusal_says_meaning_cause_and_what_to_do() -> None:
     """Whoever meets a refusal finds all there is to know in one place, in one form."""
     explained = _explanations()
     assert _reasons().keys() == explained.keys()
     assert {} == {name: text for name, text in explained.items() if not EXPLAINED.fullmatch(text)}
-    assert CODES == {_code(name) for name in explained}
+
+
+def test_every_reason_has_a_status_code() -> None:
+    """Without one a refusal could not be sent, and one outside the list says that the service is at fault."""
+    assert {} == {name: _code(name) for name in _reasons() if _code(name) not in CODES}
+    assert CODES == {_code(name) for name in _reasons()}
+
+
+def test_every_reason_is_given_somewhere() -> None:
+    """A reason that nothing gives is a promise that nobody keeps; a rule of a game's own is refused by other games."""
+    code = "\n".join(
+        path.read_text(encoding="utf-8") for path in SERVICE.rglob("*.py") if SERVICE / "v1" not in path.parents
+    )
+    raised = {
+        *re.findall(r"\b(?:Reason|Why)\.([A-Z_]+)\b", code),
+        *(f"TOKEN_{name}" for name in re.findall(r"\bTokenReason\.([A-Z_]+)\b", code)),
+        *re.findall(r"\bRefusal\(\s*\"([A-Z_]+)\"", code),
+        *re.findall(r"_out_of_range\(\"([A-Z_]+)\"", code),
+    }
+    assert set() == _reasons().keys() - raised
 
 
 @pytest.mark.parametrize("reason", Reason)
@@ -210,6 +239,7 @@ def _explanations() -> dict[str, str]:
 
 
 def _code(name: str) -> str:
-    match = EXPLAINED.fullmatch(_explanations()[name])
-    assert match is not None
-    return match[1]
+    """The name of the status code that the contract gives for a reason; empty if it gives none."""
+    value = refusals_pb2.RefusalReason.DESCRIPTOR.values_by_name[f"REFUSAL_REASON_{name}"]
+    code: str = value.GetOptions().Extensions[refusals_pb2.status_code]
+    return code

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from google.protobuf.message import Message
 
-from rollbook.rules.allie_gator import SPECIALS
+from rollbook.rules.allie_gator.moves import SPECIALS
 from rollbook.rules.catalogue import rulesets
 from rollbook.rules.game import Game, Watcher
-from rollbook.rules.raffzahn import BLUE, YELLOW
-from rollbook.rules.wuerfelzoo import FACES
+from rollbook.rules.raffzahn.moves import BLUE, YELLOW
+from rollbook.rules.wuerfelzoo.moves import FACES
 from rollbook.v1 import allie_gator_pb2, cant_stop_pb2, chance_pb2, events_pb2, games_pb2, raffzahn_pb2, wuerfelzoo_pb2
 
 ROOT = Path(__file__).resolve().parents[2]

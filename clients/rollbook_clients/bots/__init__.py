@@ -7,7 +7,7 @@ come from the rules, over the wire `wire` reads them from messages, and a bot ca
 A bot of one's own takes a class and an entry point. This one stops as soon as it may, and otherwise takes what comes
 first:
 
->>> from rollbook.rules.cant_stop import Stop
+>>> from rollbook.rules.cant_stop.moves import Stop
 >>> class Timid:
 ...     def __init__(self, seat):
 ...         self.seat = seat

@@ -14,10 +14,6 @@ from rollbook_clients.bots.player import BotTerms, Player, Tell
 from rollbook_clients.sdk import NotFound, RollbookError, Unreachable, connect
 
 
-class NoService(Exception):
-    """Nobody answers where the bots were sent."""
-
-
 async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is told
     terms: BotTerms,
     count: int,
@@ -28,7 +24,7 @@ async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is tol
     result: Tell,
     trouble: Tell,
 ) -> Exit:
-    """Let so many bots play until all have stopped, or until the program is told to end."""
+    """Let so many bots play until all stop, or the program is told to end; Unreachable if no service answers."""
     finding = asyncio.Lock()
     codes = {Exit.GOOD}
 
@@ -37,8 +33,8 @@ async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is tol
         try:
             async with connect(address, name=name, token=token, authorities=authorities) as table:
                 await Player(number, terms, table, finding, result, trouble).play()
-        except Unreachable as unreachable:
-            raise NoService(str(unreachable)) from None
+        except Unreachable:
+            raise
         except (StrategyBroken, Unreadable, Invalid, RollbookError) as failed:
             trouble(f"{name} stops: {failed}")
             codes.add(Exit.UNREADABLE if isinstance(failed, NotFound) else Exit.WRONG)

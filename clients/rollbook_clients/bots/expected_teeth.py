@@ -17,27 +17,21 @@ from typing import Any, Final, TypeAlias
 
 from rollbook.rules import raffzahn
 from rollbook.rules.game import Choices
-from rollbook.rules.raffzahn import (
+from rollbook.rules.raffzahn.moves import (
     DICE,
-    KEPT,
-    MISS,
-    OWN_HIT,
-    REROLLS,
     TEETH,
     TEETH_FOR_A_MISS,
-    THROWN,
     THROWS,
+    Choice,
     Faces,
     Pass,
-    Result,
     Roll,
-    State,
     Surrender,
     Take,
-    View,
-    owned,
-    worth,
 )
+from rollbook.rules.raffzahn.state import KEPT, REROLLS, State, owned, worth
+from rollbook.rules.raffzahn.throws import MISS, OWN_HIT, THROWN, Result
+from rollbook.rules.raffzahn.view import View
 from rollbook_clients.bots.bot import Seat, must_play
 from rollbook_clients.bots.possible import raffzahn_state
 
@@ -59,7 +53,7 @@ class ExpectedTeeth:
         self._options = seat.options
         self._turn: Turn | None = None
 
-    def choose(self, view: View, legal: Choices[raffzahn.Choice], /) -> raffzahn.Choice:
+    def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
         """Take, throw again, pass or give up teeth."""
         choices = list(legal)
         if isinstance(choices[0], Surrender):

@@ -13,7 +13,7 @@ from math import comb
 from typing import Final
 
 from rollbook.rules import allie_gator
-from rollbook.rules.allie_gator import (
+from rollbook.rules.allie_gator.moves import (
     GIFT,
     HAND,
     HIGHEST_NUMBER,
@@ -28,8 +28,8 @@ from rollbook.rules.allie_gator import (
     Reverse,
     Snap,
     Steal,
-    View,
 )
+from rollbook.rules.allie_gator.view import View
 from rollbook.rules.game import Choices
 from rollbook_clients.bots.bot import Seat, must_play
 

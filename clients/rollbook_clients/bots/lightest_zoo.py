@@ -14,22 +14,9 @@ from typing import Any, Final
 
 from rollbook.rules import wuerfelzoo
 from rollbook.rules.game import Choices
-from rollbook.rules.wuerfelzoo import (
-    DOUBLE,
-    SIZES,
-    TRAP,
-    Bear,
-    Boar,
-    Choice,
-    Fox,
-    Play,
-    PlayOffer,
-    Reroll,
-    Squirrel,
-    TurnChoices,
-    View,
-    Worm,
-)
+from rollbook.rules.wuerfelzoo.moves import DOUBLE, SIZES, TRAP, Bear, Boar, Choice, Fox, Play, Reroll, Squirrel, Worm
+from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
+from rollbook.rules.wuerfelzoo.view import View
 from rollbook_clients.bots.bot import Seat, must_play
 
 ABILITY: Final = {"elephant": 0.0, "bear": 0.2, "boar": 0.3, "fox": 0.4, "squirrel": 0.5, "worm": 1.3}

@@ -20,7 +20,8 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop import LENGTHS, RUNNERS, Advance, Roll, Stop, View
+from rollbook.rules.cant_stop.moves import LENGTHS, RUNNERS, Advance, Choice, Roll, Stop
+from rollbook.rules.cant_stop.view import View
 from rollbook.rules.game import Choices
 from rollbook_clients.bots.bot import Seat, must_play
 
@@ -72,7 +73,7 @@ class RuleOf28:
         self._seat = seat.number
         self._columns_to_win = cast("int", seat.options["columns_to_win"])
 
-    def choose(self, view: View, legal: Choices[cant_stop.Choice], /) -> cant_stop.Choice:
+    def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
         """Pair the dice, or roll, or stop."""
         steps = self._steps(view)
         if view.dice:

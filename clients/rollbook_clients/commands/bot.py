@@ -18,8 +18,9 @@ from rollbook.rules.refusals import Refused
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.catalogue import Unknown
-from rollbook_clients.bots.company import NoService, keep_company
+from rollbook_clients.bots.company import keep_company
 from rollbook_clients.bots.player import BotTerms
+from rollbook_clients.sdk import Unreachable
 from rollbook_replays.commands.simulate import pairs
 
 MOST_BOTS: Final = 100
@@ -87,7 +88,7 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
     )
     try:
         return asyncio.run(company)
-    except NoService as nobody:
+    except Unreachable as nobody:
         _tell(f"{nobody}; `rollbook serve` starts a service, --service HOST:PORT names another")
         return Exit.UNREADABLE
 

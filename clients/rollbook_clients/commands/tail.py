@@ -18,8 +18,6 @@ from rollbook.rules.catalogue import find
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.games_pb2 import HiddenOutcome
 from rollbook.v1.match_pb2 import (
-    MATCH_STATE_ABORTED,
-    MATCH_STATE_FINISHED,
     MATCH_STATE_GETTING_READY,
     MATCH_STATE_OPEN,
     MATCH_STATE_RUNNING,
@@ -28,11 +26,11 @@ from rollbook.v1.match_pb2 import (
 )
 from rollbook_clients.commands.service_calls import at_the_service, say
 from rollbook_clients.sdk import Away, CaughtUp, Ended, Event, Events, Revealed
+from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.sdk.sync import SyncMatch, SyncTable
 from rollbook_replays.text import printable
 
 _LISTED: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING)
-_OVER: Final = (MATCH_STATE_FINISHED, MATCH_STATE_ABORTED)
 
 
 def tail(match: str | None = None, *, at: ServiceOptions = LOCAL_SERVICE, follow: bool = True) -> int:
@@ -99,7 +97,7 @@ class Tail:
 
     def run(self) -> Exit:
         """Print until the match is over, or all there is is printed."""
-        self._was_over = self._match.state().summary.state in _OVER
+        self._was_over = self._match.state().summary.state in OVER
         with closing(self._match.watch()) as frames:
             for frame in frames:
                 match frame:

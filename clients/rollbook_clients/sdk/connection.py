@@ -116,20 +116,12 @@ class Connection:
         attempts = self.attempts()
         while True:
             try:
-                return await self._ask(of, request, metadata, min(self.patience.answer, max(deadline.left, 0.01)))
+                async with self._using() as line:
+                    timeout = min(self.patience.answer, max(deadline.left, 0.01))
+                    return await of(line)(request, timeout=timeout, metadata=metadata)
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
                     raise Unreachable(f"no service answers at {self.address} ({lost})") from None
-
-    async def _ask(
-        self,
-        of: Callable[[Line], UnaryUnaryMultiCallable[Q, A]],
-        request: Q,
-        metadata: tuple[tuple[str, str], ...],
-        seconds: float,
-    ) -> A:
-        async with self._using() as line:
-            return await of(line)(request, timeout=seconds, metadata=metadata)
 
     async def stream(
         self,

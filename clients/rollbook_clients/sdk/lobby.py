@@ -14,7 +14,7 @@ from rollbook_clients.sdk.connection import Lost
 from rollbook_clients.sdk.guests import Caller, bearer
 from rollbook_clients.sdk.refusals import Unauthenticated
 
-_OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
+OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,6 @@ def _joined(parts: dict[str, MatchSummary], snapshot: LobbyFrame.Snapshot) -> di
 
 def _changed(known: dict[str, MatchSummary], summary: MatchSummary) -> dict[str, MatchSummary]:
     others = {match_id: each for match_id, each in known.items() if match_id != summary.match_id}
-    if summary.state in _OVER:
+    if summary.state in OVER:
         return others
     return known | {summary.match_id: summary} if summary.match_id in known else {summary.match_id: summary} | others

@@ -196,7 +196,6 @@ class Table:
                 return
             request.page_token = page.next_page_token
 
-    async def lobby(self, game: str = "") -> AsyncGenerator[Lobby, None]:
+    def lobby(self, game: str = "") -> AsyncGenerator[Lobby, None]:
         """All public matches that are open, getting ready or running, anew whenever one changes, without an end."""
-        async for lobby in watch_lobby(self._caller, game):
-            yield lobby
+        return watch_lobby(self._caller, game)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from rollbook.match.codec.envelope import read_bytes, write_bytes
+from rollbook.match.codec.envelope import read_bytes, write_bytes, write_private
 from rollbook.match.codec.moves import Unreadable, is_hidden, with_hidden
 from rollbook.match.dice import Dice, match_key
 from rollbook.match.events import Happened
@@ -107,7 +107,7 @@ class Draws:
         return event if isinstance(event, Happened) and not is_hidden(event.outcome) else None
 
     def _written_beside(self, drawn: Happened[Any]) -> bytes:
-        return write_bytes(self._game, drawn, sequence=1, time_ms=0, previous=b"").private
+        return write_private(self._game, drawn.outcome)
 
     def _told_beside(self, seen: Happened[Any], beside: bytes) -> str:
         completed = self._with(seen, beside)

@@ -33,6 +33,9 @@ AUDIENCE: Final = "rollbook"
 OWN_ISSUER: Final = "rollbook"
 """The issuer that a service and its `rollbook token` sign as."""
 
+LEEWAY_SECONDS: Final = 60
+"""By so much the clocks of an issuer and a service may differ."""
+
 LONGEST_TOKEN: Final = 4096
 LONGEST_TEXT: Final = 200
 MOST_MATCHES: Final = 64

@@ -28,7 +28,7 @@ from rollbook.server.out.summary import summary_message
 from rollbook.server.play.replicas import Replicas
 from rollbook.server.rpc.errors import Context, Refusal
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.v1.match_pb2 import MatchSummary
+from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
 
 _SCHEME: Final = "bearer"
 _MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
@@ -192,25 +192,25 @@ class Sights:
         return await self.now(caller, match_id, request_id=request_id)
 
     async def looked_at(self, caller: Subject, match_id: str, invitation_code: str = "") -> Sight:
-        """The match as the caller may look at it: for a delayed viewer as it was, and not at all before that."""
+        """The match as the caller may look at it: for a delayed viewer as it was, once its seats are closed."""
         return await self.delayed(await self.now(caller, match_id, invitation_code))
 
     async def delayed(self, sight: Sight) -> Sight:
-        """What a viewer of the public perspective may look at, until the match ends."""
-        ledger = sight.ledger
+        """What a viewer of the public perspective may look at; it is late from the closing of the seats to the seal."""
+        ledger, closing = sight.ledger, sight.ledger.closing
         delay_ms = ledger.opened.terms.spectator_delay_seconds * 1_000
-        if not delay_ms or sight.perspective is not Watcher.PUBLIC or ledger.match.sealed is not None:
+        if sight.perspective is not Watcher.PUBLIC or not delay_ms:
             return sight
         until_ms = self._clock_ms() - delay_ms
-        if ledger.time_ms <= until_ms:
+        if closing is None or ledger.time_ms <= until_ms or ledger.match.sealed is not None:
             return sight
         with self._replicas.use(sight.match_id) as replica:
-            return replace(sight, ledger=await replica.as_of(until_ms))
+            return replace(sight, ledger=await replica.as_of(until_ms, closing.sequence))
 
     async def summary(self, caller: Subject, listed: MatchSummary) -> MatchSummary | None:
-        """A listed match as the caller may see it now; nothing if it is gone, or lies in a delayed viewer's future.
+        """A listed match as the caller may see it now; nothing if it is gone.
 
-        One that cannot be read is shown as it was listed.
+        One that cannot be read is shown as it was listed, unless that lies in a delayed viewer's future.
         """
         match_id = listed.match_id
         try:
@@ -219,7 +219,8 @@ class Sights:
         except MatchUnknown:
             return None
         except (*BROKEN, ArchiveUnavailable) as failure:
-            if listed.changed_ms > self._clock_ms() - listed.spectator_delay_seconds * 1_000:
+            is_late = listed.state != MATCH_STATE_OPEN and listed.spectator_delay_seconds
+            if is_late and listed.changed_ms > self._clock_ms() - listed.spectator_delay_seconds * 1_000:
                 return None
             shown = MatchSummary(is_lost=not isinstance(failure, RulesetUnknown | ArchiveUnavailable))
             shown.MergeFrom(listed)

@@ -9,13 +9,14 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from rollbook.files import Step, no_step
 from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
-from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
+from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.heads import HeadKeys
 from rollbook.server.access import Callers, Players, Sights
 from rollbook.server.archive_index import ArchiveIndex
@@ -43,10 +44,10 @@ from rollbook.server.rpc.location import Locator
 from rollbook.server.rpc.match import MatchServicer, Seats
 from rollbook.server.rpc.play import Plays
 from rollbook.server.rpc.replay import ReplayServicer
+from rollbook.server.store_clock import StoreClock
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import Log
-from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
 from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
 from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
@@ -78,6 +79,9 @@ class Given:
     """32 bytes, from which match ids, salts, invitation codes and page tokens follow."""
     verifier: Verifier
     clock_ms: Callable[[], int]
+    """The process's own, by which tokens hold; matches go by the store's."""
+    steady_ms: Callable[[], int] | None = None
+    """Goes on evenly although the clock is set; none: the clock is never set."""
     guests: Guests | None = None
     """Without it the service takes no guests."""
     draw_secret: Callable[[], bytes] = draw_secret
@@ -93,7 +97,8 @@ class Parts:
     def __init__(self, given: Given) -> None:
         """Put them together."""
         self.given = given
-        log, clock_ms, metrics, limits = given.log, given.clock_ms, given.metrics, given.limits
+        log, metrics, limits = given.log, given.metrics, given.limits
+        self.clock = clock_ms = StoreClock(log, given.clock_ms, given.steady_ms or given.clock_ms, metrics)
         self.metrics = metrics
         self.rates = Rates(limits.requests_per_second, limits.requests_at_once)
         self.players = Players(given.service_key)
@@ -103,7 +108,7 @@ class Parts:
         self.matches = Matches(log, self.replicas, lost, self.lobby.summary)
         self.callers = Callers(given.verifier, self.rates, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
-        self.commands = Commands(self.matches, self.replicas, self.lobby, self.sights, self.players, clock_ms)
+        self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
         self.opening = Opening(
             self.matches, log, self.lobby, self.players, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
         )
@@ -131,17 +136,17 @@ class Parts:
     def feed_servicer(self, servicer: type[FeedServicer] = FeedServicer) -> FeedServicer:
         """What serves feeds."""
         given, limits = self.given, self.given.limits
-        feeds = Feeds(given.log, self.replicas, given.clock_ms, self.metrics.framed, self.metrics.loop_failed)
+        feeds = Feeds(given.log, self.replicas, self.clock, self.metrics.framed, self.metrics.loop_failed)
         self.metrics.count_watchers(lambda: feeds.watchers)
         return servicer(
             callers=self.callers,
             sights=self.sights,
             feeds=feeds,
             board=self.board(LOBBY_SECONDS),
-            messages=FrameMessages(self._heads, given.clock_ms),
+            messages=FrameMessages(self._heads, self.clock),
             watches=Held(limits.watches_per_subject, limits.watches, "too many feeds are watched"),
             locator=self._locator,
-            clock_ms=given.clock_ms,
+            clock_ms=self.clock,
         )
 
     def board(self, seconds: float) -> Board:
@@ -175,7 +180,7 @@ class Parts:
             matches=self.matches,
             replicas=self.replicas,
             metrics=self.metrics,
-            clock_ms=self.given.clock_ms,
+            clock=self.clock,
         )
 
     def archivist(
@@ -191,7 +196,7 @@ class Parts:
             head_keys=given.head_keys,
             replay_key=given.replay_key,
             metrics=self.metrics,
-            clock_ms=given.clock_ms,
+            clock_ms=self.clock,
             after_seconds=after_seconds,
             step=step,
         )
@@ -212,12 +217,14 @@ async def assemble(foundation: Foundation) -> Assembly:
             head_keys=HeadKeys(keys.head.private, keys.head.key_id, keys.head.published),
             replay_key=keys.replay,
             service_key=keys.service,
-            verifier=Verifier([own, *_trusted(settings.trust_issuer)], time.time),
+            verifier=Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS),
             clock_ms=_now_ms,
+            steady_ms=_steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
         )
     )
+    await parts.clock.compare()
     matches, feeds, identity = parts.match_servicer(), parts.feed_servicer(), parts.identity_servicer()
     replays = parts.replay_servicer(log)
     sweeper = parts.sweeper()
@@ -233,25 +240,16 @@ async def assemble(foundation: Foundation) -> Assembly:
 
     return Assembly(
         [
+            Servicer("rollbook.v1.MatchService", partial(add_MatchServiceServicer_to_server, matches), close=close),
             Servicer(
-                match_pb2.DESCRIPTOR.services_by_name["MatchService"].full_name,
-                lambda server: add_MatchServiceServicer_to_server(matches, server),
-                close=close,
-            ),
-            Servicer(
-                feed_pb2.DESCRIPTOR.services_by_name["FeedService"].full_name,
-                lambda server: add_FeedServiceServicer_to_server(feeds, server),
+                "rollbook.v1.FeedService",
+                partial(add_FeedServiceServicer_to_server, feeds),
                 drain=feeds.drain,
                 close=feeds.close,
             ),
+            Servicer("rollbook.v1.IdentityService", partial(add_IdentityServiceServicer_to_server, identity)),
             Servicer(
-                identity_pb2.DESCRIPTOR.services_by_name["IdentityService"].full_name,
-                lambda server: add_IdentityServiceServicer_to_server(identity, server),
-            ),
-            Servicer(
-                replay_pb2.DESCRIPTOR.services_by_name["ReplayService"].full_name,
-                lambda server: add_ReplayServiceServicer_to_server(replays, server),
-                close=replays.close,
+                "rollbook.v1.ReplayService", partial(add_ReplayServiceServicer_to_server, replays), close=replays.close
             ),
         ],
         [Refusing(parts.metrics.refused)],
@@ -272,3 +270,7 @@ def _trusted(paths: Sequence[Path]) -> list[TrustedIssuer]:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _steady_ms() -> int:
+    return time.monotonic_ns() // 1_000_000

@@ -18,7 +18,7 @@ import structlog
 from rollbook.server.lobby import Listed
 from rollbook.storage.archive.port import ArchiveUnavailable
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _SCHEMA: Final = f"""
     PRAGMA user_version = {FORMAT};
     CREATE TABLE matches (
@@ -143,6 +143,9 @@ class ArchiveIndex:
         return self._made()
 
     def _connected(self) -> sqlite3.Connection:
+        # What SQLite keeps beside the file has the file's mode.
+        self._path.touch(0o600)
+        self._path.chmod(0o600)
         return sqlite3.connect(self._path, check_same_thread=False)
 
     def _begin_anew(self) -> None:

@@ -28,6 +28,7 @@ from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
 from rollbook.server.rpc.interceptor import Interceptor, Layer
 from rollbook.server.settings import Listen, Settings, Tls
+from rollbook.server.shared_keys import settle_keys
 from rollbook.server.store_watch import Store, start_store
 from rollbook.storage.redis.log import RedisLog
 
@@ -141,8 +142,8 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
             if running is None:
                 return Ended.DRAINED
             listening(running.listening)
-            watching = asyncio.create_task(_watch(running))
-            either: set[asyncio.Future[None]] = {watching, signals.first}
+            watching = asyncio.create_task(running.store.watch(running.log, running.say_whether_it_serves))
+            either: set[asyncio.Future[Any]] = {watching, signals.first}
             try:
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 ended = await running.drain(signals)
@@ -155,10 +156,6 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
                 watching.result()
         structlog.get_logger().info("ended", how=ended.name.lower())
         return ended
-
-
-async def _watch(running: _Running) -> None:
-    await running.store.watch(running.log, running.say_whether_it_serves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +220,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     keys = ServiceKeys.in_directory(settings.data, settings.head_key)
     log = await stack.enter_async_context(_connected(store, settings))
+    await settle_keys(log, keys)
     assembly = await assemble(Foundation(settings, log, keys, metrics))
     servicers = assembly.servicers
     for servicer in servicers:

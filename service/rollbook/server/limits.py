@@ -78,27 +78,17 @@ class Held:
         self._why = why
         self._held: dict[str, int] = {}
 
-    def take(self, who: str) -> None:
-        """Hold one more, or refuse."""
+    @contextmanager
+    def by(self, who: str) -> Iterator[None]:
+        """Hold one more meanwhile, or refuse."""
         mine = self._held.get(who, 0)
         if mine >= self._each or sum(self._held.values()) >= self._in_all:
             limit = self._each if mine >= self._each else self._in_all
             raise Refusal("TOO_MANY_WATCHES", self._why, {"limit": limit})
         self._held[who] = mine + 1
-
-    @contextmanager
-    def by(self, who: str) -> Iterator[None]:
-        """Hold one more meanwhile, or refuse."""
-        self.take(who)
         try:
             yield
         finally:
-            self.give_back(who)
-
-    def give_back(self, who: str) -> None:
-        """Hold one less."""
-        left = self._held[who] - 1
-        if left:
-            self._held[who] = left
-        else:
-            del self._held[who]
+            self._held[who] -= 1
+            if not self._held[who]:
+                del self._held[who]

@@ -1,15 +1,17 @@
 """What lies beside the logs: the names of players, who opened a match, and the list of matches.
 
 None of it is in an event, so that it can be erased: it is kept in the store's lobby, which an append changes along with
-the log, and in memory. A sealed match leaves the lobby when it is in the archive, whose file has the names from then
-on. Names are kept by the reference that stands in the log, so whoever gets up takes the name along.
+the log. As long as seats are open, whoever appends reads first what the lobby says: other processes have brought names,
+and because nothing is written behind a position that has moved on, none of them can be lost. A sealed match leaves the
+lobby when it is in the archive, whose file has the names from then on. Names are kept by the reference that stands in
+the log, so whoever gets up takes the name along.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import structlog
@@ -45,6 +47,8 @@ class Beside:
     """The reference of whoever opened the match; empty once that is forgotten."""
     names: dict[bytes, str] = field(default_factory=dict)
     """By reference; an empty name is one that was erased."""
+    sequence: int = 0
+    """The event behind which the lobby said so."""
     told: tuple[tuple[int, ...], bytes] | None = None
     """Who had forfeited when the lobby was last told that the match runs, and by which event."""
 
@@ -89,7 +93,7 @@ class Listed:
         """What lies beside the log of this match."""
         named = zip(self.players, self.summary.seats, strict=True)
         names = {player: seat.name for player, seat in named if player}
-        return Beside(self.summary.opened_ms, self.opener, names)
+        return Beside(self.summary.opened_ms, self.opener, names, self.summary.position.sequence)
 
 
 async def _not_archived(_match_id: str) -> Listed | None:
@@ -107,47 +111,42 @@ class Lobby:
         self._besides: LRUCache[str, Beside] = LRUCache(MOST_BESIDES)
         self._listed: dict[str, tuple[bytes, Listed]] = {}
 
-    def expect(self, match_id: str, opener: bytes, opened_ms: int) -> Beside:
-        """Make room for a match that is about to be opened; one that is there already stays as it is."""
-        return self._besides.get(match_id) or self._keep(match_id, Beside(opened_ms, opener))
+    async def summary(self, ledger: Ledger, player: bytes = b"", name: str = "") -> LobbyEntry | None:
+        """What the lobby says of a match from now on; nothing new unless its life has changed.
 
-    def summary(self, ledger: Ledger) -> LobbyEntry | None:
-        """What the lobby says of a match from now on; nothing new unless its life has changed."""
-        match_id = ledger.opened.match_id
-        beside = self._besides.get(match_id)
-        if beside is None and match_id in self._listed:
-            beside = self._listed[match_id][1].beside
-        if ledger.match.sealed is not None:
-            # It has to be found for the archive, even if nobody here knows anything of it but its log.
-            beside = beside or Beside(ledger.time_ms)
-        elif beside is None:
-            return None
-        elif ledger.match.started:
+        `player` is who asks for that: opens the match, or sits down by this name.
+        """
+        if ledger.head.sequence == 1:
+            return _entry(ledger, Beside(ledger.time_ms, player))
+        beside = await self._beside(ledger, ledger.head.sequence - 1)
+        if ledger.match.started and ledger.match.sealed is None:
             forfeited = tuple(ledger.match.forfeited)
             # The same append may be asked for twice, because its outcome is unknown.
             if beside.told is not None and beside.told[0] == forfeited and beside.told[1] != ledger.head.link:
                 return None
             beside.told = forfeited, ledger.head.link
-        summary = summary_message(ledger, beside.names, beside.opened_ms)
-        return LobbyEntry(Listed(summary, beside.opener, tuple(ledger.players)).write())
+        if name:
+            beside = replace(beside, names={**beside.names, player: name})
+        return _entry(ledger, beside)
 
     async def beside(self, ledger: Ledger) -> Beside:
-        """What lies beside this log; read anew if somebody sits there whose name this process has not heard of."""
-        match_id = ledger.opened.match_id
-        if ledger.match.sealed is not None and (over := await self._over(match_id)) is not None:
+        """What lies beside this log."""
+        if ledger.match.sealed is not None and (over := await self._over(ledger.opened.match_id)) is not None:
             return over.beside
+        return await self._beside(ledger, ledger.head.sequence)
+
+    async def _beside(self, ledger: Ledger, sequence: int) -> Beside:
+        """What the lobby says behind this event, or behind the one that closed the seats: then no name changes."""
+        match_id, closing = ledger.opened.match_id, ledger.closing
+        least = sequence if closing is None else min(sequence, closing.sequence)
         found = self._besides.get(match_id)
-        if found is not None and all(player in found.names for player in ledger.players if player):
-            return found
-        stored = await self._log.summary(match_id)
-        if stored is None:
-            read = Beside(await self._opened_ms(match_id))
-        else:
-            read = (await self._read(match_id, stored)).beside
-        # Another call may have read it meanwhile, and what is known here is not older.
-        found = self._besides.get(match_id) or self._keep(match_id, read)
-        found.opener = found.opener or read.opener
-        found.names = dict.fromkeys(filter(None, ledger.players), "") | read.names | found.names
+        if found is None or found.sequence < least:
+            stored = await self._log.summary(match_id)
+            if stored is None:
+                found = Beside(await self._opened_ms(match_id), sequence=least)
+            else:
+                found = (await self._read(match_id, stored)).beside
+            self._besides[match_id] = found
         return found
 
     async def _over(self, match_id: str) -> Listed | None:
@@ -196,6 +195,7 @@ class Lobby:
         (first,) = await self._log.read(match_id, 0, 1)
         return int(Event.FromString(first.event).time_ms)
 
-    def _keep(self, match_id: str, beside: Beside) -> Beside:
-        self._besides[match_id] = beside
-        return beside
+
+def _entry(ledger: Ledger, beside: Beside) -> LobbyEntry:
+    summary = summary_message(ledger, beside.names, beside.opened_ms)
+    return LobbyEntry(Listed(summary, beside.opener, tuple(ledger.players)).write())

@@ -87,6 +87,11 @@ class Metrics:
             ["loop"],
             registry=self.registry,
         )
+        self._clocks = Gauge(
+            "rollbook_clock_difference_seconds",
+            "How far the store's clock is ahead of the service's.",
+            registry=self.registry,
+        )
         self._audits = Counter(
             "rollbook_audits", "Files that were sent and audited, by verdict.", ["verdict"], registry=self.registry
         )
@@ -138,6 +143,10 @@ class Metrics:
     def loop_failed(self, name: str) -> None:
         """What the service does all the time has failed, and is tried again."""
         self._loop_failures.labels(name).inc()
+
+    def clocks_differ(self, seconds: float) -> None:
+        """The store's clock is so far ahead of the service's."""
+        self._clocks.set(seconds)
 
     def audited(self, verdict: str) -> None:
         """A file that somebody sent was audited."""

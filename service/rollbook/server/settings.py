@@ -10,9 +10,8 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import Final, Literal, Self, TypeAlias, get_args
+from typing import Final, Literal, Self, TypeAlias
 
 from platformdirs import user_data_path
 
@@ -36,28 +35,13 @@ LONGEST_DEMO_SECONDS: Final = 30.0
 """Well below the clock of the matches that the demo plays."""
 
 
-class SettingReason(StrEnum):
-    """Every reason to refuse a setting."""
-
-    LISTEN_MALFORMED = "listen_malformed"
-    LISTEN_EXPOSED = "listen_exposed"
-    STORE_MALFORMED = "store_malformed"
-    DURABILITY_UNKNOWN = "durability_unknown"
-    LOG_LEVEL_UNKNOWN = "log_level_unknown"
-    ARCHIVE_MALFORMED = "archive_malformed"
-    ARCHIVE_AFTER_OUT_OF_RANGE = "archive_after_out_of_range"
-    TLS_INCOMPLETE = "tls_incomplete"
-    DEMO_SECONDS_OUT_OF_RANGE = "demo_seconds_out_of_range"
-
-
 class SettingRefused(Exception):
-    """A setting with which no service is started; `reason` is for programs, `why` for people."""
+    """A setting with which no service is started."""
 
-    def __init__(self, flag: str, reason: SettingReason, why: str) -> None:
+    def __init__(self, flag: str, why: str) -> None:
         """Keep which flag it is about."""
-        super().__init__(flag, reason, why)
+        super().__init__(flag, why)
         self.flag = flag
-        self.reason = reason
         self.why = why
 
     def __str__(self) -> str:
@@ -98,13 +82,10 @@ class Listen:
         if not colon or not sound or (":" in host) != bracketed or not (port.isascii() and port.isdecimal()):
             raise SettingRefused(
                 flag,
-                SettingReason.LISTEN_MALFORMED,
                 f"{text!r} is not host:port, such as {DEFAULT_ADDRESS} or [::1]:50051",
             )
         if len(port) > len(str(HIGHEST_PORT)) or int(port) > HIGHEST_PORT:
-            raise SettingRefused(
-                flag, SettingReason.LISTEN_MALFORMED, f"a port is 0 (any that is free) to {HIGHEST_PORT}"
-            )
+            raise SettingRefused(flag, f"a port is 0 (any that is free) to {HIGHEST_PORT}")
         return cls(host, int(port))
 
 
@@ -153,13 +134,13 @@ class Settings:
         data: Path | None = None,
         listen: str = DEFAULT_ADDRESS,
         redis: str | None = None,
-        durability: str = "fsync",
+        durability: Durability = "fsync",
         tls_cert: Path | None = None,
         tls_key: Path | None = None,
         insecure: bool = False,
         head_key: Path | None = None,
         guests: bool = True,
-        log_level: str = "info",
+        log_level: LogLevel = "info",
         archive: str | None = None,
         archive_after: int = ARCHIVE_AFTER_SECONDS,
         metrics: str | None = None,
@@ -173,7 +154,6 @@ class Settings:
         if tls is None and not address.is_loopback and not insecure:
             raise SettingRefused(
                 "--listen",
-                SettingReason.LISTEN_EXPOSED,
                 f"{address.host} can be reached from other machines, and tokens would travel in the clear: give"
                 " --tls-cert and --tls-key, or say --insecure if something in front of the service does TLS",
             )
@@ -183,11 +163,11 @@ class Settings:
             data=user_data_path("rollbook") if data is None else data.expanduser().absolute(),
             listen=address,
             redis=redis,
-            durability=_durability(durability),
+            durability=durability,
             tls=tls,
             head_key=head_key and head_key.expanduser(),
             guests=guests,
-            log_level=_log_level(log_level),
+            log_level=log_level,
             archive=None if archive is None else _archive(archive),
             archive_after_seconds=_archive_after(archive_after),
             metrics=None if metrics is None else _metrics(metrics, insecure=insecure),
@@ -201,7 +181,7 @@ def _tls(certificate: Path | None, key: Path | None) -> Tls | None:
         return None
     if certificate is None or key is None:
         missing, given = ("--tls-cert", "--tls-key") if certificate is None else ("--tls-key", "--tls-cert")
-        raise SettingRefused(missing, SettingReason.TLS_INCOMPLETE, f"needed as well, because {given} is given")
+        raise SettingRefused(missing, f"needed as well, because {given} is given")
     return Tls(certificate.expanduser(), key.expanduser())
 
 
@@ -210,7 +190,6 @@ def _metrics(text: str, *, insecure: bool) -> Listen:
     if not address.is_loopback and not insecure:
         raise SettingRefused(
             "--metrics",
-            SettingReason.LISTEN_EXPOSED,
             f"{address.host} can be reached from other machines, and anyone there could read along: listen on"
             " 127.0.0.1, or say --insecure if something in front of the service keeps others away",
         )
@@ -224,7 +203,6 @@ def _archive(text: str) -> str:
     if "://" in text or not text:
         raise SettingRefused(
             "--archive",
-            SettingReason.ARCHIVE_MALFORMED,
             f"a folder, or s3://bucket/prefix with credentials and endpoint in the environment, not {text!r}",
         )
     return str(Path(text).expanduser().absolute())
@@ -234,7 +212,6 @@ def _archive_after(seconds: int) -> int:
     if not 0 <= seconds <= LONGEST_ARCHIVE_AFTER_SECONDS:
         raise SettingRefused(
             "--archive-after",
-            SettingReason.ARCHIVE_AFTER_OUT_OF_RANGE,
             f"0 to {LONGEST_ARCHIVE_AFTER_SECONDS}, not {seconds}",
         )
     return seconds
@@ -246,29 +223,13 @@ def _check_store(url: str) -> None:
     except ValueError as wrong:
         # What is read out of a URL at the wrong place may be a piece of its password.
         why = "this is no URL of a store; percent-encode in a password all but letters, digits and -._~"
-        raise SettingRefused("--redis", SettingReason.STORE_MALFORMED, why if "@" in url else str(wrong)) from None
-
-
-def _durability(text: str) -> Durability:
-    for level in get_args(Durability):
-        if level == text:
-            return level  # type: ignore[no-any-return]  # one of the literals
-    raise SettingRefused("--durability", SettingReason.DURABILITY_UNKNOWN, f"fsync or relaxed, not {text!r}")
-
-
-def _log_level(text: str) -> LogLevel:
-    levels = get_args(LogLevel)
-    for level in levels:
-        if level == text:
-            return level  # type: ignore[no-any-return]  # one of the literals
-    raise SettingRefused("--log-level", SettingReason.LOG_LEVEL_UNKNOWN, f"{', '.join(levels)}, not {text!r}")
+        raise SettingRefused("--redis", why if "@" in url else str(wrong)) from None
 
 
 def _demo_seconds(seconds: float) -> float:
     if not 0 < seconds <= LONGEST_DEMO_SECONDS:
         raise SettingRefused(
             "--demo-seconds",
-            SettingReason.DEMO_SECONDS_OUT_OF_RANGE,
             f"more than 0 and at most {LONGEST_DEMO_SECONDS:g}, not {seconds:g}",
         )
     return seconds

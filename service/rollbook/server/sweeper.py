@@ -10,7 +10,6 @@ in every match that has a clock.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from typing import Final
 
 import structlog
@@ -24,6 +23,7 @@ from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.replicas import Replicas
+from rollbook.server.store_clock import StoreClock
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Log, OutcomeUnknown, StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
@@ -31,6 +31,12 @@ from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING
 BEAT_SECONDS: Final = 1.0
 LEASE_MS: Final = 3_000
 """How long a process sweeps that is not heard of: several beats, and together with one less than the longest gap."""
+
+SHORT_GAP_MS: Final = 2_000
+"""Between two beats; what is longer is noticed by players."""
+
+SPARED_MS: Final = 5_000
+"""After such a gap no turn is ended for so long."""
 
 LONGEST_GAP_MS: Final = 5_000
 """Between two beats; what is longer is nobody's time."""
@@ -52,7 +58,7 @@ class Sweeper:
         matches: Matches,
         replicas: Replicas,
         metrics: Metrics,
-        clock_ms: Callable[[], int],
+        clock: StoreClock,
     ) -> None:
         """Sweep the matches of this log."""
         self._log = log
@@ -60,7 +66,11 @@ class Sweeper:
         self._matches = matches
         self._replicas = replicas
         self._metrics = metrics
-        self._clock_ms = clock_ms
+        self._clock = clock
+        self._swept_ms = 0
+        """When this process last swept: nobody else need have done so since."""
+        self._spared_until_ms = 0
+        """No turn is ended before, because a client that could not reach the service may do so again."""
         self._name = secrets.token_hex(8)
         self.loop = BackgroundLoop("sweeper", self.beat, metrics.loop_failed, BEAT_SECONDS)
         self._odd: set[str] = set()
@@ -71,16 +81,18 @@ class Sweeper:
         if await self._log.lease(self._name, LEASE_MS):
             await self.sweep()
         else:
+            await self._clock.compare()
             # The lobby is counted where it is swept.
             self._metrics.listed(())
 
     async def sweep(self) -> None:
         """Beat, pardon what was missed, and do what is due."""
-        now_ms = self._clock_ms()
-        # Beats are told by the store's clock, which no replica can have wrong.
-        beat_ms = await self._log.now_ms()
-        before_ms = await self._log.beat(beat_ms)
-        away_ms = 0 if before_ms is None else beat_ms - before_ms
+        now_ms = await self._clock.compare()
+        before_ms = await self._log.beat(now_ms)
+        away_ms = 0 if before_ms is None else now_ms - before_ms
+        if now_ms - self._swept_ms > SHORT_GAP_MS:
+            self._spared_until_ms = now_ms + SPARED_MS
+        self._swept_ms = now_ms
         lobby = await self._lobby.listed()
         self._metrics.listed(listed.summary for listed in lobby)
         for listed in lobby:
@@ -100,7 +112,7 @@ class Sweeper:
                 await self._do(match_id, Pardon(origin, away_ms))
             ledger = await self._ledger(match_id)
             runs_out_ms = None if ledger is None else ledger.clock.runs_out_ms()
-            if runs_out_ms is not None and now_ms >= runs_out_ms:
+            if runs_out_ms is not None and now_ms >= max(runs_out_ms, self._spared_until_ms):
                 await self._do(match_id, TimeOut(origin))
         elif summary.state == MATCH_STATE_GETTING_READY and summary.ready_seconds:
             await self._do(match_id, AbortUnready(origin))

@@ -88,7 +88,9 @@ class Event(_message.Message):
     time_ms: _builtins.int
     """Unix time in milliseconds: the later of the clock and the event before, so it never falls."""
     previous: _builtins.bytes
-    """The link of the event before, 32 bytes; in event 1 the link that follows from the match id."""
+    """The link of the event before, 32 bytes: SHA-256("rollbook/1/link" || its bytes). In event 1 the link that follows
+    from the match id: SHA-256("rollbook/1/genesis" || match id). `||` joins bytes.
+    """
     seat: _builtins.int
     """The seat, from 0, that was taken or left, got ready, chose (or its caretaker for it), timed out, forfeited or
     resigned. Left out where the event is of no seat: opened, started, happened, resumed, sealed.
@@ -212,7 +214,7 @@ class Opened(_message.Message):
     seats: _builtins.int
     """The number of seats; they are numbered from 0."""
     commitment: _builtins.bytes
-    """H("rollbook/1/commit" || secret), 32 bytes."""
+    """SHA-256("rollbook/1/commit" || secret), 32 bytes; `||` joins bytes."""
     turn_seconds: _builtins.int
     """Seconds that a seat has for a turn; 0 = no clock."""
     reserve_seconds: _builtins.int
@@ -220,7 +222,9 @@ class Opened(_message.Message):
     ready_seconds: _builtins.int
     """Seconds between the closing of the seats and the abort of the match, if a seat is not ready; 0 = no limit."""
     spectator_delay_seconds: _builtins.int
-    """Seconds by which spectators see everything later, until the match ends; 0 = no delay."""
+    """Seconds by which spectators see later what comes behind the event that closes the seats, until the match ends; 0 = no
+    delay.
+    """
     is_private: _builtins.bool
     """Seats are taken by invitation only, and strangers do not find the match."""
     open_seconds: _builtins.int
@@ -273,7 +277,7 @@ class SeatTaken(_message.Message):
     player: _builtins.bytes
     """A salted reference to the player; name and salt lie beside the log and can be erased."""
     entropy_commitment: _builtins.bytes
-    """H("rollbook/1/entropy" || entropy), 32 bytes; empty = the seat brings none."""
+    """SHA-256("rollbook/1/entropy" || entropy), 32 bytes; `||` joins bytes. Empty = the seat brings none."""
     house: _builtins.bool
     """The service says that a bot of its own sits here."""
     def __init__(

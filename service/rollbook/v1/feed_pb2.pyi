@@ -166,9 +166,7 @@ class MatchFrame(_message.Message):
 
         @_builtins.property
         def head(self) -> _table_pb2.SignedHead:
-            """The head after the last of them. Left out while catching up and when events come fast: then a heartbeat brings
-            one within a second.
-            """
+            """The head after the last of them."""
 
         def __init__(
             self,
@@ -280,7 +278,7 @@ class MatchFrame(_message.Message):
 
     @_typing.final
     class Heartbeat(_message.Message):
-        """Nothing has happened for a while; at least every 5 seconds, and within a second of an event without a head."""
+        """Nothing has happened for a while; at least every 5 seconds."""
 
         DESCRIPTOR: _descriptor.Descriptor
 

@@ -31,8 +31,8 @@ class SignInRequest(_message.Message):
     old token, without one "Guest".
     """
     old_token: _builtins.str
-    """A token that this service signed: the subject stays, and with it seats and matches. It may have expired, at most 30
-    days ago. Empty = a new subject. One that does not hold is refused, not taken for none.
+    """A token that SignIn gave: the subject stays, and with it seats and matches. It may have expired, at most 30 days ago.
+    Empty = a new subject. One that does not hold, or that the operator minted, is refused, not taken for none.
     """
     def __init__(
         self,

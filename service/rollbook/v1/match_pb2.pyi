@@ -3,8 +3,29 @@
 isort:skip_file
 Matches: open one, sit down, get ready, choose, look.
 
-Every call but ListGames needs a token in the metadata: `authorization: Bearer …`. A refused call has a status with
-google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and RefusalDetail in its details.
+A whole match takes these calls, in this order. `||` joins bytes, text in quotes is ASCII.
+
+- IdentityService.SignIn makes its caller a guest and gives the token. All calls but SignIn, GetKeys and ListGames
+  need it in the metadata: `authorization: Bearer …`.
+- OpenMatch, by one of the players, says what is played; ListGames says what can be. The answer holds the match id,
+  for the other players to know, and of a private match the invitation code.
+- TakeSeat, by every player, commits to what the seat brings to the dice: `entropy_commitment` is
+  SHA-256("rollbook/1/entropy" || entropy), of 16 to 64 random bytes that are kept secret until Ready.
+- FeedService.WatchMatch tells every event from event 1 on. The link of an event is SHA-256("rollbook/1/link" || its
+  bytes), and `previous` of the next event repeats it; `previous` of event 1 is SHA-256("rollbook/1/genesis" || match
+  id). The `seat_taken` that leaves no seat free closes the seats, and its link is the closing link.
+- Ready, by every player, sends the closing link and the entropy. Look first whether the own commitment stands in
+  `seat_taken` of the own seat. The last Ready starts the match.
+- Choose, whenever `legal` of a frame or of GetMatch is set: one of those choices, with the position that it answers,
+  sequence and link of the last event. If the log has gone on, the choice is refused as POSITION_BEHIND: catch up and
+  choose anew. Play does the same as a stream. Whoever does not want to watch asks GetMatch again and again.
+- The event `sealed` ends the match, with the places and the secret of the dice; SHA-256("rollbook/1/commit" ||
+  secret) is the `commitment` of event 1. WatchMatch adds what was hidden, in the frame `revealed`, and ends.
+- ReplayService.GetReplay gives the match as a file, and AuditReplay or `rollbook audit` says whether every draw and
+  every event in it is as it has to be.
+
+A refused call has a status with google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and
+RefusalDetail in its details.
 
 What is checked comes in this order: token, match, request id, seat, turn, position, legality; so no refusal tells a
 stranger about a hand. A match that the caller may not see does not exist for it. Requests are at most 64 KiB.
@@ -69,7 +90,7 @@ Global___MatchState: _TypeAlias = MatchState  # noqa: Y015
 @_typing.final
 class MatchSummary(_message.Message):
     """A match in a few lines; nothing in it is hidden from anybody who may see the match. For a delayed viewer it is as old
-    as the delay.
+    as the delay, but never from before the seats were closed.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -146,7 +167,9 @@ class MatchSummary(_message.Message):
     ready_seconds: _builtins.int
     """Seconds between the closing of the seats and the abort, if a seat is not ready; 0 = no limit."""
     spectator_delay_seconds: _builtins.int
-    """Seconds by which spectators see everything later, until the match ends; 0 = no delay."""
+    """Seconds by which spectators see later what comes behind the event that closes the seats, until the match ends; 0 = no
+    delay.
+    """
     is_private: _builtins.bool
     """Seats are taken by invitation only, and strangers do not find the match."""
     dice_fixed: _builtins.bool
@@ -413,7 +436,10 @@ class OpenMatchRequest(_message.Message):
     seats: _builtins.int
     """The number of seats; what the game allows says ListGames."""
     turn_seconds: _builtins.int
-    """Seconds that a seat has for a turn, 5 to 1,209,600 (14 days); 0 = no clock."""
+    """Seconds that a seat has for a turn, 5 to 1,209,600 (14 days); 0 = no clock. Time is the store's. When the service was
+    away for more than 5 s, that is not charged; when it was away at all, no turn is ended before it has been back for
+    5 s.
+    """
     reserve_seconds: _builtins.int
     """Seconds that a seat has in the whole match beyond those of its turns, 0 to 1,209,600; refused without a clock."""
     ready_seconds: _builtins.int
@@ -421,7 +447,9 @@ class OpenMatchRequest(_message.Message):
     no limit; left out = 300.
     """
     spectator_delay_seconds: _builtins.int
-    """Seconds by which spectators see everything later, until the match ends: 0 (no delay) to 3,600."""
+    """Seconds by which spectators see later what comes behind the event that closes the seats, until the match ends: 0 (no
+    delay) to 3,600.
+    """
     is_private: _builtins.bool
     """Seats are taken with the invitation code alone, and strangers do not find the match."""
     open_seconds: _builtins.int
@@ -530,8 +558,9 @@ class TakeSeatRequest(_message.Message):
     invitation_code: _builtins.str
     """Needed for a private match; ignored for a public one."""
     entropy_commitment: _builtins.bytes
-    """H("rollbook/1/entropy" || entropy), 32 bytes, of 16 to 64 fresh bytes that Ready will reveal; empty = the seat
-    brings none. Keep the entropy to yourself until then, and keep it: without it the seat cannot get ready.
+    """SHA-256("rollbook/1/entropy" || entropy), 32 bytes, of 16 to 64 fresh bytes that Ready will reveal; `||` joins
+    bytes. Empty = the seat brings none. Keep the entropy to yourself until then, and keep it: without it the seat
+    cannot get ready.
     """
     name: _builtins.str
     """How the seat is called, NFC, 1 to 40 characters; empty = as the token says."""

@@ -183,9 +183,9 @@ class MatchServiceServicer(object):
     def Play(self, request_iterator, context):
         """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
         the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
-        says by `refusals_seen` that its sender knows. The service reads no further than 16 unanswered requests. What
-        concerns the stream itself (token, match, draining) ends it with a status; retry what was not answered with the
-        same request ids.
+        says by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
+        what is sent meanwhile waits, as far as gRPC's flow control lets it be sent. What concerns the stream itself
+        (token, match, draining) ends it with a status; retry what was not answered with the same request ids.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -3,8 +3,29 @@
 isort:skip_file
 Matches: open one, sit down, get ready, choose, look.
 
-Every call but ListGames needs a token in the metadata: `authorization: Bearer …`. A refused call has a status with
-google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and RefusalDetail in its details.
+A whole match takes these calls, in this order. `||` joins bytes, text in quotes is ASCII.
+
+- IdentityService.SignIn makes its caller a guest and gives the token. All calls but SignIn, GetKeys and ListGames
+  need it in the metadata: `authorization: Bearer …`.
+- OpenMatch, by one of the players, says what is played; ListGames says what can be. The answer holds the match id,
+  for the other players to know, and of a private match the invitation code.
+- TakeSeat, by every player, commits to what the seat brings to the dice: `entropy_commitment` is
+  SHA-256("rollbook/1/entropy" || entropy), of 16 to 64 random bytes that are kept secret until Ready.
+- FeedService.WatchMatch tells every event from event 1 on. The link of an event is SHA-256("rollbook/1/link" || its
+  bytes), and `previous` of the next event repeats it; `previous` of event 1 is SHA-256("rollbook/1/genesis" || match
+  id). The `seat_taken` that leaves no seat free closes the seats, and its link is the closing link.
+- Ready, by every player, sends the closing link and the entropy. Look first whether the own commitment stands in
+  `seat_taken` of the own seat. The last Ready starts the match.
+- Choose, whenever `legal` of a frame or of GetMatch is set: one of those choices, with the position that it answers,
+  sequence and link of the last event. If the log has gone on, the choice is refused as POSITION_BEHIND: catch up and
+  choose anew. Play does the same as a stream. Whoever does not want to watch asks GetMatch again and again.
+- The event `sealed` ends the match, with the places and the secret of the dice; SHA-256("rollbook/1/commit" ||
+  secret) is the `commitment` of event 1. WatchMatch adds what was hidden, in the frame `revealed`, and ends.
+- ReplayService.GetReplay gives the match as a file, and AuditReplay or `rollbook audit` says whether every draw and
+  every event in it is as it has to be.
+
+A refused call has a status with google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and
+RefusalDetail in its details.
 
 What is checked comes in this order: token, match, request id, seat, turn, position, legality; so no refusal tells a
 stranger about a hand. A match that the caller may not see does not exist for it. Requests are at most 64 KiB.
@@ -77,9 +98,9 @@ class MatchServiceStub:
     Play: _grpc.StreamStreamMultiCallable[_match_pb2.PlayRequest, _match_pb2.PlayResponse]
     """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
     the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
-    says by `refusals_seen` that its sender knows. The service reads no further than 16 unanswered requests. What
-    concerns the stream itself (token, match, draining) ends it with a status; retry what was not answered with the
-    same request ids.
+    says by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
+    what is sent meanwhile waits, as far as gRPC's flow control lets it be sent. What concerns the stream itself
+    (token, match, draining) ends it with a status; retry what was not answered with the same request ids.
     """
 
 @_typing.type_check_only
@@ -124,9 +145,9 @@ class MatchServiceAsyncStub(MatchServiceStub):
     Play: _aio.StreamStreamMultiCallable[_match_pb2.PlayRequest, _match_pb2.PlayResponse]  # type: ignore[assignment]
     """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
     the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
-    says by `refusals_seen` that its sender knows. The service reads no further than 16 unanswered requests. What
-    concerns the stream itself (token, match, draining) ends it with a status; retry what was not answered with the
-    same request ids.
+    says by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
+    what is sent meanwhile waits, as far as gRPC's flow control lets it be sent. What concerns the stream itself
+    (token, match, draining) ends it with a status; retry what was not answered with the same request ids.
     """
 
 class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -234,9 +255,9 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_match_pb2.PlayResponse], _abc.AsyncIterator[_match_pb2.PlayResponse]]:
         """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
         the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
-        says by `refusals_seen` that its sender knows. The service reads no further than 16 unanswered requests. What
-        concerns the stream itself (token, match, draining) ends it with a status; retry what was not answered with the
-        same request ids.
+        says by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
+        what is sent meanwhile waits, as far as gRPC's flow control lets it be sent. What concerns the stream itself
+        (token, match, draining) ends it with a status; retry what was not answered with the same request ids.
         """
 
 def add_MatchServiceServicer_to_server(servicer: MatchServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

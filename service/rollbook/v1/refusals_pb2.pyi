@@ -3,7 +3,7 @@
 isort:skip_file
 Refusals: every reason why the service does not do what it was asked, and what comes with it.
 
-A refused call ends with a gRPC status: the code that the reason's comment names, a sentence for people as its
+A refused call ends with a gRPC status: the code that stands behind the reason, a sentence for people as its
 message, and two details: google.rpc.ErrorInfo (domain "rollbook", reason = the name of the RefusalReason as written
 here, metadata = the facts) and RefusalDetail. On Play the same comes as a message. A refused command has changed
 nothing, and its request id may be used again. A code without such details comes from gRPC or from what lies between.
@@ -11,9 +11,11 @@ nothing, and its request id may be used again. A code without such details comes
 
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import descriptor_pb2 as _descriptor_pb2
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf.internal import extension_dict as _extension_dict
 from rollbook.v1 import games_pb2 as _games_pb2
 from rollbook.v1 import table_pb2 as _table_pb2
 import builtins as _builtins
@@ -39,494 +41,445 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """--- What the rules cannot read, whatever the state is: the same call never succeeds.
 
     There is no such game, or no such ruleset of it. Cause: no options message is set that this service knows, or a
-    name or number that ListGames does not give. Code: INVALID_ARGUMENT. Client: choose from ListGames.
+    name or number that ListGames does not give. Client: choose from ListGames.
     """
     REFUSAL_REASON_SEATS_OUT_OF_RANGE: _RefusalReason.ValueType  # 2
-    """The game is not played by so many seats. Cause: `seats` of OpenMatch. Code: INVALID_ARGUMENT. Client: choose
-    between fewest_seats and most_seats of ListGames.
+    """The game is not played by so many seats. Cause: `seats` of OpenMatch. Client: choose between fewest_seats and
+    most_seats of ListGames.
     """
     REFUSAL_REASON_OPTION_UNKNOWN: _RefusalReason.ValueType  # 3
-    """The game has no such option. Cause: a field of the options message that the ruleset does not know. Code:
-    INVALID_ARGUMENT. Client: leave it out, or choose from ListGames.
+    """The game has no such option. Cause: a field of the options message that the ruleset does not know. Client: leave it
+    out, or choose from ListGames.
     """
     REFUSAL_REASON_OPTION_VALUE_UNKNOWN: _RefusalReason.ValueType  # 4
-    """The option cannot have this value. Cause: a number out of range, or one that stands for no value. Code:
-    INVALID_ARGUMENT. Client: choose a value that the fact `allowed` names.
+    """The option cannot have this value. Cause: a number out of range, or one that stands for no value. Client: choose a
+    value that the fact `allowed` names.
     """
     REFUSAL_REASON_OPTIONS_DO_NOT_COMBINE: _RefusalReason.ValueType  # 5
     """Options do not go together with each other or with the number of seats. Cause: such as five columns to win with
-    three seats. Code: INVALID_ARGUMENT. Client: change one of them; the facts say which are meant.
+    three seats. Client: change one of them; the facts say which are meant.
     """
     REFUSAL_REASON_MOVE_OF_ANOTHER_GAME: _RefusalReason.ValueType  # 6
-    """The choice is one of another game. Cause: the field of another game is set in Choice. Code: INVALID_ARGUMENT.
-    Client: set the field of the match's game.
+    """The choice is one of another game. Cause: the field of another game is set in Choice. Client: set the field of the
+    match's game.
     """
     REFUSAL_REASON_NOTHING_CHOSEN: _RefusalReason.ValueType  # 7
     """There is no choice in the message, or of a kind that this service does not know. Cause: Choice or the game's `kind`
-    is not set. Code: INVALID_ARGUMENT. Client: set it; if it was set, the client is newer than the service.
+    is not set. Client: set it; if it was set, the client is newer than the service.
     """
     REFUSAL_REASON_FIELD_MISSING: _RefusalReason.ValueType  # 8
-    """The choice lacks a field that its kind needs. Cause: the fact `field` was left out. Code: INVALID_ARGUMENT. Client:
-    set it; zero and false have to be written as well.
+    """The choice lacks a field that its kind needs. Cause: the fact `field` was left out. Client: set it; zero and false
+    have to be written as well.
     """
     REFUSAL_REASON_COLUMN_UNKNOWN: _RefusalReason.ValueType  # 9
-    """Can't Stop has no such column. Cause: a number outside 2 to 12. Code: INVALID_ARGUMENT. Client: choose from the
-    legal choices.
-    """
+    """Can't Stop has no such column. Cause: a number outside 2 to 12. Client: choose from the legal choices."""
     REFUSAL_REASON_TILE_UNKNOWN: _RefusalReason.ValueType  # 10
-    """Raffzahn has no such tile. Cause: a number that is on no tile. Code: INVALID_ARGUMENT. Client: choose from the
-    legal choices.
-    """
+    """Raffzahn has no such tile. Cause: a number that is on no tile. Client: choose from the legal choices."""
     REFUSAL_REASON_DIE_UNKNOWN: _RefusalReason.ValueType  # 11
-    """The game has no such die. Cause: an index or identity out of range. Code: INVALID_ARGUMENT. Client: choose from the
-    legal choices.
-    """
+    """The game has no such die. Cause: an index or identity out of range. Client: choose from the legal choices."""
     REFUSAL_REASON_CARD_UNKNOWN: _RefusalReason.ValueType  # 12
     """There is no such number card. Cause: a number outside 1 to 70, or a special card where a number card is named.
-    Code: INVALID_ARGUMENT. Client: choose from the legal choices.
+    Client: choose from the legal choices.
     """
     REFUSAL_REASON_PILE_UNKNOWN: _RefusalReason.ValueType  # 13
-    """There is no such pile. Cause: another number than 0 and 1. Code: INVALID_ARGUMENT. Client: choose from the legal
-    choices.
-    """
+    """There is no such pile. Cause: another number than 0 and 1. Client: choose from the legal choices."""
     REFUSAL_REASON_SEAT_UNKNOWN: _RefusalReason.ValueType  # 14
     """The match has no such seat. Cause: a target, or the seat of a command, outside 0 to the number of seats less one.
-    Code: INVALID_ARGUMENT. Client: choose a seat that the match has.
+    Client: choose a seat that the match has.
     """
     REFUSAL_REASON_NOTHING_NAMED: _RefusalReason.ValueType  # 15
-    """A list that must name something is empty. Cause: no column, die or tile in the choice. Code: INVALID_ARGUMENT.
-    Client: name at least one.
-    """
+    """A list that must name something is empty. Cause: no column, die or tile in the choice. Client: name at least one."""
     REFUSAL_REASON_TOO_MANY_NAMED: _RefusalReason.ValueType  # 16
     """A list is longer than any that could be legal. Cause: more columns, dice or tiles than there are or are ever
-    needed. Code: INVALID_ARGUMENT. Client: name fewer.
+    needed. Client: name fewer.
     """
     REFUSAL_REASON_NAMED_TWICE: _RefusalReason.ValueType  # 17
-    """The same thing is named twice. Cause: a die or a tile repeated in a list, or a die exchanged for itself. Code:
-    INVALID_ARGUMENT. Client: name each once.
+    """The same thing is named twice. Cause: a die or a tile repeated in a list, or a die exchanged for itself. Client:
+    name each once.
     """
     REFUSAL_REASON_FIELDS_DO_NOT_COMBINE: _RefusalReason.ValueType  # 18
-    """Fields that go together were not set together. Cause: a gift that names only one of pile and target. Code:
-    INVALID_ARGUMENT. Client: set both or none.
+    """Fields that go together were not set together. Cause: a gift that names only one of pile and target. Client: set
+    both or none.
     """
     REFUSAL_REASON_CHANCE_AWAITED: _RefusalReason.ValueType  # 30
     """--- What the rules can read, but do not allow now.
 
     Chance is awaited, not a choice. Cause: a log that is checked; at the service chance never waits between two
-    requests. Code: FAILED_PRECONDITION. Client: over gRPC it does not occur; report it.
+    requests. Client: over gRPC it does not occur; report it.
     """
     REFUSAL_REASON_OTHER_CHOICE_AWAITED: _RefusalReason.ValueType  # 31
     """The seat is to choose, but something of another kind. Cause: such as a stop while an advance is awaited, or a roll
-    where the tile has to be taken. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
+    where the tile has to be taken. Client: choose from the legal choices.
     """
     REFUSAL_REASON_MATCH_OVER: _RefusalReason.ValueType  # 32
     """The game is over by its rules. Cause: a log that is checked; the service seals in the same append and says
-    MATCH_SEALED. Code: FAILED_PRECONDITION. Client: choose no more in this match.
+    MATCH_SEALED. Client: choose no more in this match.
     """
     REFUSAL_REASON_OUTCOME_IMPOSSIBLE: _RefusalReason.ValueType  # 33
-    """Chance cannot give this outcome here. Cause: a log that is checked; no client sends outcomes. Code:
-    FAILED_PRECONDITION. Client: over gRPC it does not occur; distrust the log.
+    """Chance cannot give this outcome here. Cause: a log that is checked; no client sends outcomes. Client: over gRPC it
+    does not occur; distrust the log.
     """
     REFUSAL_REASON_COLUMNS_NOT_OFFERED: _RefusalReason.ValueType  # 34
     """The dice do not allow to advance in these columns. Cause: no pair gives them, they are won or full, no runner is
-    free, or an option wants other ones. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
+    free, or an option wants other ones. Client: choose from the legal choices.
     """
     REFUSAL_REASON_STOP_ON_ANOTHERS_FIELD: _RefusalReason.ValueType  # 35
-    """A runner stands on a field with another seat's marker. Cause: stop under the option free_fields. Code:
-    FAILED_PRECONDITION. Client: roll.
-    """
+    """A runner stands on a field with another seat's marker. Cause: stop under the option free_fields. Client: roll."""
     REFUSAL_REASON_NO_THROWS_LEFT: _RefusalReason.ValueType  # 36
-    """All throws of the turn are made. Cause: a roll after the third throw. Code: FAILED_PRECONDITION. Client: take or
-    pass.
-    """
+    """All throws of the turn are made. Cause: a roll after the third throw. Client: take or pass."""
     REFUSAL_REASON_TILE_NOT_OFFERED: _RefusalReason.ValueType  # 37
-    """The dice offer another tile. Cause: take names a tile that the throw does not give. Code: FAILED_PRECONDITION.
-    Client: take the tile that the legal choices name.
+    """The dice offer another tile. Cause: take names a tile that the throw does not give. Client: take the tile that the
+    legal choices name.
     """
     REFUSAL_REASON_TAKE_NOT_OFFERED: _RefusalReason.ValueType  # 38
-    """The dice offer no tile. Cause: take after a throw that gives none. Code: FAILED_PRECONDITION. Client: roll or pass,
-    whichever is legal.
-    """
+    """The dice offer no tile. Cause: take after a throw that gives none. Client: roll or pass, whichever is legal."""
     REFUSAL_REASON_SAFE_NOT_ALLOWED: _RefusalReason.ValueType  # 39
-    """A tile may not be laid face down yet. Cause: fewer than three open tiles in front of the seat. Code:
-    FAILED_PRECONDITION. Client: take it with safe = false.
+    """A tile may not be laid face down yet. Cause: fewer than three open tiles in front of the seat. Client: take it with
+    safe = false.
     """
     REFUSAL_REASON_PASS_NOT_ALLOWED: _RefusalReason.ValueType  # 40
-    """The turn cannot be ended without a tile. Cause: a star throw whose tile has to be taken. Code: FAILED_PRECONDITION.
-    Client: take.
-    """
+    """The turn cannot be ended without a tile. Cause: a star throw whose tile has to be taken. Client: take."""
     REFUSAL_REASON_ANNOUNCEMENT_NOT_ALLOWED: _RefusalReason.ValueType  # 41
-    """The tile cannot be announced. Cause: the option announce is off, or the tile can be taken from nowhere. Code:
-    FAILED_PRECONDITION. Client: leave it out, or announce one of the legal choices.
+    """The tile cannot be announced. Cause: the option announce is off, or the tile can be taken from nowhere. Client:
+    leave it out, or announce one of the legal choices.
     """
     REFUSAL_REASON_TILE_NOT_OWNED: _RefusalReason.ValueType  # 42
-    """The seat does not own the tile. Cause: surrender of a tile that lies elsewhere. Code: FAILED_PRECONDITION. Client:
-    choose from the legal choices.
+    """The seat does not own the tile. Cause: surrender of a tile that lies elsewhere. Client: choose from the legal
+    choices.
     """
     REFUSAL_REASON_TOO_FEW_TEETH: _RefusalReason.ValueType  # 43
-    """The tiles have too few teeth. Cause: surrender of tiles worth less than the miss costs. Code: FAILED_PRECONDITION.
-    Client: add tiles.
-    """
+    """The tiles have too few teeth. Cause: surrender of tiles worth less than the miss costs. Client: add tiles."""
     REFUSAL_REASON_TILE_NOT_NEEDED: _RefusalReason.ValueType  # 44
-    """The tiles have enough teeth without one of them. Cause: surrender of more than is needed. Code:
-    FAILED_PRECONDITION. Client: leave the tile of the facts out.
+    """The tiles have enough teeth without one of them. Cause: surrender of more than is needed. Client: leave the tile of
+    the facts out.
     """
     REFUSAL_REASON_DIE_NOT_OWNED: _RefusalReason.ValueType  # 45
-    """The die does not lie in front of the seat. Cause: a die of another seat, of the middle or of the bag. Code:
-    FAILED_PRECONDITION. Client: choose from the legal choices.
+    """The die does not lie in front of the seat. Cause: a die of another seat, of the middle or of the bag. Client:
+    choose from the legal choices.
     """
     REFUSAL_REASON_DIE_NOT_IN_PLAY: _RefusalReason.ValueType  # 46
-    """The die does not lie in front of any seat. Cause: a die of the middle, the bag or the box. Code:
-    FAILED_PRECONDITION. Client: choose from the legal choices.
+    """The die does not lie in front of any seat. Cause: a die of the middle, the bag or the box. Client: choose from the
+    legal choices.
     """
     REFUSAL_REASON_SPECIES_MIXED: _RefusalReason.ValueType  # 47
-    """A play lays one species. Cause: dice of two species in one play. Code: FAILED_PRECONDITION. Client: lay dice of one
-    offer.
-    """
+    """A play lays one species. Cause: dice of two species in one play. Client: lay dice of one offer."""
     REFUSAL_REASON_SPECIES_MISSING: _RefusalReason.ValueType  # 48
-    """A play lays at least one animal and nothing but animals and x2. Cause: a trap in the play, or x2 dice alone. Code:
-    FAILED_PRECONDITION. Client: lay dice of one offer.
+    """A play lays at least one animal and nothing but animals and x2. Cause: a trap in the play, or x2 dice alone.
+    Client: lay dice of one offer.
     """
     REFUSAL_REASON_SPECIES_TOO_SMALL: _RefusalReason.ValueType  # 49
-    """The species is smaller than the one in the middle. Cause: a play that does not beat it. Code: FAILED_PRECONDITION.
-    Client: lay a larger one, or reroll.
+    """The species is smaller than the one in the middle. Cause: a play that does not beat it. Client: lay a larger one,
+    or reroll.
     """
     REFUSAL_REASON_COUNT_DOES_NOT_FIT: _RefusalReason.ValueType  # 50
     """The number of animals does not fit. Cause: as many as lie in the middle are needed, or of the same species more.
-    Code: FAILED_PRECONDITION. Client: lay as many as the fact `needed` says.
+    Client: lay as many as the fact `needed` says.
     """
     REFUSAL_REASON_TARGET_IS_ONESELF: _RefusalReason.ValueType  # 51
-    """Another seat, or its die, has to be named. Cause: the seat names itself or a die of its own. Code:
-    FAILED_PRECONDITION. Client: name another one.
+    """Another seat, or its die, has to be named. Cause: the seat names itself or a die of its own. Client: name another
+    one.
     """
     REFUSAL_REASON_TARGET_HAS_NONE: _RefusalReason.ValueType  # 52
-    """The target has no card to be taken. Cause: steal from an empty hand. Code: FAILED_PRECONDITION. Client: name a seat
-    that has a card.
-    """
+    """The target has no card to be taken. Cause: steal from an empty hand. Client: name a seat that has a card."""
     REFUSAL_REASON_CARD_NOT_IN_HAND: _RefusalReason.ValueType  # 53
-    """The seat does not hold the card. Cause: a number or special card that is not in its hand. Code:
-    FAILED_PRECONDITION. Client: choose from the legal choices.
+    """The seat does not hold the card. Cause: a number or special card that is not in its hand. Client: choose from the
+    legal choices.
     """
     REFUSAL_REASON_CARD_TOO_LOW: _RefusalReason.ValueType  # 54
-    """The card is too low. Cause: not above the pile's top card, or for a raise not above its target. Code:
-    FAILED_PRECONDITION. Client: name a higher card, or another pile.
+    """The card is too low. Cause: not above the pile's top card, or for a raise not above its target. Client: name a
+    higher card, or another pile.
     """
     REFUSAL_REASON_CARD_TOO_HIGH: _RefusalReason.ValueType  # 55
-    """The card is too high. Cause: not below the pile's target. Code: FAILED_PRECONDITION. Client: name a lower card, or
-    another pile.
-    """
+    """The card is too high. Cause: not below the pile's target. Client: name a lower card, or another pile."""
     REFUSAL_REASON_PILE_EMPTY: _RefusalReason.ValueType  # 56
-    """The pile has no card to be given away. Cause: gift from a pile that holds nothing but its target. Code:
-    FAILED_PRECONDITION. Client: name the other pile, or give without effect.
+    """The pile has no card to be given away. Cause: gift from a pile that holds nothing but its target. Client: name the
+    other pile, or give without effect.
     """
     REFUSAL_REASON_TARGET_MISSING: _RefusalReason.ValueType  # 57
-    """Steal has to name a seat. Cause: no target although another seat has cards. Code: FAILED_PRECONDITION. Client: name
-    one that has a card.
-    """
+    """Steal has to name a seat. Cause: no target although another seat has cards. Client: name one that has a card."""
     REFUSAL_REASON_NEW_TARGET_NEEDED: _RefusalReason.ValueType  # 58
     """Snap has to name the new target. Cause: no card although the hand has a number card and the stock is not empty.
-    Code: FAILED_PRECONDITION. Client: name a number card of the hand.
+    Client: name a number card of the hand.
     """
     REFUSAL_REASON_NEW_TARGET_NOT_NEEDED: _RefusalReason.ValueType  # 59
-    """Snap names a new target, but the round ends without one. Cause: a card although the stock is empty. Code:
-    FAILED_PRECONDITION. Client: leave the card out.
+    """Snap names a new target, but the round ends without one. Cause: a card although the stock is empty. Client: leave
+    the card out.
     """
     REFUSAL_REASON_RULE: _RefusalReason.ValueType  # 60
     """A rule of the game's own does not allow it; the fact `rule` names it, by a word of the game. Cause: a game that is
-    not described here. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
+    not described here. Client: choose from the legal choices.
     """
     REFUSAL_REASON_TOKEN_MISSING: _RefusalReason.ValueType  # 100
     """--- Who calls.
 
-    The call needs a token. Cause: no metadata `authorization`, or not `Bearer` and a token. Code: UNAUTHENTICATED.
-    Client: sign in, and send the token with every call.
+    The call needs a token. Cause: no metadata `authorization`, or not `Bearer` and a token. Client: sign in, and send
+    the token with every call.
     """
     REFUSAL_REASON_TOKEN_OVERSIZED: _RefusalReason.ValueType  # 101
-    """This is no token: it is too long. Cause: more than 4,096 bytes. Code: UNAUTHENTICATED. Client: ask the issuer for a
-    shorter one.
-    """
+    """This is no token: it is too long. Cause: more than 4,096 bytes. Client: ask the issuer for a shorter one."""
     REFUSAL_REASON_TOKEN_MALFORMED: _RefusalReason.ValueType  # 102
-    """This is no token. Cause: not a signed JWT in compact form, or one with headers that are not known here. Code:
-    UNAUTHENTICATED. Client: send what SignIn or the issuer gave, unchanged.
+    """This is no token. Cause: not a signed JWT in compact form, or one with headers that are not known here. Client:
+    send what SignIn or the issuer gave, unchanged.
     """
     REFUSAL_REASON_TOKEN_WRONG_ALGORITHM: _RefusalReason.ValueType  # 103
-    """The token is signed in another way. Cause: a header `alg` other than Ed25519. Code: UNAUTHENTICATED. Client: ask
-    the issuer for one that is.
+    """The token is signed in another way. Cause: a header `alg` other than Ed25519. Client: ask the issuer for one that
+    is.
     """
     REFUSAL_REASON_TOKEN_WRONG_ISSUER: _RefusalReason.ValueType  # 104
-    """The issuer is not trusted here. Cause: a token of another service. Code: UNAUTHENTICATED. Client: use a token of
-    this service or of an issuer that it trusts.
+    """The issuer is not trusted here. Cause: a token of another service. Client: use a token of this service or of an
+    issuer that it trusts.
     """
     REFUSAL_REASON_TOKEN_KEY_UNKNOWN: _RefusalReason.ValueType  # 105
-    """The issuer has no such key. Cause: the token names a key that is not published, or none. Code: UNAUTHENTICATED.
-    Client: get a new token; if that is refused too, tell the operator.
+    """The issuer has no such key. Cause: the token names a key that is not published, or none. Client: get a new token;
+    if that is refused too, tell the operator.
     """
     REFUSAL_REASON_TOKEN_FORGED: _RefusalReason.ValueType  # 106
-    """The signature does not hold. Cause: the token was changed, or signed with another key than it names. Code:
-    UNAUTHENTICATED. Client: throw it away and sign in.
+    """The signature does not hold. Cause: the token was changed, or signed with another key than it names. Client: throw
+    it away and sign in.
     """
     REFUSAL_REASON_TOKEN_WRONG_AUDIENCE: _RefusalReason.ValueType  # 107
-    """The token is for somebody else. Cause: its audience is not this service. Code: UNAUTHENTICATED. Client: ask the
-    issuer for one that is.
-    """
+    """The token is for somebody else. Cause: its audience is not this service. Client: ask the issuer for one that is."""
     REFUSAL_REASON_TOKEN_CLAIM_INVALID: _RefusalReason.ValueType  # 108
     """The token lacks a claim or has one that cannot be. Cause: no subject, times or role, or a name that cannot be
-    shown. Code: UNAUTHENTICATED. Client: ask the issuer for a complete one.
+    shown. Client: ask the issuer for a complete one.
     """
     REFUSAL_REASON_TOKEN_EXPIRED: _RefusalReason.ValueType  # 109
-    """The token was good and is so no more. Cause: its time is over. Code: UNAUTHENTICATED. Client: sign in with it as
-    the old token, or ask its issuer; then repeat the call with the same request id.
+    """The token was good and is so no more. Cause: its time is over. Client: sign in with it as the old token, or ask its
+    issuer; then repeat the call with the same request id.
     """
     REFUSAL_REASON_TOKEN_NOT_YET_VALID: _RefusalReason.ValueType  # 110
-    """The token is not good yet. Cause: it begins in the future: a clock is wrong. Code: UNAUTHENTICATED. Client: correct
-    the clock, or wait.
-    """
+    """The token is not good yet. Cause: it begins in the future: a clock is wrong. Client: correct the clock, or wait."""
     REFUSAL_REASON_TOKEN_ROLE_NOT_TRUSTED: _RefusalReason.ValueType  # 111
-    """The token gives a role that its issuer may not give. Cause: an issuer that is trusted for other roles only. Code:
-    UNAUTHENTICATED. Client: ask an issuer that may give it.
+    """The token gives a role that its issuer may not give, or SignIn got one that it did not give. Cause: an issuer that is
+    trusted for other roles only, or a minted token. Client: ask an issuer that may give it.
     """
     REFUSAL_REASON_ROLE_MISSING: _RefusalReason.ValueType  # 112
     """The token does not allow this. Cause: it is not that of a player, of a judge for this match, or of an operator. The
-    fact `role` names what is needed. Code: PERMISSION_DENIED. Client: use a token that has it.
+    fact `role` names what is needed. Client: use a token that has it.
     """
     REFUSAL_REASON_GUESTS_OFF: _RefusalReason.ValueType  # 113
-    """This service takes no guests. Cause: SignIn is switched off. Code: PERMISSION_DENIED. Client: get a token from an
-    issuer that the service trusts.
+    """This service takes no guests. Cause: SignIn is switched off. Client: get a token from an issuer that the service
+    trusts.
     """
     REFUSAL_REASON_NAME_REFUSED: _RefusalReason.ValueType  # 114
     """The display name cannot be shown. Cause: empty or longer than 40 characters after NFC, or with control,
     bidirectional, invisible or unassigned characters, or spaces other than single ones between words. The fact `why`
-    says which. Code: INVALID_ARGUMENT. Client: choose another one.
+    says which. Client: choose another one.
     """
     REFUSAL_REASON_MATCH_NOT_FOUND: _RefusalReason.ValueType  # 120
     """--- Whether there is such a match, and whether it may be seen.
 
     For this caller there is no such match. Cause: no match has the id, it is private and the caller a stranger without
-    its invitation, or it lies in the future of a delayed viewer. Never told apart. Code: NOT_FOUND. Client: check id
-    and invitation; do not try again soon.
+    its invitation. Never told apart. Client: check id and invitation; do not try again soon.
     """
     REFUSAL_REASON_INVITATION_WRONG: _RefusalReason.ValueType  # 121
     """The invitation code is missing or wrong. Cause: TakeSeat in a private match, by a caller who may see it without:
-    its opener, a judge, an operator. Strangers get MATCH_NOT_FOUND. Code: PERMISSION_DENIED. Client: ask whoever
-    opened the match for the code.
+    its opener, a judge, an operator. Strangers get MATCH_NOT_FOUND. Client: ask whoever opened the match for the code.
     """
     REFUSAL_REASON_CLOCK_OUT_OF_RANGE: _RefusalReason.ValueType  # 130
     """--- Opening a match.
 
-    There is no such clock. Cause: turn_seconds or reserve_seconds out of bounds, or a reserve without a clock. Code:
-    INVALID_ARGUMENT. Client: keep to what the fact `allowed` says.
+    There is no such clock. Cause: turn_seconds or reserve_seconds out of bounds, or a reserve without a clock. Client:
+    keep to what the fact `allowed` says.
     """
     REFUSAL_REASON_READY_TIME_OUT_OF_RANGE: _RefusalReason.ValueType  # 131
-    """There is no such time to get ready. Cause: ready_seconds out of bounds. Code: INVALID_ARGUMENT. Client: keep to
-    what the fact `allowed` says.
+    """There is no such time to get ready. Cause: ready_seconds out of bounds. Client: keep to what the fact `allowed`
+    says.
     """
     REFUSAL_REASON_DELAY_OUT_OF_RANGE: _RefusalReason.ValueType  # 132
-    """There is no such delay. Cause: spectator_delay_seconds out of bounds. Code: INVALID_ARGUMENT. Client: keep to what
-    the fact `allowed` says.
-    """
+    """There is no such delay. Cause: spectator_delay_seconds out of bounds. Client: keep to what the fact `allowed` says."""
     REFUSAL_REASON_EXPIRY_OUT_OF_RANGE: _RefusalReason.ValueType  # 133
-    """A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds. Code:
-    INVALID_ARGUMENT. Client: keep to what the fact `allowed` says.
+    """A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds.
+    Client: keep to what the fact `allowed` says.
     """
     REFUSAL_REASON_SEAT_TAKEN: _RefusalReason.ValueType  # 140
     """--- Seats.
 
-    Somebody else sits there. Cause: TakeSeat of a seat that is taken, by somebody who was faster perhaps. Code:
-    FAILED_PRECONDITION. Client: take another one, or leave the seat open to choice.
+    Somebody else sits there. Cause: TakeSeat of a seat that is taken, by somebody who was faster perhaps. Client: take
+    another one, or leave the seat open to choice.
     """
     REFUSAL_REASON_ALREADY_SEATED: _RefusalReason.ValueType  # 141
     """The caller has a seat in this match. Cause: TakeSeat with another request id by a subject that sits; the fact
-    `seat` says where. Code: FAILED_PRECONDITION. Client: play on that seat; a retry uses the same request id.
+    `seat` says where. Client: play on that seat; a retry uses the same request id.
     """
     REFUSAL_REASON_SEATS_CLOSED: _RefusalReason.ValueType  # 142
-    """Nobody joins or leaves any more. Cause: TakeSeat or LeaveSeat after the last seat was taken. Code:
-    FAILED_PRECONDITION. Client: look for another match; whoever sits may resign after the start.
+    """Nobody joins or leaves any more. Cause: TakeSeat or LeaveSeat after the last seat was taken. Client: look for
+    another match; whoever sits may resign after the start.
     """
     REFUSAL_REASON_SEATS_NOT_CLOSED: _RefusalReason.ValueType  # 143
-    """Nobody is ready before all seats are taken. Cause: Ready in an open match. Code: FAILED_PRECONDITION. Client: wait
-    for the closing, then send its link.
+    """Nobody is ready before all seats are taken. Cause: Ready in an open match. Client: wait for the closing, then send
+    its link.
     """
     REFUSAL_REASON_NOT_SEATED: _RefusalReason.ValueType  # 144
-    """The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit. Code:
-    PERMISSION_DENIED. Client: take a seat while the match is open, or use the token that sits.
+    """The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit. Client: take a
+    seat while the match is open, or use the token that sits.
     """
     REFUSAL_REASON_NOT_YOUR_SEAT: _RefusalReason.ValueType  # 145
-    """The caller has another seat. Cause: a command names a seat that the caller does not hold, but it holds one. Code:
-    PERMISSION_DENIED. Client: leave the seat out, or use the token that sits there.
+    """The caller has another seat. Cause: a command names a seat that the caller does not hold, but it holds one. Client:
+    leave the seat out, or use the token that sits there.
     """
     REFUSAL_REASON_ALREADY_READY: _RefusalReason.ValueType  # 146
-    """The seat is ready. Cause: Ready with another request id; the first one counts. Code: FAILED_PRECONDITION. Client:
-    nothing; a retry uses the same request id.
+    """The seat is ready. Cause: Ready with another request id; the first one counts. Client: nothing; a retry uses the
+    same request id.
     """
     REFUSAL_REASON_NOT_STARTED: _RefusalReason.ValueType  # 147
-    """The match has not started. Cause: Choose or Resign before all seats are ready. Code: FAILED_PRECONDITION. Client:
-    wait for `started`; before the closing LeaveSeat does it.
+    """The match has not started. Cause: Choose or Resign before all seats are ready. Client: wait for `started`; before
+    the closing LeaveSeat does it.
     """
     REFUSAL_REASON_SEAT_FORFEITED: _RefusalReason.ValueType  # 148
     """The seat is played by its caretaker for good. Cause: Choose or Resign after a resignation or three turns in a row
-    that timed out. Code: FAILED_PRECONDITION. Client: watch; there is nothing more to do.
+    that timed out. Client: watch; there is nothing more to do.
     """
     REFUSAL_REASON_NOT_YOUR_TURN: _RefusalReason.ValueType  # 149
-    """Another seat is to choose. Cause: Choose out of turn, or after the own turn has timed out. Code:
-    FAILED_PRECONDITION. Client: wait for the own turn; follow the feed from the current position.
+    """Another seat is to choose. Cause: Choose out of turn, or after the own turn has timed out. Client: wait for the own
+    turn; follow the feed from the current position.
     """
     REFUSAL_REASON_ENTROPY_COMMITMENT_LENGTH: _RefusalReason.ValueType  # 150
-    """The commitment is no hash. Cause: neither 32 bytes nor empty. Code: INVALID_ARGUMENT. Client: send
-    H("rollbook/1/entropy" || entropy), or nothing.
+    """The commitment is no hash. Cause: neither 32 bytes nor empty. Client: send
+    SHA-256("rollbook/1/entropy" || entropy), `||` joining bytes, or nothing.
     """
     REFUSAL_REASON_ENTROPY_LENGTH: _RefusalReason.ValueType  # 151
-    """The entropy is too short or too long. Cause: neither 16 to 64 bytes nor empty. Code: INVALID_ARGUMENT. Client:
-    reveal what was committed to; bring 16 to 64 bytes next time.
+    """The entropy is too short or too long. Cause: neither 16 to 64 bytes nor empty. Client: reveal what was committed
+    to; bring 16 to 64 bytes next time.
     """
     REFUSAL_REASON_ENTROPY_MISSING: _RefusalReason.ValueType  # 152
-    """The seat owes its entropy. Cause: Ready without entropy on a seat that committed to some. Code:
-    FAILED_PRECONDITION. Client: reveal it before the time to get ready is over.
+    """The seat owes its entropy. Cause: Ready without entropy on a seat that committed to some. Client: reveal it before
+    the time to get ready is over.
     """
     REFUSAL_REASON_ENTROPY_DOES_NOT_FIT: _RefusalReason.ValueType  # 153
-    """The entropy is not what was committed to. Cause: other bytes, or bytes on a seat that committed to none. Code:
-    FAILED_PRECONDITION. Client: send those of this match's TakeSeat, or none if it brought none.
+    """The entropy is not what was committed to. Cause: other bytes, or bytes on a seat that committed to none. Client:
+    send those of this match's TakeSeat, or none if it brought none.
     """
     REFUSAL_REASON_CLOSING_LINK_WRONG: _RefusalReason.ValueType  # 154
     """The link is not that of the event that closed the seats. Cause: a link of another event, or from before somebody
-    left and another came. Code: FAILED_PRECONDITION. Client: check the log up to the closing, then send the link of
-    its last event.
+    left and another came. Client: check the log up to the closing, then send the link of its last event.
     """
     REFUSAL_REASON_POSITION_MISSING: _RefusalReason.ValueType  # 170
     """--- Positions.
 
-    A choice has to name the position it answers. Cause: Choose or Play without it. Code: INVALID_ARGUMENT. Client:
-    send that of the state which the choice was made for.
+    A choice has to name the position it answers. Cause: Choose or Play without it. Client: send that of the state
+    which the choice was made for.
     """
     REFUSAL_REASON_POSITION_MALFORMED: _RefusalReason.ValueType  # 171
-    """This is no position. Cause: a link that is not 32 bytes, or an empty one where Play does not allow it. Code:
-    INVALID_ARGUMENT. Client: send sequence and link of a signed head or a frame.
+    """This is no position. Cause: a link that is not 32 bytes, or an empty one where Play does not allow it. Client: send
+    sequence and link of a signed head or a frame.
     """
     REFUSAL_REASON_POSITION_BEHIND: _RefusalReason.ValueType  # 172
-    """The match has moved on. Cause: somebody was faster, a clock ran out, or the client is late. Code: ABORTED. Client:
-    catch up with the current position and choose anew, with a new request id.
+    """The match has moved on. Cause: somebody was faster, a clock ran out, or the client is late. Client: catch up with
+    the current position and choose anew, with a new request id.
     """
     REFUSAL_REASON_POSITION_AHEAD: _RefusalReason.ValueType  # 173
     """The log is shorter than the position. Cause: a position of another service, one that a delayed viewer cannot know
-    yet, or a log that lost its end. Code: OUT_OF_RANGE. Client: compare with GetMatch; if a signed head vouches for
-    the position, keep it as evidence.
+    yet, or a log that lost its end. Client: compare with GetMatch; if a signed head vouches for the position, keep it
+    as evidence.
     """
     REFUSAL_REASON_POSITION_OTHER_LINK: _RefusalReason.ValueType  # 174
-    """The log has another event there. Cause: a position of another match, or a log that was changed. Code: OUT_OF_RANGE.
-    Client: compare with GetMatch; if a signed head vouches for the position, keep it as evidence.
+    """The log has another event there. Cause: a position of another match, or a log that was changed. Client: compare
+    with GetMatch; if a signed head vouches for the position, keep it as evidence.
     """
     REFUSAL_REASON_REQUEST_ID_MALFORMED: _RefusalReason.ValueType  # 180
     """--- Request ids and Play.
 
-    This is no request id. Cause: not 8 to 64 visible ASCII characters. Code: INVALID_ARGUMENT. Client: send a UUID.
+    This is no request id. Cause: not 8 to 64 visible ASCII characters. Client: send a UUID.
     """
     REFUSAL_REASON_REQUEST_ID_REUSED: _RefusalReason.ValueType  # 181
     """The request id was used for something else. Cause: the same subject, the same id, other content; that earlier
-    request stands. Code: INVALID_ARGUMENT. Client: choose a new id for everything that is to be done once.
+    request stands. Client: choose a new id for everything that is to be done once.
     """
     REFUSAL_REASON_CONTENDED: _RefusalReason.ValueType  # 182
     """Others were faster, three times in a row. Cause: TakeSeat, Ready, LeaveSeat, Resign or AbortMatch at a busy moment.
-    Code: ABORTED. Client: repeat with the same request id.
+    Client: repeat with the same request id.
     """
     REFUSAL_REASON_SKIPPED: _RefusalReason.ValueType  # 183
     """A choice before it on the stream was refused. Cause: it was sent before its client knew of that; it was not looked
-    at. Code: ABORTED. Client: read that refusal, decide anew and send with the new refusals_seen.
+    at. Client: read that refusal, decide anew and send with the new refusals_seen.
     """
     REFUSAL_REASON_REFUSALS_SEEN_WRONG: _RefusalReason.ValueType  # 184
-    """More refusals were seen than sent. Cause: refusals_seen is above what this stream has refused. Code:
-    INVALID_ARGUMENT. Client: count the refusals other than SKIPPED of this stream alone.
+    """More refusals were seen than sent. Cause: refusals_seen is above what this stream has refused. Client: count the
+    refusals other than SKIPPED of this stream alone.
     """
     REFUSAL_REASON_OTHER_MATCH_IN_PLAY: _RefusalReason.ValueType  # 185
-    """A stream is for one match. Cause: a request names another match than the first one, or the first none. Code:
-    INVALID_ARGUMENT. Client: open one stream a match.
+    """A stream is for one match. Cause: a request names another match than the first one, or the first none. Client: open
+    one stream a match.
     """
     REFUSAL_REASON_MATCH_SEALED: _RefusalReason.ValueType  # 190
     """--- Matches that are over, or lost.
 
-    The match has ended with a result. Cause: a command after the last event. Code: FAILED_PRECONDITION. Client: read
-    the result; nothing more can be done.
+    The match has ended with a result. Cause: a command after the last event. Client: read the result; nothing more can
+    be done.
     """
     REFUSAL_REASON_MATCH_ABORTED: _RefusalReason.ValueType  # 191
-    """The match has ended without a result. Cause: a command after the last event; the fact `aborted` says why. Code:
-    FAILED_PRECONDITION. Client: read why; nothing more can be done.
+    """The match has ended without a result. Cause: a command after the last event; the fact `aborted` says why. Client:
+    read why; nothing more can be done.
     """
     REFUSAL_REASON_LOG_LOST: _RefusalReason.ValueType  # 192
     """What is stored is not what was shown. Cause: the log is shorter than, or other than, a head that the service
-    signed, or cannot be read; the match is or will be sealed as aborted. Code: DATA_LOSS. Client: keep the last signed
-    head as evidence; do not resume.
+    signed, or cannot be read; the match is or will be sealed as aborted. Client: keep the last signed head as
+    evidence; do not resume.
     """
     REFUSAL_REASON_RATE_LIMITED: _RefusalReason.ValueType  # 200
     """--- Limits. The fact `limit` says how many, where it is a number.
 
-    Too many calls in a short time. Cause: the subject's, or its address's, rate is used up. Code: RESOURCE_EXHAUSTED.
-    Client: wait for the fact `retry_after_ms`, then repeat with the same request id.
+    Too many calls in a short time. Cause: the subject's, or its address's, rate is used up. Client: wait for the fact
+    `retry_after_ms`, then repeat with the same request id.
     """
     REFUSAL_REASON_TOO_MANY_MATCHES: _RefusalReason.ValueType  # 201
-    """Too many matches are open or running. Cause: those of the subject, or all. Code: RESOURCE_EXHAUSTED. Client: finish
-    some, or try later.
-    """
+    """Too many matches are open or running. Cause: those of the subject, or all. Client: finish some, or try later."""
     REFUSAL_REASON_TOO_MANY_WATCHES: _RefusalReason.ValueType  # 202
-    """Too many watches or Play streams are open. Cause: those of the subject, or all of this server. Code:
-    RESOURCE_EXHAUSTED. Client: end some, or try later.
+    """Too many watches, Play streams, downloads or audits are open. Cause: those of the subject, or all of this server;
+    the fact `limit` says how many there may be. Client: end some, or try later.
     """
     REFUSAL_REASON_TOO_MANY_SEATS: _RefusalReason.ValueType  # 203
-    """The subject sits in too many matches. Cause: TakeSeat beyond the limit. Code: RESOURCE_EXHAUSTED. Client: finish
-    some.
-    """
+    """The subject sits in too many matches. Cause: TakeSeat beyond the limit. Client: finish some."""
     REFUSAL_REASON_TOO_MANY_GUESTS: _RefusalReason.ValueType  # 204
-    """Too many guests have signed in. Cause: those of the address, or all. Code: RESOURCE_EXHAUSTED. Client: keep and
-    send the old token, or try later.
-    """
-    REFUSAL_REASON_MESSAGE_TOO_LARGE: _RefusalReason.ValueType  # 205
-    """The request is larger than 64 KiB. Cause: nothing legal is. gRPC itself may refuse it with the same code and
-    without details. Code: RESOURCE_EXHAUSTED. Client: send less.
+    """Too many guests have signed in. Cause: those of the address, or all. Client: keep and send the old token, or try
+    later.
     """
     REFUSAL_REASON_REPLAY_TOO_LARGE: _RefusalReason.ValueType  # 206
-    """The file is larger than 8 MiB. Cause: AuditReplay with something that no match is. Code: RESOURCE_EXHAUSTED. Client:
-    audit it at home with `rollbook audit`.
+    """The file is larger than 8 MiB, or did not come within 60 seconds. Cause: AuditReplay with something that no match
+    is, or over a slow line. Client: audit it at home with `rollbook audit`.
     """
     REFUSAL_REASON_STATE_UNKNOWN: _RefusalReason.ValueType  # 220
     """--- Lists.
 
-    There is no such state. Cause: a number in the filter that MatchState does not have. Code: INVALID_ARGUMENT.
-    Client: choose from MatchState.
+    There is no such state. Cause: a number in the filter that MatchState does not have. Client: choose from
+    MatchState.
     """
     REFUSAL_REASON_PAGE_SIZE_NEGATIVE: _RefusalReason.ValueType  # 221
-    """A page cannot be that short. Cause: page_size below 0. Code: INVALID_ARGUMENT. Client: send 0 to 200."""
+    """A page cannot be that short. Cause: page_size below 0. Client: send 0 to 200."""
     REFUSAL_REASON_PAGE_TOKEN_BAD: _RefusalReason.ValueType  # 222
-    """The page token does not hold. Cause: it was changed, is too old, or belongs to other filters or another caller.
-    Code: INVALID_ARGUMENT. Client: begin with the first page.
+    """The page token does not hold. Cause: it was changed, or belongs to other filters or another caller.
+    Client: begin with the first page.
     """
     REFUSAL_REASON_STORE_UNAVAILABLE: _RefusalReason.ValueType  # 230
     """--- Not now; the same call may succeed a little later.
 
     The store does not answer or takes no writes; the sentence names the cause, and says where what was asked may have
-    happened all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Code: UNAVAILABLE. Client:
-    repeat with the same request id, later and later.
+    happened all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Client: repeat with the same
+    request id, later and later.
     """
     REFUSAL_REASON_ARCHIVE_UNAVAILABLE: _RefusalReason.ValueType  # 231
-    """The match lies in the archive, which cannot be read now. Cause: a shared disk is away. Code: UNAVAILABLE. Client:
-    repeat later and later.
+    """The match lies in the archive, which cannot be read now. Cause: a shared disk is away. Client: repeat later and
+    later.
     """
     REFUSAL_REASON_DRAINING: _RefusalReason.ValueType  # 232
-    """This server stops. Cause: an upgrade or a shutdown. Code: UNAVAILABLE. Client: connect anew and repeat with the
-    same request id.
-    """
+    """This server stops. Cause: an upgrade or a shutdown. Client: connect anew and repeat with the same request id."""
     REFUSAL_REASON_EVENT_BODY_UNKNOWN: _RefusalReason.ValueType  # 233
-    """The log has an event that this server cannot read. Cause: an older replica in a rolling upgrade. Code: UNAVAILABLE.
-    Client: connect anew, perhaps to another replica, and repeat with the same request id.
+    """The log has an event that this server cannot read. Cause: an older replica in a rolling upgrade. Client: connect
+    anew, perhaps to another replica, and repeat with the same request id.
     """
     REFUSAL_REASON_RULESET_UNKNOWN: _RefusalReason.ValueType  # 234
     """The match is played by a ruleset that this server does not have. Cause: an older replica in a rolling upgrade.
-    Code: UNAVAILABLE. Client: connect anew, perhaps to another replica, and repeat with the same request id.
+    Client: connect anew, perhaps to another replica, and repeat with the same request id.
     """
     REFUSAL_REASON_AUDIT_NOT_INSTALLED: _RefusalReason.ValueType  # 235
-    """This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Code: UNAVAILABLE. Client:
-    audit it at home with `rollbook audit`.
+    """This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Client: audit it at home
+    with `rollbook audit`.
     """
 
 class RefusalReason(_RefusalReason, metaclass=_RefusalReasonEnumTypeWrapper):
-    """Why. Each comment says what it means, its cause, the gRPC status code, and what the client should do. Names and
-    numbers never change their meaning.
+    """Why. Each comment says what it means, its cause, and what the client should do. Names and numbers never change their
+    meaning.
     """
 
 REFUSAL_REASON_UNSPECIFIED: RefusalReason.ValueType  # 0
@@ -535,489 +488,440 @@ REFUSAL_REASON_GAME_UNKNOWN: RefusalReason.ValueType  # 1
 """--- What the rules cannot read, whatever the state is: the same call never succeeds.
 
 There is no such game, or no such ruleset of it. Cause: no options message is set that this service knows, or a
-name or number that ListGames does not give. Code: INVALID_ARGUMENT. Client: choose from ListGames.
+name or number that ListGames does not give. Client: choose from ListGames.
 """
 REFUSAL_REASON_SEATS_OUT_OF_RANGE: RefusalReason.ValueType  # 2
-"""The game is not played by so many seats. Cause: `seats` of OpenMatch. Code: INVALID_ARGUMENT. Client: choose
-between fewest_seats and most_seats of ListGames.
+"""The game is not played by so many seats. Cause: `seats` of OpenMatch. Client: choose between fewest_seats and
+most_seats of ListGames.
 """
 REFUSAL_REASON_OPTION_UNKNOWN: RefusalReason.ValueType  # 3
-"""The game has no such option. Cause: a field of the options message that the ruleset does not know. Code:
-INVALID_ARGUMENT. Client: leave it out, or choose from ListGames.
+"""The game has no such option. Cause: a field of the options message that the ruleset does not know. Client: leave it
+out, or choose from ListGames.
 """
 REFUSAL_REASON_OPTION_VALUE_UNKNOWN: RefusalReason.ValueType  # 4
-"""The option cannot have this value. Cause: a number out of range, or one that stands for no value. Code:
-INVALID_ARGUMENT. Client: choose a value that the fact `allowed` names.
+"""The option cannot have this value. Cause: a number out of range, or one that stands for no value. Client: choose a
+value that the fact `allowed` names.
 """
 REFUSAL_REASON_OPTIONS_DO_NOT_COMBINE: RefusalReason.ValueType  # 5
 """Options do not go together with each other or with the number of seats. Cause: such as five columns to win with
-three seats. Code: INVALID_ARGUMENT. Client: change one of them; the facts say which are meant.
+three seats. Client: change one of them; the facts say which are meant.
 """
 REFUSAL_REASON_MOVE_OF_ANOTHER_GAME: RefusalReason.ValueType  # 6
-"""The choice is one of another game. Cause: the field of another game is set in Choice. Code: INVALID_ARGUMENT.
-Client: set the field of the match's game.
+"""The choice is one of another game. Cause: the field of another game is set in Choice. Client: set the field of the
+match's game.
 """
 REFUSAL_REASON_NOTHING_CHOSEN: RefusalReason.ValueType  # 7
 """There is no choice in the message, or of a kind that this service does not know. Cause: Choice or the game's `kind`
-is not set. Code: INVALID_ARGUMENT. Client: set it; if it was set, the client is newer than the service.
+is not set. Client: set it; if it was set, the client is newer than the service.
 """
 REFUSAL_REASON_FIELD_MISSING: RefusalReason.ValueType  # 8
-"""The choice lacks a field that its kind needs. Cause: the fact `field` was left out. Code: INVALID_ARGUMENT. Client:
-set it; zero and false have to be written as well.
+"""The choice lacks a field that its kind needs. Cause: the fact `field` was left out. Client: set it; zero and false
+have to be written as well.
 """
 REFUSAL_REASON_COLUMN_UNKNOWN: RefusalReason.ValueType  # 9
-"""Can't Stop has no such column. Cause: a number outside 2 to 12. Code: INVALID_ARGUMENT. Client: choose from the
-legal choices.
-"""
+"""Can't Stop has no such column. Cause: a number outside 2 to 12. Client: choose from the legal choices."""
 REFUSAL_REASON_TILE_UNKNOWN: RefusalReason.ValueType  # 10
-"""Raffzahn has no such tile. Cause: a number that is on no tile. Code: INVALID_ARGUMENT. Client: choose from the
-legal choices.
-"""
+"""Raffzahn has no such tile. Cause: a number that is on no tile. Client: choose from the legal choices."""
 REFUSAL_REASON_DIE_UNKNOWN: RefusalReason.ValueType  # 11
-"""The game has no such die. Cause: an index or identity out of range. Code: INVALID_ARGUMENT. Client: choose from the
-legal choices.
-"""
+"""The game has no such die. Cause: an index or identity out of range. Client: choose from the legal choices."""
 REFUSAL_REASON_CARD_UNKNOWN: RefusalReason.ValueType  # 12
 """There is no such number card. Cause: a number outside 1 to 70, or a special card where a number card is named.
-Code: INVALID_ARGUMENT. Client: choose from the legal choices.
+Client: choose from the legal choices.
 """
 REFUSAL_REASON_PILE_UNKNOWN: RefusalReason.ValueType  # 13
-"""There is no such pile. Cause: another number than 0 and 1. Code: INVALID_ARGUMENT. Client: choose from the legal
-choices.
-"""
+"""There is no such pile. Cause: another number than 0 and 1. Client: choose from the legal choices."""
 REFUSAL_REASON_SEAT_UNKNOWN: RefusalReason.ValueType  # 14
 """The match has no such seat. Cause: a target, or the seat of a command, outside 0 to the number of seats less one.
-Code: INVALID_ARGUMENT. Client: choose a seat that the match has.
+Client: choose a seat that the match has.
 """
 REFUSAL_REASON_NOTHING_NAMED: RefusalReason.ValueType  # 15
-"""A list that must name something is empty. Cause: no column, die or tile in the choice. Code: INVALID_ARGUMENT.
-Client: name at least one.
-"""
+"""A list that must name something is empty. Cause: no column, die or tile in the choice. Client: name at least one."""
 REFUSAL_REASON_TOO_MANY_NAMED: RefusalReason.ValueType  # 16
 """A list is longer than any that could be legal. Cause: more columns, dice or tiles than there are or are ever
-needed. Code: INVALID_ARGUMENT. Client: name fewer.
+needed. Client: name fewer.
 """
 REFUSAL_REASON_NAMED_TWICE: RefusalReason.ValueType  # 17
-"""The same thing is named twice. Cause: a die or a tile repeated in a list, or a die exchanged for itself. Code:
-INVALID_ARGUMENT. Client: name each once.
+"""The same thing is named twice. Cause: a die or a tile repeated in a list, or a die exchanged for itself. Client:
+name each once.
 """
 REFUSAL_REASON_FIELDS_DO_NOT_COMBINE: RefusalReason.ValueType  # 18
-"""Fields that go together were not set together. Cause: a gift that names only one of pile and target. Code:
-INVALID_ARGUMENT. Client: set both or none.
+"""Fields that go together were not set together. Cause: a gift that names only one of pile and target. Client: set
+both or none.
 """
 REFUSAL_REASON_CHANCE_AWAITED: RefusalReason.ValueType  # 30
 """--- What the rules can read, but do not allow now.
 
 Chance is awaited, not a choice. Cause: a log that is checked; at the service chance never waits between two
-requests. Code: FAILED_PRECONDITION. Client: over gRPC it does not occur; report it.
+requests. Client: over gRPC it does not occur; report it.
 """
 REFUSAL_REASON_OTHER_CHOICE_AWAITED: RefusalReason.ValueType  # 31
 """The seat is to choose, but something of another kind. Cause: such as a stop while an advance is awaited, or a roll
-where the tile has to be taken. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
+where the tile has to be taken. Client: choose from the legal choices.
 """
 REFUSAL_REASON_MATCH_OVER: RefusalReason.ValueType  # 32
 """The game is over by its rules. Cause: a log that is checked; the service seals in the same append and says
-MATCH_SEALED. Code: FAILED_PRECONDITION. Client: choose no more in this match.
+MATCH_SEALED. Client: choose no more in this match.
 """
 REFUSAL_REASON_OUTCOME_IMPOSSIBLE: RefusalReason.ValueType  # 33
-"""Chance cannot give this outcome here. Cause: a log that is checked; no client sends outcomes. Code:
-FAILED_PRECONDITION. Client: over gRPC it does not occur; distrust the log.
+"""Chance cannot give this outcome here. Cause: a log that is checked; no client sends outcomes. Client: over gRPC it
+does not occur; distrust the log.
 """
 REFUSAL_REASON_COLUMNS_NOT_OFFERED: RefusalReason.ValueType  # 34
 """The dice do not allow to advance in these columns. Cause: no pair gives them, they are won or full, no runner is
-free, or an option wants other ones. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
+free, or an option wants other ones. Client: choose from the legal choices.
 """
 REFUSAL_REASON_STOP_ON_ANOTHERS_FIELD: RefusalReason.ValueType  # 35
-"""A runner stands on a field with another seat's marker. Cause: stop under the option free_fields. Code:
-FAILED_PRECONDITION. Client: roll.
-"""
+"""A runner stands on a field with another seat's marker. Cause: stop under the option free_fields. Client: roll."""
 REFUSAL_REASON_NO_THROWS_LEFT: RefusalReason.ValueType  # 36
-"""All throws of the turn are made. Cause: a roll after the third throw. Code: FAILED_PRECONDITION. Client: take or
-pass.
-"""
+"""All throws of the turn are made. Cause: a roll after the third throw. Client: take or pass."""
 REFUSAL_REASON_TILE_NOT_OFFERED: RefusalReason.ValueType  # 37
-"""The dice offer another tile. Cause: take names a tile that the throw does not give. Code: FAILED_PRECONDITION.
-Client: take the tile that the legal choices name.
+"""The dice offer another tile. Cause: take names a tile that the throw does not give. Client: take the tile that the
+legal choices name.
 """
 REFUSAL_REASON_TAKE_NOT_OFFERED: RefusalReason.ValueType  # 38
-"""The dice offer no tile. Cause: take after a throw that gives none. Code: FAILED_PRECONDITION. Client: roll or pass,
-whichever is legal.
-"""
+"""The dice offer no tile. Cause: take after a throw that gives none. Client: roll or pass, whichever is legal."""
 REFUSAL_REASON_SAFE_NOT_ALLOWED: RefusalReason.ValueType  # 39
-"""A tile may not be laid face down yet. Cause: fewer than three open tiles in front of the seat. Code:
-FAILED_PRECONDITION. Client: take it with safe = false.
+"""A tile may not be laid face down yet. Cause: fewer than three open tiles in front of the seat. Client: take it with
+safe = false.
 """
 REFUSAL_REASON_PASS_NOT_ALLOWED: RefusalReason.ValueType  # 40
-"""The turn cannot be ended without a tile. Cause: a star throw whose tile has to be taken. Code: FAILED_PRECONDITION.
-Client: take.
-"""
+"""The turn cannot be ended without a tile. Cause: a star throw whose tile has to be taken. Client: take."""
 REFUSAL_REASON_ANNOUNCEMENT_NOT_ALLOWED: RefusalReason.ValueType  # 41
-"""The tile cannot be announced. Cause: the option announce is off, or the tile can be taken from nowhere. Code:
-FAILED_PRECONDITION. Client: leave it out, or announce one of the legal choices.
+"""The tile cannot be announced. Cause: the option announce is off, or the tile can be taken from nowhere. Client:
+leave it out, or announce one of the legal choices.
 """
 REFUSAL_REASON_TILE_NOT_OWNED: RefusalReason.ValueType  # 42
-"""The seat does not own the tile. Cause: surrender of a tile that lies elsewhere. Code: FAILED_PRECONDITION. Client:
-choose from the legal choices.
+"""The seat does not own the tile. Cause: surrender of a tile that lies elsewhere. Client: choose from the legal
+choices.
 """
 REFUSAL_REASON_TOO_FEW_TEETH: RefusalReason.ValueType  # 43
-"""The tiles have too few teeth. Cause: surrender of tiles worth less than the miss costs. Code: FAILED_PRECONDITION.
-Client: add tiles.
-"""
+"""The tiles have too few teeth. Cause: surrender of tiles worth less than the miss costs. Client: add tiles."""
 REFUSAL_REASON_TILE_NOT_NEEDED: RefusalReason.ValueType  # 44
-"""The tiles have enough teeth without one of them. Cause: surrender of more than is needed. Code:
-FAILED_PRECONDITION. Client: leave the tile of the facts out.
+"""The tiles have enough teeth without one of them. Cause: surrender of more than is needed. Client: leave the tile of
+the facts out.
 """
 REFUSAL_REASON_DIE_NOT_OWNED: RefusalReason.ValueType  # 45
-"""The die does not lie in front of the seat. Cause: a die of another seat, of the middle or of the bag. Code:
-FAILED_PRECONDITION. Client: choose from the legal choices.
+"""The die does not lie in front of the seat. Cause: a die of another seat, of the middle or of the bag. Client:
+choose from the legal choices.
 """
 REFUSAL_REASON_DIE_NOT_IN_PLAY: RefusalReason.ValueType  # 46
-"""The die does not lie in front of any seat. Cause: a die of the middle, the bag or the box. Code:
-FAILED_PRECONDITION. Client: choose from the legal choices.
+"""The die does not lie in front of any seat. Cause: a die of the middle, the bag or the box. Client: choose from the
+legal choices.
 """
 REFUSAL_REASON_SPECIES_MIXED: RefusalReason.ValueType  # 47
-"""A play lays one species. Cause: dice of two species in one play. Code: FAILED_PRECONDITION. Client: lay dice of one
-offer.
-"""
+"""A play lays one species. Cause: dice of two species in one play. Client: lay dice of one offer."""
 REFUSAL_REASON_SPECIES_MISSING: RefusalReason.ValueType  # 48
-"""A play lays at least one animal and nothing but animals and x2. Cause: a trap in the play, or x2 dice alone. Code:
-FAILED_PRECONDITION. Client: lay dice of one offer.
+"""A play lays at least one animal and nothing but animals and x2. Cause: a trap in the play, or x2 dice alone.
+Client: lay dice of one offer.
 """
 REFUSAL_REASON_SPECIES_TOO_SMALL: RefusalReason.ValueType  # 49
-"""The species is smaller than the one in the middle. Cause: a play that does not beat it. Code: FAILED_PRECONDITION.
-Client: lay a larger one, or reroll.
+"""The species is smaller than the one in the middle. Cause: a play that does not beat it. Client: lay a larger one,
+or reroll.
 """
 REFUSAL_REASON_COUNT_DOES_NOT_FIT: RefusalReason.ValueType  # 50
 """The number of animals does not fit. Cause: as many as lie in the middle are needed, or of the same species more.
-Code: FAILED_PRECONDITION. Client: lay as many as the fact `needed` says.
+Client: lay as many as the fact `needed` says.
 """
 REFUSAL_REASON_TARGET_IS_ONESELF: RefusalReason.ValueType  # 51
-"""Another seat, or its die, has to be named. Cause: the seat names itself or a die of its own. Code:
-FAILED_PRECONDITION. Client: name another one.
+"""Another seat, or its die, has to be named. Cause: the seat names itself or a die of its own. Client: name another
+one.
 """
 REFUSAL_REASON_TARGET_HAS_NONE: RefusalReason.ValueType  # 52
-"""The target has no card to be taken. Cause: steal from an empty hand. Code: FAILED_PRECONDITION. Client: name a seat
-that has a card.
-"""
+"""The target has no card to be taken. Cause: steal from an empty hand. Client: name a seat that has a card."""
 REFUSAL_REASON_CARD_NOT_IN_HAND: RefusalReason.ValueType  # 53
-"""The seat does not hold the card. Cause: a number or special card that is not in its hand. Code:
-FAILED_PRECONDITION. Client: choose from the legal choices.
+"""The seat does not hold the card. Cause: a number or special card that is not in its hand. Client: choose from the
+legal choices.
 """
 REFUSAL_REASON_CARD_TOO_LOW: RefusalReason.ValueType  # 54
-"""The card is too low. Cause: not above the pile's top card, or for a raise not above its target. Code:
-FAILED_PRECONDITION. Client: name a higher card, or another pile.
+"""The card is too low. Cause: not above the pile's top card, or for a raise not above its target. Client: name a
+higher card, or another pile.
 """
 REFUSAL_REASON_CARD_TOO_HIGH: RefusalReason.ValueType  # 55
-"""The card is too high. Cause: not below the pile's target. Code: FAILED_PRECONDITION. Client: name a lower card, or
-another pile.
-"""
+"""The card is too high. Cause: not below the pile's target. Client: name a lower card, or another pile."""
 REFUSAL_REASON_PILE_EMPTY: RefusalReason.ValueType  # 56
-"""The pile has no card to be given away. Cause: gift from a pile that holds nothing but its target. Code:
-FAILED_PRECONDITION. Client: name the other pile, or give without effect.
+"""The pile has no card to be given away. Cause: gift from a pile that holds nothing but its target. Client: name the
+other pile, or give without effect.
 """
 REFUSAL_REASON_TARGET_MISSING: RefusalReason.ValueType  # 57
-"""Steal has to name a seat. Cause: no target although another seat has cards. Code: FAILED_PRECONDITION. Client: name
-one that has a card.
-"""
+"""Steal has to name a seat. Cause: no target although another seat has cards. Client: name one that has a card."""
 REFUSAL_REASON_NEW_TARGET_NEEDED: RefusalReason.ValueType  # 58
 """Snap has to name the new target. Cause: no card although the hand has a number card and the stock is not empty.
-Code: FAILED_PRECONDITION. Client: name a number card of the hand.
+Client: name a number card of the hand.
 """
 REFUSAL_REASON_NEW_TARGET_NOT_NEEDED: RefusalReason.ValueType  # 59
-"""Snap names a new target, but the round ends without one. Cause: a card although the stock is empty. Code:
-FAILED_PRECONDITION. Client: leave the card out.
+"""Snap names a new target, but the round ends without one. Cause: a card although the stock is empty. Client: leave
+the card out.
 """
 REFUSAL_REASON_RULE: RefusalReason.ValueType  # 60
 """A rule of the game's own does not allow it; the fact `rule` names it, by a word of the game. Cause: a game that is
-not described here. Code: FAILED_PRECONDITION. Client: choose from the legal choices.
+not described here. Client: choose from the legal choices.
 """
 REFUSAL_REASON_TOKEN_MISSING: RefusalReason.ValueType  # 100
 """--- Who calls.
 
-The call needs a token. Cause: no metadata `authorization`, or not `Bearer` and a token. Code: UNAUTHENTICATED.
-Client: sign in, and send the token with every call.
+The call needs a token. Cause: no metadata `authorization`, or not `Bearer` and a token. Client: sign in, and send
+the token with every call.
 """
 REFUSAL_REASON_TOKEN_OVERSIZED: RefusalReason.ValueType  # 101
-"""This is no token: it is too long. Cause: more than 4,096 bytes. Code: UNAUTHENTICATED. Client: ask the issuer for a
-shorter one.
-"""
+"""This is no token: it is too long. Cause: more than 4,096 bytes. Client: ask the issuer for a shorter one."""
 REFUSAL_REASON_TOKEN_MALFORMED: RefusalReason.ValueType  # 102
-"""This is no token. Cause: not a signed JWT in compact form, or one with headers that are not known here. Code:
-UNAUTHENTICATED. Client: send what SignIn or the issuer gave, unchanged.
+"""This is no token. Cause: not a signed JWT in compact form, or one with headers that are not known here. Client:
+send what SignIn or the issuer gave, unchanged.
 """
 REFUSAL_REASON_TOKEN_WRONG_ALGORITHM: RefusalReason.ValueType  # 103
-"""The token is signed in another way. Cause: a header `alg` other than Ed25519. Code: UNAUTHENTICATED. Client: ask
-the issuer for one that is.
+"""The token is signed in another way. Cause: a header `alg` other than Ed25519. Client: ask the issuer for one that
+is.
 """
 REFUSAL_REASON_TOKEN_WRONG_ISSUER: RefusalReason.ValueType  # 104
-"""The issuer is not trusted here. Cause: a token of another service. Code: UNAUTHENTICATED. Client: use a token of
-this service or of an issuer that it trusts.
+"""The issuer is not trusted here. Cause: a token of another service. Client: use a token of this service or of an
+issuer that it trusts.
 """
 REFUSAL_REASON_TOKEN_KEY_UNKNOWN: RefusalReason.ValueType  # 105
-"""The issuer has no such key. Cause: the token names a key that is not published, or none. Code: UNAUTHENTICATED.
-Client: get a new token; if that is refused too, tell the operator.
+"""The issuer has no such key. Cause: the token names a key that is not published, or none. Client: get a new token;
+if that is refused too, tell the operator.
 """
 REFUSAL_REASON_TOKEN_FORGED: RefusalReason.ValueType  # 106
-"""The signature does not hold. Cause: the token was changed, or signed with another key than it names. Code:
-UNAUTHENTICATED. Client: throw it away and sign in.
+"""The signature does not hold. Cause: the token was changed, or signed with another key than it names. Client: throw
+it away and sign in.
 """
 REFUSAL_REASON_TOKEN_WRONG_AUDIENCE: RefusalReason.ValueType  # 107
-"""The token is for somebody else. Cause: its audience is not this service. Code: UNAUTHENTICATED. Client: ask the
-issuer for one that is.
-"""
+"""The token is for somebody else. Cause: its audience is not this service. Client: ask the issuer for one that is."""
 REFUSAL_REASON_TOKEN_CLAIM_INVALID: RefusalReason.ValueType  # 108
 """The token lacks a claim or has one that cannot be. Cause: no subject, times or role, or a name that cannot be
-shown. Code: UNAUTHENTICATED. Client: ask the issuer for a complete one.
+shown. Client: ask the issuer for a complete one.
 """
 REFUSAL_REASON_TOKEN_EXPIRED: RefusalReason.ValueType  # 109
-"""The token was good and is so no more. Cause: its time is over. Code: UNAUTHENTICATED. Client: sign in with it as
-the old token, or ask its issuer; then repeat the call with the same request id.
+"""The token was good and is so no more. Cause: its time is over. Client: sign in with it as the old token, or ask its
+issuer; then repeat the call with the same request id.
 """
 REFUSAL_REASON_TOKEN_NOT_YET_VALID: RefusalReason.ValueType  # 110
-"""The token is not good yet. Cause: it begins in the future: a clock is wrong. Code: UNAUTHENTICATED. Client: correct
-the clock, or wait.
-"""
+"""The token is not good yet. Cause: it begins in the future: a clock is wrong. Client: correct the clock, or wait."""
 REFUSAL_REASON_TOKEN_ROLE_NOT_TRUSTED: RefusalReason.ValueType  # 111
-"""The token gives a role that its issuer may not give. Cause: an issuer that is trusted for other roles only. Code:
-UNAUTHENTICATED. Client: ask an issuer that may give it.
+"""The token gives a role that its issuer may not give, or SignIn got one that it did not give. Cause: an issuer that is
+trusted for other roles only, or a minted token. Client: ask an issuer that may give it.
 """
 REFUSAL_REASON_ROLE_MISSING: RefusalReason.ValueType  # 112
 """The token does not allow this. Cause: it is not that of a player, of a judge for this match, or of an operator. The
-fact `role` names what is needed. Code: PERMISSION_DENIED. Client: use a token that has it.
+fact `role` names what is needed. Client: use a token that has it.
 """
 REFUSAL_REASON_GUESTS_OFF: RefusalReason.ValueType  # 113
-"""This service takes no guests. Cause: SignIn is switched off. Code: PERMISSION_DENIED. Client: get a token from an
-issuer that the service trusts.
+"""This service takes no guests. Cause: SignIn is switched off. Client: get a token from an issuer that the service
+trusts.
 """
 REFUSAL_REASON_NAME_REFUSED: RefusalReason.ValueType  # 114
 """The display name cannot be shown. Cause: empty or longer than 40 characters after NFC, or with control,
 bidirectional, invisible or unassigned characters, or spaces other than single ones between words. The fact `why`
-says which. Code: INVALID_ARGUMENT. Client: choose another one.
+says which. Client: choose another one.
 """
 REFUSAL_REASON_MATCH_NOT_FOUND: RefusalReason.ValueType  # 120
 """--- Whether there is such a match, and whether it may be seen.
 
 For this caller there is no such match. Cause: no match has the id, it is private and the caller a stranger without
-its invitation, or it lies in the future of a delayed viewer. Never told apart. Code: NOT_FOUND. Client: check id
-and invitation; do not try again soon.
+its invitation. Never told apart. Client: check id and invitation; do not try again soon.
 """
 REFUSAL_REASON_INVITATION_WRONG: RefusalReason.ValueType  # 121
 """The invitation code is missing or wrong. Cause: TakeSeat in a private match, by a caller who may see it without:
-its opener, a judge, an operator. Strangers get MATCH_NOT_FOUND. Code: PERMISSION_DENIED. Client: ask whoever
-opened the match for the code.
+its opener, a judge, an operator. Strangers get MATCH_NOT_FOUND. Client: ask whoever opened the match for the code.
 """
 REFUSAL_REASON_CLOCK_OUT_OF_RANGE: RefusalReason.ValueType  # 130
 """--- Opening a match.
 
-There is no such clock. Cause: turn_seconds or reserve_seconds out of bounds, or a reserve without a clock. Code:
-INVALID_ARGUMENT. Client: keep to what the fact `allowed` says.
+There is no such clock. Cause: turn_seconds or reserve_seconds out of bounds, or a reserve without a clock. Client:
+keep to what the fact `allowed` says.
 """
 REFUSAL_REASON_READY_TIME_OUT_OF_RANGE: RefusalReason.ValueType  # 131
-"""There is no such time to get ready. Cause: ready_seconds out of bounds. Code: INVALID_ARGUMENT. Client: keep to
-what the fact `allowed` says.
+"""There is no such time to get ready. Cause: ready_seconds out of bounds. Client: keep to what the fact `allowed`
+says.
 """
 REFUSAL_REASON_DELAY_OUT_OF_RANGE: RefusalReason.ValueType  # 132
-"""There is no such delay. Cause: spectator_delay_seconds out of bounds. Code: INVALID_ARGUMENT. Client: keep to what
-the fact `allowed` says.
-"""
+"""There is no such delay. Cause: spectator_delay_seconds out of bounds. Client: keep to what the fact `allowed` says."""
 REFUSAL_REASON_EXPIRY_OUT_OF_RANGE: RefusalReason.ValueType  # 133
-"""A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds. Code:
-INVALID_ARGUMENT. Client: keep to what the fact `allowed` says.
+"""A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds.
+Client: keep to what the fact `allowed` says.
 """
 REFUSAL_REASON_SEAT_TAKEN: RefusalReason.ValueType  # 140
 """--- Seats.
 
-Somebody else sits there. Cause: TakeSeat of a seat that is taken, by somebody who was faster perhaps. Code:
-FAILED_PRECONDITION. Client: take another one, or leave the seat open to choice.
+Somebody else sits there. Cause: TakeSeat of a seat that is taken, by somebody who was faster perhaps. Client: take
+another one, or leave the seat open to choice.
 """
 REFUSAL_REASON_ALREADY_SEATED: RefusalReason.ValueType  # 141
 """The caller has a seat in this match. Cause: TakeSeat with another request id by a subject that sits; the fact
-`seat` says where. Code: FAILED_PRECONDITION. Client: play on that seat; a retry uses the same request id.
+`seat` says where. Client: play on that seat; a retry uses the same request id.
 """
 REFUSAL_REASON_SEATS_CLOSED: RefusalReason.ValueType  # 142
-"""Nobody joins or leaves any more. Cause: TakeSeat or LeaveSeat after the last seat was taken. Code:
-FAILED_PRECONDITION. Client: look for another match; whoever sits may resign after the start.
+"""Nobody joins or leaves any more. Cause: TakeSeat or LeaveSeat after the last seat was taken. Client: look for
+another match; whoever sits may resign after the start.
 """
 REFUSAL_REASON_SEATS_NOT_CLOSED: RefusalReason.ValueType  # 143
-"""Nobody is ready before all seats are taken. Cause: Ready in an open match. Code: FAILED_PRECONDITION. Client: wait
-for the closing, then send its link.
+"""Nobody is ready before all seats are taken. Cause: Ready in an open match. Client: wait for the closing, then send
+its link.
 """
 REFUSAL_REASON_NOT_SEATED: RefusalReason.ValueType  # 144
-"""The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit. Code:
-PERMISSION_DENIED. Client: take a seat while the match is open, or use the token that sits.
+"""The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit. Client: take a
+seat while the match is open, or use the token that sits.
 """
 REFUSAL_REASON_NOT_YOUR_SEAT: RefusalReason.ValueType  # 145
-"""The caller has another seat. Cause: a command names a seat that the caller does not hold, but it holds one. Code:
-PERMISSION_DENIED. Client: leave the seat out, or use the token that sits there.
+"""The caller has another seat. Cause: a command names a seat that the caller does not hold, but it holds one. Client:
+leave the seat out, or use the token that sits there.
 """
 REFUSAL_REASON_ALREADY_READY: RefusalReason.ValueType  # 146
-"""The seat is ready. Cause: Ready with another request id; the first one counts. Code: FAILED_PRECONDITION. Client:
-nothing; a retry uses the same request id.
+"""The seat is ready. Cause: Ready with another request id; the first one counts. Client: nothing; a retry uses the
+same request id.
 """
 REFUSAL_REASON_NOT_STARTED: RefusalReason.ValueType  # 147
-"""The match has not started. Cause: Choose or Resign before all seats are ready. Code: FAILED_PRECONDITION. Client:
-wait for `started`; before the closing LeaveSeat does it.
+"""The match has not started. Cause: Choose or Resign before all seats are ready. Client: wait for `started`; before
+the closing LeaveSeat does it.
 """
 REFUSAL_REASON_SEAT_FORFEITED: RefusalReason.ValueType  # 148
 """The seat is played by its caretaker for good. Cause: Choose or Resign after a resignation or three turns in a row
-that timed out. Code: FAILED_PRECONDITION. Client: watch; there is nothing more to do.
+that timed out. Client: watch; there is nothing more to do.
 """
 REFUSAL_REASON_NOT_YOUR_TURN: RefusalReason.ValueType  # 149
-"""Another seat is to choose. Cause: Choose out of turn, or after the own turn has timed out. Code:
-FAILED_PRECONDITION. Client: wait for the own turn; follow the feed from the current position.
+"""Another seat is to choose. Cause: Choose out of turn, or after the own turn has timed out. Client: wait for the own
+turn; follow the feed from the current position.
 """
 REFUSAL_REASON_ENTROPY_COMMITMENT_LENGTH: RefusalReason.ValueType  # 150
-"""The commitment is no hash. Cause: neither 32 bytes nor empty. Code: INVALID_ARGUMENT. Client: send
-H("rollbook/1/entropy" || entropy), or nothing.
+"""The commitment is no hash. Cause: neither 32 bytes nor empty. Client: send
+SHA-256("rollbook/1/entropy" || entropy), `||` joining bytes, or nothing.
 """
 REFUSAL_REASON_ENTROPY_LENGTH: RefusalReason.ValueType  # 151
-"""The entropy is too short or too long. Cause: neither 16 to 64 bytes nor empty. Code: INVALID_ARGUMENT. Client:
-reveal what was committed to; bring 16 to 64 bytes next time.
+"""The entropy is too short or too long. Cause: neither 16 to 64 bytes nor empty. Client: reveal what was committed
+to; bring 16 to 64 bytes next time.
 """
 REFUSAL_REASON_ENTROPY_MISSING: RefusalReason.ValueType  # 152
-"""The seat owes its entropy. Cause: Ready without entropy on a seat that committed to some. Code:
-FAILED_PRECONDITION. Client: reveal it before the time to get ready is over.
+"""The seat owes its entropy. Cause: Ready without entropy on a seat that committed to some. Client: reveal it before
+the time to get ready is over.
 """
 REFUSAL_REASON_ENTROPY_DOES_NOT_FIT: RefusalReason.ValueType  # 153
-"""The entropy is not what was committed to. Cause: other bytes, or bytes on a seat that committed to none. Code:
-FAILED_PRECONDITION. Client: send those of this match's TakeSeat, or none if it brought none.
+"""The entropy is not what was committed to. Cause: other bytes, or bytes on a seat that committed to none. Client:
+send those of this match's TakeSeat, or none if it brought none.
 """
 REFUSAL_REASON_CLOSING_LINK_WRONG: RefusalReason.ValueType  # 154
 """The link is not that of the event that closed the seats. Cause: a link of another event, or from before somebody
-left and another came. Code: FAILED_PRECONDITION. Client: check the log up to the closing, then send the link of
-its last event.
+left and another came. Client: check the log up to the closing, then send the link of its last event.
 """
 REFUSAL_REASON_POSITION_MISSING: RefusalReason.ValueType  # 170
 """--- Positions.
 
-A choice has to name the position it answers. Cause: Choose or Play without it. Code: INVALID_ARGUMENT. Client:
-send that of the state which the choice was made for.
+A choice has to name the position it answers. Cause: Choose or Play without it. Client: send that of the state
+which the choice was made for.
 """
 REFUSAL_REASON_POSITION_MALFORMED: RefusalReason.ValueType  # 171
-"""This is no position. Cause: a link that is not 32 bytes, or an empty one where Play does not allow it. Code:
-INVALID_ARGUMENT. Client: send sequence and link of a signed head or a frame.
+"""This is no position. Cause: a link that is not 32 bytes, or an empty one where Play does not allow it. Client: send
+sequence and link of a signed head or a frame.
 """
 REFUSAL_REASON_POSITION_BEHIND: RefusalReason.ValueType  # 172
-"""The match has moved on. Cause: somebody was faster, a clock ran out, or the client is late. Code: ABORTED. Client:
-catch up with the current position and choose anew, with a new request id.
+"""The match has moved on. Cause: somebody was faster, a clock ran out, or the client is late. Client: catch up with
+the current position and choose anew, with a new request id.
 """
 REFUSAL_REASON_POSITION_AHEAD: RefusalReason.ValueType  # 173
 """The log is shorter than the position. Cause: a position of another service, one that a delayed viewer cannot know
-yet, or a log that lost its end. Code: OUT_OF_RANGE. Client: compare with GetMatch; if a signed head vouches for
-the position, keep it as evidence.
+yet, or a log that lost its end. Client: compare with GetMatch; if a signed head vouches for the position, keep it
+as evidence.
 """
 REFUSAL_REASON_POSITION_OTHER_LINK: RefusalReason.ValueType  # 174
-"""The log has another event there. Cause: a position of another match, or a log that was changed. Code: OUT_OF_RANGE.
-Client: compare with GetMatch; if a signed head vouches for the position, keep it as evidence.
+"""The log has another event there. Cause: a position of another match, or a log that was changed. Client: compare
+with GetMatch; if a signed head vouches for the position, keep it as evidence.
 """
 REFUSAL_REASON_REQUEST_ID_MALFORMED: RefusalReason.ValueType  # 180
 """--- Request ids and Play.
 
-This is no request id. Cause: not 8 to 64 visible ASCII characters. Code: INVALID_ARGUMENT. Client: send a UUID.
+This is no request id. Cause: not 8 to 64 visible ASCII characters. Client: send a UUID.
 """
 REFUSAL_REASON_REQUEST_ID_REUSED: RefusalReason.ValueType  # 181
 """The request id was used for something else. Cause: the same subject, the same id, other content; that earlier
-request stands. Code: INVALID_ARGUMENT. Client: choose a new id for everything that is to be done once.
+request stands. Client: choose a new id for everything that is to be done once.
 """
 REFUSAL_REASON_CONTENDED: RefusalReason.ValueType  # 182
 """Others were faster, three times in a row. Cause: TakeSeat, Ready, LeaveSeat, Resign or AbortMatch at a busy moment.
-Code: ABORTED. Client: repeat with the same request id.
+Client: repeat with the same request id.
 """
 REFUSAL_REASON_SKIPPED: RefusalReason.ValueType  # 183
 """A choice before it on the stream was refused. Cause: it was sent before its client knew of that; it was not looked
-at. Code: ABORTED. Client: read that refusal, decide anew and send with the new refusals_seen.
+at. Client: read that refusal, decide anew and send with the new refusals_seen.
 """
 REFUSAL_REASON_REFUSALS_SEEN_WRONG: RefusalReason.ValueType  # 184
-"""More refusals were seen than sent. Cause: refusals_seen is above what this stream has refused. Code:
-INVALID_ARGUMENT. Client: count the refusals other than SKIPPED of this stream alone.
+"""More refusals were seen than sent. Cause: refusals_seen is above what this stream has refused. Client: count the
+refusals other than SKIPPED of this stream alone.
 """
 REFUSAL_REASON_OTHER_MATCH_IN_PLAY: RefusalReason.ValueType  # 185
-"""A stream is for one match. Cause: a request names another match than the first one, or the first none. Code:
-INVALID_ARGUMENT. Client: open one stream a match.
+"""A stream is for one match. Cause: a request names another match than the first one, or the first none. Client: open
+one stream a match.
 """
 REFUSAL_REASON_MATCH_SEALED: RefusalReason.ValueType  # 190
 """--- Matches that are over, or lost.
 
-The match has ended with a result. Cause: a command after the last event. Code: FAILED_PRECONDITION. Client: read
-the result; nothing more can be done.
+The match has ended with a result. Cause: a command after the last event. Client: read the result; nothing more can
+be done.
 """
 REFUSAL_REASON_MATCH_ABORTED: RefusalReason.ValueType  # 191
-"""The match has ended without a result. Cause: a command after the last event; the fact `aborted` says why. Code:
-FAILED_PRECONDITION. Client: read why; nothing more can be done.
+"""The match has ended without a result. Cause: a command after the last event; the fact `aborted` says why. Client:
+read why; nothing more can be done.
 """
 REFUSAL_REASON_LOG_LOST: RefusalReason.ValueType  # 192
 """What is stored is not what was shown. Cause: the log is shorter than, or other than, a head that the service
-signed, or cannot be read; the match is or will be sealed as aborted. Code: DATA_LOSS. Client: keep the last signed
-head as evidence; do not resume.
+signed, or cannot be read; the match is or will be sealed as aborted. Client: keep the last signed head as
+evidence; do not resume.
 """
 REFUSAL_REASON_RATE_LIMITED: RefusalReason.ValueType  # 200
 """--- Limits. The fact `limit` says how many, where it is a number.
 
-Too many calls in a short time. Cause: the subject's, or its address's, rate is used up. Code: RESOURCE_EXHAUSTED.
-Client: wait for the fact `retry_after_ms`, then repeat with the same request id.
+Too many calls in a short time. Cause: the subject's, or its address's, rate is used up. Client: wait for the fact
+`retry_after_ms`, then repeat with the same request id.
 """
 REFUSAL_REASON_TOO_MANY_MATCHES: RefusalReason.ValueType  # 201
-"""Too many matches are open or running. Cause: those of the subject, or all. Code: RESOURCE_EXHAUSTED. Client: finish
-some, or try later.
-"""
+"""Too many matches are open or running. Cause: those of the subject, or all. Client: finish some, or try later."""
 REFUSAL_REASON_TOO_MANY_WATCHES: RefusalReason.ValueType  # 202
-"""Too many watches or Play streams are open. Cause: those of the subject, or all of this server. Code:
-RESOURCE_EXHAUSTED. Client: end some, or try later.
+"""Too many watches, Play streams, downloads or audits are open. Cause: those of the subject, or all of this server;
+the fact `limit` says how many there may be. Client: end some, or try later.
 """
 REFUSAL_REASON_TOO_MANY_SEATS: RefusalReason.ValueType  # 203
-"""The subject sits in too many matches. Cause: TakeSeat beyond the limit. Code: RESOURCE_EXHAUSTED. Client: finish
-some.
-"""
+"""The subject sits in too many matches. Cause: TakeSeat beyond the limit. Client: finish some."""
 REFUSAL_REASON_TOO_MANY_GUESTS: RefusalReason.ValueType  # 204
-"""Too many guests have signed in. Cause: those of the address, or all. Code: RESOURCE_EXHAUSTED. Client: keep and
-send the old token, or try later.
-"""
-REFUSAL_REASON_MESSAGE_TOO_LARGE: RefusalReason.ValueType  # 205
-"""The request is larger than 64 KiB. Cause: nothing legal is. gRPC itself may refuse it with the same code and
-without details. Code: RESOURCE_EXHAUSTED. Client: send less.
+"""Too many guests have signed in. Cause: those of the address, or all. Client: keep and send the old token, or try
+later.
 """
 REFUSAL_REASON_REPLAY_TOO_LARGE: RefusalReason.ValueType  # 206
-"""The file is larger than 8 MiB. Cause: AuditReplay with something that no match is. Code: RESOURCE_EXHAUSTED. Client:
-audit it at home with `rollbook audit`.
+"""The file is larger than 8 MiB, or did not come within 60 seconds. Cause: AuditReplay with something that no match
+is, or over a slow line. Client: audit it at home with `rollbook audit`.
 """
 REFUSAL_REASON_STATE_UNKNOWN: RefusalReason.ValueType  # 220
 """--- Lists.
 
-There is no such state. Cause: a number in the filter that MatchState does not have. Code: INVALID_ARGUMENT.
-Client: choose from MatchState.
+There is no such state. Cause: a number in the filter that MatchState does not have. Client: choose from
+MatchState.
 """
 REFUSAL_REASON_PAGE_SIZE_NEGATIVE: RefusalReason.ValueType  # 221
-"""A page cannot be that short. Cause: page_size below 0. Code: INVALID_ARGUMENT. Client: send 0 to 200."""
+"""A page cannot be that short. Cause: page_size below 0. Client: send 0 to 200."""
 REFUSAL_REASON_PAGE_TOKEN_BAD: RefusalReason.ValueType  # 222
-"""The page token does not hold. Cause: it was changed, is too old, or belongs to other filters or another caller.
-Code: INVALID_ARGUMENT. Client: begin with the first page.
+"""The page token does not hold. Cause: it was changed, or belongs to other filters or another caller.
+Client: begin with the first page.
 """
 REFUSAL_REASON_STORE_UNAVAILABLE: RefusalReason.ValueType  # 230
 """--- Not now; the same call may succeed a little later.
 
 The store does not answer or takes no writes; the sentence names the cause, and says where what was asked may have
-happened all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Code: UNAVAILABLE. Client:
-repeat with the same request id, later and later.
+happened all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Client: repeat with the same
+request id, later and later.
 """
 REFUSAL_REASON_ARCHIVE_UNAVAILABLE: RefusalReason.ValueType  # 231
-"""The match lies in the archive, which cannot be read now. Cause: a shared disk is away. Code: UNAVAILABLE. Client:
-repeat later and later.
+"""The match lies in the archive, which cannot be read now. Cause: a shared disk is away. Client: repeat later and
+later.
 """
 REFUSAL_REASON_DRAINING: RefusalReason.ValueType  # 232
-"""This server stops. Cause: an upgrade or a shutdown. Code: UNAVAILABLE. Client: connect anew and repeat with the
-same request id.
-"""
+"""This server stops. Cause: an upgrade or a shutdown. Client: connect anew and repeat with the same request id."""
 REFUSAL_REASON_EVENT_BODY_UNKNOWN: RefusalReason.ValueType  # 233
-"""The log has an event that this server cannot read. Cause: an older replica in a rolling upgrade. Code: UNAVAILABLE.
-Client: connect anew, perhaps to another replica, and repeat with the same request id.
+"""The log has an event that this server cannot read. Cause: an older replica in a rolling upgrade. Client: connect
+anew, perhaps to another replica, and repeat with the same request id.
 """
 REFUSAL_REASON_RULESET_UNKNOWN: RefusalReason.ValueType  # 234
 """The match is played by a ruleset that this server does not have. Cause: an older replica in a rolling upgrade.
-Code: UNAVAILABLE. Client: connect anew, perhaps to another replica, and repeat with the same request id.
+Client: connect anew, perhaps to another replica, and repeat with the same request id.
 """
 REFUSAL_REASON_AUDIT_NOT_INSTALLED: RefusalReason.ValueType  # 235
-"""This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Code: UNAVAILABLE. Client:
-audit it at home with `rollbook audit`.
+"""This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Client: audit it at home
+with `rollbook audit`.
 """
 Global___RefusalReason: _TypeAlias = RefusalReason  # noqa: Y015
 
@@ -1088,3 +992,7 @@ class RefusalDetail(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RefusalDetail: _TypeAlias = RefusalDetail  # noqa: Y015
+
+STATUS_CODE_FIELD_NUMBER: _builtins.int
+status_code: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.EnumValueOptions, _builtins.str]
+"""The name of the gRPC status code with which a call is refused for this reason."""

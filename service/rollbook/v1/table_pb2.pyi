@@ -63,8 +63,8 @@ class Position(_message.Message):
     sequence: _builtins.int
     """The sequence of that event; 0 = before event 1."""
     link: _builtins.bytes
-    """The link of that event, 32 bytes; at sequence 0 the link that follows from the match id. Two logs that agree in it
-    agree in everything before.
+    """The link of that event, 32 bytes: SHA-256("rollbook/1/link" || the bytes of the Event); at sequence 0
+    SHA-256("rollbook/1/genesis" || match id). `||` joins bytes. Two logs that agree in it agree in everything before.
     """
     key_id: _builtins.str
     """`key_id` of the signed head that the position was taken from. Clients send it along with the signature, so that a

@@ -17,11 +17,9 @@ import grpc
 from rollbook.v1.match_pb2 import ChooseRequest, PlayRequest, PlayResponse
 from tests.bench.measure import Measure, Run
 from tests.bench.service.bare import CHOICE_BYTES, Bare
+from tests.bench.service.size import Size
 from tests.bench.service.stage import Stage, next_choice, stage
 from tests.server.talking import Person
-
-AT_ONCE, CHOICES_EACH = 8, 40
-PLAYED, PLAYS_EACH = 50, 12
 
 Table: TypeAlias = tuple[str, list[Person]]
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
@@ -31,17 +29,18 @@ Lines: TypeAlias = Iterator[tuple[int, bytes]]
 class Choices:
     """A service with matches under way, a bare server, and the calls that are made to both."""
 
-    def __init__(self, run: Run, rounds: int) -> None:
+    def __init__(self, run: Run, rounds: int, size: Size) -> None:
         """Rehearse so many rounds; one more warms everything up."""
         self._run = run
+        self._size = size
         self._rounds = rounds + 1
         self._answers: list[bytes] = []
 
     async def begin(self, stack: AsyncExitStack) -> None:
         """Rehearse, and raise the curtain."""
-        one_by_one, played = await rehearsal(self._rounds)
+        one_by_one, played = await rehearsal(self._rounds, size := self._size)
         world = await stack.enter_async_context(stage().serving())
-        tables = [await world.started() for _ in range(AT_ONCE + PLAYED)]
+        tables = [await world.started() for _ in range(size.chosen_matches + size.played_matches)]
         choose: Any = world.channel.unary_unary("/rollbook.v1.MatchService/Choose")
         self._one_by_one = [
             (choose, [person.metadata for person in people], lines)
@@ -50,26 +49,28 @@ class Choices:
         play: Any = world.channel.stream_stream("/rollbook.v1.MatchService/Play")
         self._played = [
             ([play(metadata=person.metadata) for person in people], lines)
-            for (_, people), lines in zip(tables[AT_ONCE:], played, strict=True)
+            for (_, people), lines in zip(tables[size.chosen_matches :], played, strict=True)
         ]
         channel = await stack.enter_async_context(grpc.aio.insecure_channel(await Bare().serve(stack)))
         self._answer: Any = channel.unary_unary("/Bare/Answer")
         chat: Any = channel.stream_stream("/Bare/Chat")
-        self._chats = [chat() for _ in range(PLAYED)]
+        self._chats = [chat() for _ in range(size.played_matches)]
         for stream in (*self._chats, *[stream for streams, _ in self._played for stream in streams]):
             stack.callback(stream.cancel)
 
     def measures(self) -> list[list[Measure]]:
         """What is measured side by side."""
-        run = self._run
+        run, size = self._run, self._size
         return [
             [
                 Measure("bare unary calls", "calls/s", lambda: run(self.bare_calls())),
-                Measure(f"Choose, {AT_ONCE} matches at once", "choices/s", lambda: run(self.one_by_one()), 0.6),
+                Measure(
+                    f"Choose, {size.chosen_matches} matches at once", "choices/s", lambda: run(self.one_by_one()), 0.6
+                ),
             ],
             [
                 Measure("bare bidirectional streams", "answers/s", lambda: run(self.bare_chats())),
-                Measure(f"Play, {PLAYED} matches at once", "choices/s", lambda: run(self.played()), 0.3),
+                Measure(f"Play, {size.played_matches} matches at once", "choices/s", lambda: run(self.played()), 0.3),
             ],
         ]
 
@@ -77,55 +78,56 @@ class Choices:
         """Choose, again and again in each match."""
 
         async def table(choose: Any, metadata: list[Any], lines: Lines) -> None:
-            for seat, request in islice(lines, CHOICES_EACH):
+            for seat, request in islice(lines, self._size.choices_each):
                 await choose(request, metadata=metadata[seat])
 
         await asyncio.gather(*[table(*each) for each in self._one_by_one])
-        return AT_ONCE * CHOICES_EACH
+        return self._size.chosen_matches * self._size.choices_each
 
     async def bare_calls(self) -> int:
         """As many calls."""
 
         async def caller() -> None:
-            for _ in range(CHOICES_EACH):
+            for _ in range(self._size.choices_each):
                 await self._answer(CHOICE_BYTES)
 
-        await asyncio.gather(*[caller() for _ in range(AT_ONCE)])
-        return AT_ONCE * CHOICES_EACH
+        await asyncio.gather(*[caller() for _ in range(self._size.chosen_matches)])
+        return self._size.chosen_matches * self._size.choices_each
 
     async def played(self) -> int:
         """Choices over Play, a stream for each seat."""
 
         async def table(streams: list[Any], lines: Lines) -> None:
-            for seat, request in islice(lines, PLAYS_EACH):
+            for seat, request in islice(lines, self._size.plays_each):
                 await streams[seat].write(request)
                 self._answers.append(await streams[seat].read())
 
         await asyncio.gather(*[table(*each) for each in self._played])
-        return PLAYED * PLAYS_EACH
+        return self._size.played_matches * self._size.plays_each
 
     async def bare_chats(self) -> int:
         """As many answers."""
 
         async def chat(stream: Any) -> None:
-            for _ in range(PLAYS_EACH):
+            for _ in range(self._size.plays_each):
                 await stream.write(CHOICE_BYTES)
                 await stream.read()
 
         await asyncio.gather(*[chat(stream) for stream in self._chats])
-        return PLAYED * PLAYS_EACH
+        return self._size.played_matches * self._size.plays_each
 
     def check(self) -> None:
         """Every choice over Play was taken."""
         assert {"made"} == {PlayResponse.FromString(answer).WhichOneof("answer") for answer in self._answers}
 
 
-async def rehearsal(rounds: int) -> tuple[list[Lines], list[Lines]]:
+async def rehearsal(rounds: int, size: Size) -> tuple[list[Lines], list[Lines]]:
     """The lines of all matches, those that are chosen one by one, and those that are played."""
     async with stage().serving() as world:
-        tables = [await world.started() for _ in range(AT_ONCE + PLAYED)]
-        one_by_one = [await _lines(world, table, ChooseRequest, rounds * CHOICES_EACH) for table in tables[:AT_ONCE]]
-        played = [await _lines(world, table, PlayRequest, rounds * PLAYS_EACH) for table in tables[AT_ONCE:]]
+        chosen_tables = [await world.started() for _ in range(size.chosen_matches)]
+        played_tables = [await world.started() for _ in range(size.played_matches)]
+        one_by_one = [await _lines(world, table, ChooseRequest, rounds * size.choices_each) for table in chosen_tables]
+        played = [await _lines(world, table, PlayRequest, rounds * size.plays_each) for table in played_tables]
         return one_by_one, played
 
 

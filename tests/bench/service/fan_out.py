@@ -17,23 +17,23 @@ from rollbook.v1.feed_pb2 import MatchFrame, WatchMatchRequest
 from tests.bench.measure import Measure, Run
 from tests.bench.service.bare import Bare
 from tests.bench.service.crowd import Crowd
+from tests.bench.service.size import Size
 from tests.bench.service.stage import next_move, stage
 from tests.server.keeping import Process
 
 WATCH = "/rollbook.v1.FeedService/WatchMatch"
 TELL = "/Bare/Tell"
-TIMES = 10
-BURST = 20
-"""Choices that are appended at once."""
 
 
 class FanOut:
     """A match and its crowd, and the same without a service."""
 
-    def __init__(self, run: Run, watchers: int) -> None:
+    def __init__(self, run: Run, watchers: int, size: Size) -> None:
         """So many watchers on each side."""
         self._run = run
         self._watchers = watchers
+        self._frames = size.frames
+        self._burst = size.burst
 
     async def begin(self, stack: AsyncExitStack) -> None:
         """Seat the players and let the crowds in."""
@@ -59,7 +59,7 @@ class FanOut:
 
     def measures(self) -> list[list[Measure]]:
         """What is measured side by side."""
-        run, watchers = self._run, self._watchers
+        run, watchers, burst = self._run, self._watchers, self._burst
         one_by_one = Measure(f"events to {watchers} watchers, one by one", "events/s", lambda: run(self.events(1)))
         return [
             [
@@ -68,27 +68,27 @@ class FanOut:
             ],
             [
                 one_by_one,
-                Measure(f"the same in bursts of {BURST} choices", "events/s", lambda: run(self.events(BURST)), 4.0),
+                Measure(f"the same in bursts of {burst} choices", "events/s", lambda: run(self.events(burst)), 4.0),
             ],
         ]
 
     async def frames(self) -> int:
         """A choice, and everybody has its frame; again and again."""
-        for _ in range(TIMES):
+        for _ in range(self._frames):
             await self._crowd.told(await self._append())
-        return TIMES * self._watchers
+        return self._frames * self._watchers
 
     async def bare_frames(self) -> int:
         """As many frames of as many bytes."""
-        for _ in range(TIMES):
+        for _ in range(self._frames):
             self._bare.publish(self._frame)
             await self._bare_crowd.told(_events(self._frame))
-        return TIMES * self._watchers
+        return self._frames * self._watchers
 
     async def events(self, choices: int) -> int:
         """So many choices at once, and everybody has their events; again and again."""
         events = 0
-        for _ in range(TIMES):
+        for _ in range(self._frames):
             made = await self._append(choices)
             await self._crowd.told(made)
             events += made
@@ -97,7 +97,7 @@ class FanOut:
     async def milliseconds_to_a_frame(self) -> float:
         """From an append to the frame, for the watcher in the middle; the median of some."""
         found = []
-        for _ in range(TIMES):
+        for _ in range(self._frames):
             made = await self._append()
             began = time.monotonic()
             found.append(median(await self._crowd.told(made)) - began)
@@ -106,7 +106,7 @@ class FanOut:
     async def bare_milliseconds(self) -> float:
         """From the first write to the frame."""
         found = []
-        for _ in range(TIMES):
+        for _ in range(self._frames):
             began = time.monotonic()
             self._bare.publish(self._frame)
             found.append(median(await self._bare_crowd.told(_events(self._frame))) - began)

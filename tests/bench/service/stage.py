@@ -6,7 +6,7 @@ from typing import Any
 
 from rollbook.match.codec.messages import write_choice
 from rollbook.match.ledger import Ledger
-from rollbook.rules.cant_stop import Stop
+from rollbook.rules.cant_stop.moves import Stop
 from rollbook.server.app import Parts
 from rollbook.server.limits import Limits
 from rollbook.server.rpc.call_log import CallLog

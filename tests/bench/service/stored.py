@@ -18,19 +18,19 @@ from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.masters import _SCRIPT
 from tests.bench.measure import Measure, Row, Run
+from tests.bench.service.size import Size
 from tests.bench.service.stage import played_on, stage
 from tests.storage.servers import running
 
-GROUP, APPENDS_EACH, ALONE = 64, 40, 150
-MATCHES, CHOICES = 20, 250
 MOST_BYTES_AN_EVENT = 160
 
 
 class Stored:
     """A durable server, our log on it, and the same script over a bare pipeline."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, size: Size) -> None:
         self._run = run
+        self._size = size
         self._heads: dict[str, int] = {}
         self._entry = Entry(b"e" * 120)
 
@@ -46,7 +46,7 @@ class Stored:
     def measures(self) -> list[list[Measure]]:
         """What is measured side by side."""
         run = self._run
-        name = f"group commit of {GROUP} matches"
+        name = f"group commit of {self._size.committed_matches} matches"
         return [
             [
                 Measure("bare pipeline of the script, fsync", "appends/s", lambda: run(self.pipelined())),
@@ -68,42 +68,44 @@ class Stored:
 
     async def together(self) -> int:
         """Many matches at once, each append answered before the next of its match."""
-        await asyncio.gather(*[self._append(f"together-{number}", APPENDS_EACH) for number in range(GROUP)])
-        return GROUP * APPENDS_EACH
+        matches, each = self._size.committed_matches, self._size.appends_each
+        await asyncio.gather(*[self._append(f"together-{number}", each) for number in range(matches)])
+        return matches * each
 
     async def alone(self) -> int:
         """One match."""
-        await self._append("alone", ALONE)
-        return ALONE
+        await self._append("alone", self._size.appends_alone)
+        return self._size.appends_alone
 
     async def pipelined(self) -> int:
         """The script for as many matches in one pipeline, each answered before the next."""
+        matches, each = self._size.committed_matches, self._size.appends_each
         digest = hashlib.sha1(_SCRIPT, usedforsecurity=False).hexdigest()
         await self._redis.script_load(_SCRIPT)
-        for _ in range(APPENDS_EACH):
+        for _ in range(each):
             pipeline = self._redis.pipeline(transaction=False)
-            for number in range(GROUP):
+            for number in range(matches):
                 match_id = f"pipelined-{number}"
                 head = self._heads.get(match_id, 0)
                 behind = self._entry.event if head else b""
-                arguments = (b"%d" % head, b"0", match_id.encode(), b"", behind, self._entry.event, b"")
                 # The first append looks into the lobby whether the match was begun before.
                 keys = [stream_key(match_id), *([] if head else [lobby_key(partition_of(match_id))])]
+                arguments = (b"%d" % head, b"0", match_id.encode(), b"", behind, self._entry.event, b"")
                 pipeline.evalsha(digest, len(keys), *keys, *arguments)
                 self._heads[match_id] = head + 1
             answers = await pipeline.execute()
             assert all(outcome == 0 for outcome, _ in answers)
-        return GROUP * APPENDS_EACH
+        return matches * each
 
     async def weighed(self) -> list[Row]:
         """Bytes for each event of matches of Can't Stop: of all their keys, and by which the server has grown."""
         before = (await self._redis.info("memory"))["used_memory"]
         match_ids = []
         async with stage(self._log).serving() as world:
-            for _ in range(MATCHES):
+            for _ in range(self._size.weighed_matches):
                 match_id, people = await world.started()
                 match_ids.append(match_id)
-                await played_on(world, match_id, people, CHOICES)
+                await played_on(world, match_id, people, self._size.weighed_choices)
         grown = (await self._redis.info("memory"))["used_memory"] - before
         keys = [stream_key(match_id) for match_id in match_ids]
         events = sum([await self._redis.xlen(key) for key in keys])

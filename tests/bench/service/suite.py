@@ -20,10 +20,9 @@ from rollbook.server import log_output
 from tests.bench.measure import Measure, Row, Run, looked_up, side_by_side
 from tests.bench.service.choices import Choices
 from tests.bench.service.fan_out import FanOut
+from tests.bench.service.size import FULL, TINY
 from tests.bench.service.stored import Stored
 
-WATCHERS = 1_000
-WATCHERS_TIMED = 500
 LATENCY = 1.7
 """The ceiling of the time to a frame, as a multiple of that of a bare server."""
 
@@ -40,30 +39,33 @@ class Scene(Protocol):
         """What is measured side by side, each after its baseline."""
 
 
-def bench(rounds: int) -> list[Row]:
+def bench(rounds: int, *, tiny: bool) -> list[Row]:
     """All of it."""
+    size = TINY if tiny else FULL
     rows: list[Row] = []
-    with _on(lambda run: Choices(run, rounds)) as (choices, _):
+    with _on(lambda run: Choices(run, rounds, size)) as (choices, _):
         rows += _measured(choices, rounds)
         choices.check()
-    with _on(lambda run: FanOut(run, WATCHERS)) as (crowd, _):
+    with _on(lambda run: FanOut(run, size.watchers, size)) as (crowd, _):
         rows += _measured(crowd, rounds)
-    with _on(lambda run: FanOut(run, WATCHERS_TIMED)) as (crowd, run):
-        bare = Measure(f"bare write to {WATCHERS_TIMED} streams, median", "ms", lambda: run(crowd.bare_milliseconds()))
+    with _on(lambda run: FanOut(run, size.watchers_timed, size)) as (crowd, run):
+        bare_name = f"bare write to {size.watchers_timed} streams, median"
+        bare = Measure(bare_name, "ms", lambda: run(crowd.bare_milliseconds()))
         ours = Measure("append to frame, median", "ms", lambda: run(crowd.milliseconds_to_a_frame()), LATENCY)
         rows += looked_up([bare, ours], rounds)
-    with _on(Stored) as (stored, run):
+    with _on(lambda run: Stored(run, size)) as (stored, run):
         rows += _measured(stored, rounds)
         rows += run(stored.weighed())
     return rows
 
 
-def profile() -> None:
+def profile(*, tiny: bool) -> None:
     """Where the time goes: of choices one by one, of choices over Play, and of frames."""
-    with _on(lambda run: Choices(run, 2)) as (choices, run):
+    size = TINY if tiny else FULL
+    with _on(lambda run: Choices(run, 2, size)) as (choices, run):
         _profiled(run, choices.one_by_one)
         _profiled(run, choices.played)
-    with _on(lambda run: FanOut(run, WATCHERS)) as (crowd, run):
+    with _on(lambda run: FanOut(run, size.watchers, size)) as (crowd, run):
         _profiled(run, crowd.frames)
 
 

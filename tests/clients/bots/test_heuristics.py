@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules import allie_gator, wuerfelzoo
-from rollbook.rules.allie_gator import GIFT, RAISE, Card, Gift, Number, Raise, Snap
+from rollbook.rules.allie_gator.moves import GIFT, RAISE, Card, Gift, Number, Raise, Snap
+from rollbook.rules.allie_gator.state import CHOOSE
 from rollbook.rules.catalogue import find
-from rollbook.rules.raffzahn import ROLL, Pass, Roll, Rolled, Surrender, Take, mask
-from rollbook.rules.wuerfelzoo import Bear, Boar, Fox, Play, Reroll, Squirrel, Worm
+from rollbook.rules.raffzahn.moves import Pass, Roll, Rolled, Surrender, Take
+from rollbook.rules.raffzahn.state import ROLL
+from rollbook.rules.raffzahn.tiles import mask
+from rollbook.rules.wuerfelzoo.moves import Bear, Boar, Fox, Play, Reroll, Squirrel, Worm
+from rollbook.rules.wuerfelzoo.state import NOBODY, TABLE, TURN, USE
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.bot import Seat
 
@@ -103,10 +106,10 @@ def zoo_state(*rows: dict[int, str], middle: tuple[int, ...] = (), species: str 
         for die, face in row.items():
             state.where[die], state.faces[die] = seat, face
     for die in middle:
-        state.where[die], state.faces[die] = wuerfelzoo.TABLE, species
-    state.middle, state.species, state.owner = middle, species, (0 if uses else 1) if middle else wuerfelzoo.NOBODY
+        state.where[die], state.faces[die] = TABLE, species
+    state.middle, state.species, state.owner = middle, species, (0 if uses else 1) if middle else NOBODY
     state.uses = uses
-    state.stage = wuerfelzoo.USE if uses else wuerfelzoo.TURN
+    state.stage = USE if uses else TURN
     return state
 
 
@@ -166,7 +169,7 @@ def alligators_state(
         for card in cards:
             state.stock.remove(card)
     state.chip = chip
-    state.stage = allie_gator.CHOOSE
+    state.stage = CHOOSE
     return state
 
 

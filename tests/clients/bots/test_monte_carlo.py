@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop import Stop
+from rollbook.rules.cant_stop.moves import Stop
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Listed
 from rollbook_clients.bots.bot import Seat

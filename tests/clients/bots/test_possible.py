@@ -10,7 +10,8 @@ from typing import cast
 import pytest
 
 from rollbook.rules import allie_gator
-from rollbook.rules.allie_gator import DECK
+from rollbook.rules.allie_gator.moves import DECK
+from rollbook.rules.allie_gator.view import View
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import everything_is_open
 from rollbook_clients.bots.possible import STATES
@@ -67,7 +68,7 @@ def test_a_judges_view_is_imagined_as_it_is() -> None:
     """Where every hand is open nothing is left to chance but who started the round."""
     case = next(case for case in CASES if str(case) == "allie_gator-3-seats")
     state, seat = some_positions(case, seed=9, count=1)[0]
-    view = cast("allie_gator.View", allie_gator.GAME.view(state, seat))
+    view = cast("View", allie_gator.GAME.view(state, seat))
     players = tuple(replace(player, hand=tuple(hand)) for player, hand in zip(view.players, state.hands, strict=True))
     imagined = STATES["allie_gator"](case.options, replace(view, players=players), random.Random(1).randrange)
     assert state.hands == imagined.hands

@@ -7,7 +7,9 @@ from typing import Any, TypeAlias, cast
 import pytest
 
 from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop import LENGTHS, Advance, Roll, Stop
+from rollbook.rules.cant_stop.moves import LENGTHS, Advance, Roll, Rolled, Stop
+from rollbook.rules.cant_stop.state import GO_ON, ROLL, State
+from rollbook.rules.cant_stop.view import View
 from rollbook.rules.catalogue import find
 from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.rule_of_28 import RuleOf28, count, move_value
@@ -22,7 +24,7 @@ def board(
     dice: tuple[int, ...] = (),
     markers: Markers = ({}, {}),
     options: dict[str, Any] | None = None,
-) -> cant_stop.State:
+) -> State:
     """Seat 0 on turn, its runners at these heights; an advance is awaited if dice lie there, else roll or stop."""
     state = cant_stop.GAME.begin(find("cant_stop").settle(options or {}, 2), 2)
     for seat, heights in enumerate(markers):
@@ -37,18 +39,18 @@ def board(
         state.reached[column] = height
         state.runners |= 1 << column
         state.closed |= (height == LENGTHS[column]) << column
-    state.stage = cant_stop.GO_ON
+    state.stage = GO_ON
     if dice:
-        state.stage = cant_stop.ROLL
-        cant_stop.GAME.play(state, cant_stop.Rolled(dice))
+        state.stage = ROLL
+        cant_stop.GAME.play(state, Rolled(dice))
     return state
 
 
-def chosen(state: cant_stop.State, options: dict[str, Any] | None = None) -> Any:
+def chosen(state: State, options: dict[str, Any] | None = None) -> Any:
     """What the rule does here."""
     game = cant_stop.GAME
     bot = RuleOf28(Seat(game, game.settle(options or {}, 2), 2, 0, seed=0))
-    return bot.choose(cast("cant_stop.View", game.view(state, 0)), game.legal(state))
+    return bot.choose(cast("View", game.view(state, 0)), game.legal(state))
 
 
 @pytest.mark.parametrize(

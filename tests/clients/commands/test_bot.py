@@ -239,7 +239,7 @@ def test_a_missing_service_is_told_with_what_to_do() -> None:
     ("words", "said"),
     [
         ((), "--game"),
-        (("--game", "chess"), "games: raffzahn"),
+        (("--game", "chess"), "games: allie_gator"),
         (("--game", "cant_stop", "--strategy", "chess"), "strategies: "),
         (("--game", "cant_stop", "--strategy", "lightest_zoo"), "plays wuerfelzoo only"),
         (("--game", "cant_stop", "--count", "0"), "--count must be 1 to 100"),

@@ -17,6 +17,7 @@ from rollbook_clients.terminal.film import Film
 from rollbook_clients.terminal.language import words_in
 from rollbook_clients.terminal.screens.replay import ReplayScreen
 from tests.clients.terminal.staging import simulated
+from tests.remaking import asked_folder
 
 SNAPSHOTS: Final = Path(__file__).parent / "snapshots"
 NARROW: Final = (80, 24)
@@ -55,10 +56,11 @@ PICTURES: Final[Mapping[str, Picture]] = {
 
 def main() -> None:
     """Make all of them anew."""
-    for old in SNAPSHOTS.glob("*.txt"):
+    folder = asked_folder(SNAPSHOTS)
+    for old in folder.glob("*.txt"):
         old.unlink()
     for name, picture in PICTURES.items():
-        (SNAPSHOTS / f"{name}.txt").write_text(f"{picture()}\n", encoding="utf-8")
+        (folder / f"{name}.txt").write_text(f"{picture()}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

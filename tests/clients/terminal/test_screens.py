@@ -281,13 +281,13 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
             ),
         ),
         (
-            "home left end enter",
+            "home right end enter",
             OpenMatchRequest(
                 seats=3, options=Options(raffzahn=RaffzahnOptions(edition=RAFFZAHN_EDITION_REVISED, announce=False))
             ),
         ),
         (
-            "home down right up left left down down down right end up right end enter",
+            "home down right up left down down down right end up right end enter",
             OpenMatchRequest(
                 seats=3,
                 turn_seconds=30,

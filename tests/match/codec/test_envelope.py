@@ -28,7 +28,7 @@ from rollbook.match.events import (
     TimedOut,
 )
 from rollbook.match.simulation import Simulation
-from rollbook.rules.cant_stop import Advance
+from rollbook.rules.cant_stop.moves import Advance
 from rollbook.rules.catalogue import current, find
 from rollbook.v1 import events_pb2 as proto
 from tests.rules.cases import CASES, Case

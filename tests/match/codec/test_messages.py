@@ -12,7 +12,14 @@ from google.protobuf.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rollbook.match.codec.messages import choice_in, read_choice, read_outcome, write_choice, write_outcome
+from rollbook.match.codec.messages import (
+    choice_in,
+    read_choice,
+    read_outcome,
+    write_choice,
+    write_hidden,
+    write_outcome,
+)
 from rollbook.match.codec.moves import Unreadable, with_hidden
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.events import Chosen, Happened
@@ -40,8 +47,8 @@ def test_all_moves_of_a_match_read_back_from_their_messages(name: str) -> None:
             sent = write_choice(game, event.choice).SerializeToString()
             assert event.choice == read_choice(game, Choice.FromString(sent))
         elif isinstance(event, Happened):
-            written, hidden = write_outcome(game, event.outcome)
-            told = Outcome.FromString(written.SerializeToString())
+            hidden = write_hidden(game, event.outcome)
+            told = Outcome.FromString(write_outcome(game, event.outcome).SerializeToString())
             assert event.outcome == read_outcome(game, told, hidden)
             assert event.outcome == with_hidden(read_outcome(game, told), event.outcome)
             assert (read_outcome(game, told) == event.outcome) == (hidden is None)

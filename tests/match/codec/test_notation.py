@@ -23,13 +23,13 @@ from rollbook.match.events import (
     TimedOut,
 )
 from rollbook.match.simulation import Simulation
-from rollbook.rules.allie_gator import Card, Drawn, Gift, Number, Snap, Steal, Stolen
-from rollbook.rules.cant_stop import Advance
+from rollbook.rules.allie_gator.moves import Card, Drawn, Gift, Number, Snap, Steal, Stolen
+from rollbook.rules.cant_stop.moves import Advance
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
-from rollbook.rules.raffzahn import Roll, Take
-from rollbook.rules.wuerfelzoo import Drawn as DiceDrawn
-from rollbook.rules.wuerfelzoo import Play
+from rollbook.rules.raffzahn.moves import Roll, Take
+from rollbook.rules.wuerfelzoo.moves import Drawn as DiceDrawn
+from rollbook.rules.wuerfelzoo.moves import Play
 from tests.match.table import SECRET, Table
 
 GAMES = list(current())

@@ -19,6 +19,7 @@ from rollbook_replays.games.blocks import Room
 from rollbook_replays.history import look
 from rollbook_replays.narration import draw_board
 from rollbook_replays.text import plain
+from tests.remaking import asked_folder
 from tests.replays.games.stage import match_at, seated
 from tests.replays.replaying import recorded
 
@@ -61,7 +62,8 @@ SNAPSHOTS: Final[Mapping[str, Callable[[], str]]] = {
 
 
 if __name__ == "__main__":
-    for old in FOLDER.glob("*.txt"):
+    folder = asked_folder(FOLDER)
+    for old in folder.glob("*.txt"):
         old.unlink()
     for name, snapshot in SNAPSHOTS.items():
-        (FOLDER / f"{name}.txt").write_text(snapshot(), encoding="utf-8", newline="\n")
+        (folder / f"{name}.txt").write_text(snapshot(), encoding="utf-8", newline="\n")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rollbook.rules.catalogue import current
-from rollbook.rules.raffzahn import Row
+from rollbook.rules.raffzahn.view import Row
 from rollbook_replays.games import presentation
 from rollbook_replays.games.blocks import Block, Room, breadth
 from rollbook_replays.games.seats import sign

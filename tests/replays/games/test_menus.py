@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from rollbook.rules.catalogue import current, find
-from rollbook.rules.wuerfelzoo import AXES, Play, Reroll, TurnChoices
+from rollbook.rules.wuerfelzoo.moves import AXES, Play, Reroll
+from rollbook.rules.wuerfelzoo.turn_choices import TurnChoices
 from rollbook_replays.games.presentation import MenuEntry, Picking
 from tests.replays.games.stage import choosing, menu_of
 

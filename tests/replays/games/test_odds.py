@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from rollbook.rules.cant_stop import GAME, LENGTHS, ROLLED, Advance, Roll
+from rollbook.rules.cant_stop import GAME
+from rollbook.rules.cant_stop.moves import LENGTHS, ROLLED, Advance, Roll
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Over, ToChoose
 from rollbook_replays.games.cant_stop.odds import chance

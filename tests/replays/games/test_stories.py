@@ -11,7 +11,7 @@ import pytest
 from rollbook.match.events import Chosen, Event, Happened, Sealed
 from rollbook.match.fold import Match
 from rollbook.match.perspective import as_seen
-from rollbook.rules.allie_gator import Drawn, Stolen
+from rollbook.rules.allie_gator.moves import Drawn, Stolen
 from rollbook.rules.catalogue import current
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Perspective, Watcher

@@ -9,7 +9,7 @@ import pytest
 from rollbook.replay_file.container import LARGEST_FILE
 from rollbook.storage.archive.marker import OtherArchive, open_archive, settle
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
-from rollbook.storage.memory import MemoryLog
+from tests.storage.memory import MemoryLog
 
 pytestmark = pytest.mark.asyncio
 

@@ -11,14 +11,9 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from rollbook.v1.match_pb2 import (
-    MATCH_STATE_ABORTED,
-    MATCH_STATE_FINISHED,
-    MATCH_STATE_OPEN,
-    MatchSummary,
-    OpenMatchRequest,
-)
+from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary, OpenMatchRequest
 from rollbook_clients.sdk import Lobby, RollbookError, Table
+from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.known_game import known_game
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.help import Help
@@ -30,8 +25,6 @@ from rollbook_replays.games.options import differing
 from rollbook_replays.games.seats import Seating, sign
 from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
-
-OVER = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
 
 class LobbyScreen(Screen[None]):
@@ -174,7 +167,7 @@ class LobbyScreen(Screen[None]):
     def _enter(self, summary: MatchSummary) -> None:
         is_mine = summary.match_id in self._mine
         if self._watch_only or (not is_mine and summary.state != MATCH_STATE_OPEN):
-            self._look_on(summary.match_id)
+            self._go_to(summary.match_id, public_only=True)
         elif is_mine:
             self._go_to(summary.match_id)
         else:
@@ -188,19 +181,15 @@ class LobbyScreen(Screen[None]):
             return
         self._go_to(match_id)
 
-    def _go_to(self, match_id: str) -> None:
+    def _go_to(self, match_id: str, *, public_only: bool = False) -> None:
         self._entered = match_id
-        self.app.push_screen(TableScreen(self._table.match(match_id), self.words))
-
-    def _look_on(self, match_id: str) -> None:
-        self._entered = match_id
-        self.app.push_screen(TableScreen(self._table.match(match_id), self.words, public_only=True))
+        self.app.push_screen(TableScreen(self._table.match(match_id), self.words, public_only=public_only))
 
     def action_watch(self) -> None:
         """Look on at the match that is highlighted."""
         at = self._list.highlighted
         if at is not None and at < len(self._shown):
-            self._look_on(self._shown[at].match_id)
+            self._go_to(self._shown[at].match_id, public_only=True)
 
     def action_open(self) -> None:
         """Agree on a new match."""

@@ -14,7 +14,6 @@ from rollbook.v1.events_pb2 import AbortReason
 from rollbook.v1.games_pb2 import View
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
-    MATCH_STATE_FINISHED,
     MATCH_STATE_GETTING_READY,
     MATCH_STATE_OPEN,
     MATCH_STATE_RUNNING,
@@ -27,7 +26,6 @@ from rollbook_clients.sdk import (
     Beat,
     CaughtUp,
     Confirmed,
-    Ended,
     Events,
     FellBehind,
     Frame,
@@ -36,10 +34,10 @@ from rollbook_clients.sdk import (
     OutcomeUnknown,
     Position,
     Refused,
-    Revealed,
     RollbookError,
     State,
 )
+from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.clocks import TickingClocks
 from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
 from rollbook_clients.terminal.screens.match import MatchScreen, hint
@@ -55,7 +53,6 @@ from rollbook_replays.renderers import as_rich
 TICK_SECONDS: Final = 1.0
 OF_SEATS: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
 """Events after which the summary of a match says something else."""
-OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
 
 class TableScreen(MatchScreen):
@@ -151,8 +148,6 @@ class TableScreen(MatchScreen):
             case Back():
                 self._is_away = False
                 self._control.say(self.words("connection.back"))
-            case Revealed() | Ended():
-                pass
         self._show()
 
     async def _happened(self, frame: Events) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rollbook.rules.allie_gator import SPECIALS, Card, Pile, Player, View
+from rollbook.rules.allie_gator.moves import SPECIALS, Card
+from rollbook.rules.allie_gator.view import Pile, Player, View
 from rollbook_replays.games.allie_gator.cards import SIGNS, card_name, card_names, card_style
 from rollbook_replays.games.blocks import Block, Room, beside, boxed, flow
 from rollbook_replays.games.seats import Seating

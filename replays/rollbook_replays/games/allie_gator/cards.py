@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from rollbook.rules.allie_gator import GIFT, RAISE, REVERSE, SPECIALS, STEAL, Card
+from rollbook.rules.allie_gator.moves import GIFT, RAISE, REVERSE, SPECIALS, STEAL, Card
 from rollbook_replays.games.words import Words
 
 SIGNS: Final = {REVERSE: "⇄", STEAL: "⇐", RAISE: "⇑", GIFT: "♥"}

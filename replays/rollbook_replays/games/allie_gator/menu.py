@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from rollbook.rules.allie_gator import Choice, Gift, Number, Raise, Reverse, Snap, Steal, View
+from rollbook.rules.allie_gator.moves import Choice, Gift, Number, Raise, Reverse, Snap, Steal
+from rollbook.rules.allie_gator.view import View
 from rollbook.rules.game import Choices
 from rollbook_replays.games.presentation import MenuEntry, grouped
 from rollbook_replays.games.seats import Seating

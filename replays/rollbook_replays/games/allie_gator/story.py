@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rollbook.rules.allie_gator import (
-    Choice,
-    Drawn,
-    Gift,
-    Number,
-    Outcome,
-    Raise,
-    Reverse,
-    Steal,
-    Stolen,
-    Target,
-)
+from rollbook.rules.allie_gator.moves import Choice, Drawn, Gift, Number, Outcome, Raise, Reverse, Steal, Stolen, Target
 from rollbook.rules.chance import FirstSeat
 from rollbook_replays.games.allie_gator.cards import card_name
 from rollbook_replays.games.presentation import Moment, Sentence, sentence

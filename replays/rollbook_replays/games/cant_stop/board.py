@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from rollbook.rules.cant_stop import RUNNERS, Column, View
+from rollbook.rules.cant_stop.moves import RUNNERS
+from rollbook.rules.cant_stop.view import Column, View
 from rollbook_replays.games.blocks import Block, Room, beside
 from rollbook_replays.games.cant_stop.odds import chance, percent
 from rollbook_replays.games.dice import BLANK, PIPS, thrown

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rollbook.rules.cant_stop import Choice, Roll, Stop, View
+from rollbook.rules.cant_stop.moves import Choice, Roll, Stop
+from rollbook.rules.cant_stop.view import View
 from rollbook.rules.game import Choices
 from rollbook_replays.games.cant_stop.odds import chance, percent
 from rollbook_replays.games.presentation import MenuEntry

@@ -6,7 +6,8 @@ from functools import cache
 from itertools import product
 from typing import Final
 
-from rollbook.rules.cant_stop import RUNNERS, View
+from rollbook.rules.cant_stop.moves import RUNNERS
+from rollbook.rules.cant_stop.view import View
 
 THROWS: Final = 6**4
 

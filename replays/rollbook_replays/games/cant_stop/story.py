@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rollbook.rules.cant_stop import Choice, Outcome, Roll, Rolled, Stop
+from rollbook.rules.cant_stop.moves import Choice, Outcome, Roll, Rolled, Stop
 from rollbook.rules.chance import FirstSeat
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating

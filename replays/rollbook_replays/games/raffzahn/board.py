@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from rollbook.rules.raffzahn import ROTTEN, STAR, TEETH, THROWS, Row, View
+from rollbook.rules.raffzahn.moves import ROTTEN, STAR, TEETH, THROWS
+from rollbook.rules.raffzahn.view import Row, View
 from rollbook_replays.games import dice
 from rollbook_replays.games.blocks import Block, Room, beside
 from rollbook_replays.games.seats import Seating

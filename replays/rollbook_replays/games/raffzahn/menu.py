@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rollbook.rules.game import Choices
-from rollbook.rules.raffzahn import DICE, TEETH, THROWS, Choice, Pass, Roll, Surrender, Take, View
+from rollbook.rules.raffzahn.moves import DICE, TEETH, THROWS, Choice, Pass, Roll, Surrender, Take
+from rollbook.rules.raffzahn.view import View
 from rollbook_replays.games.presentation import MenuEntry, grouped
 from rollbook_replays.games.seats import Seating
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.raffzahn import ROTTEN, STAR, Choice, Outcome, Pass, Roll, Rolled, Take
+from rollbook.rules.raffzahn.moves import ROTTEN, STAR, Choice, Outcome, Pass, Roll, Rolled, Take
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.raffzahn.menu import dice_said
 from rollbook_replays.games.seats import Seating

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from rollbook.rules.wuerfelzoo import DOUBLE, NO_FACE, SPECIES, TRAP
+from rollbook.rules.wuerfelzoo.moves import DOUBLE, NO_FACE, SPECIES, TRAP
 from rollbook_replays.games.words import Words
 
 LARGE_TO_SMALL: Final = (*reversed(SPECIES), DOUBLE, TRAP, NO_FACE)

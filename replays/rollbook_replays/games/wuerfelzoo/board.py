@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rollbook.rules.wuerfelzoo import DOUBLE, NO_FACE, PENALTIES, View
+from rollbook.rules.wuerfelzoo.moves import DOUBLE, NO_FACE, PENALTIES
+from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.blocks import Block, Room, beside, boxed, flow
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words

@@ -9,21 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from rollbook.rules.game import Choices
-from rollbook.rules.wuerfelzoo import (
-    AXES,
-    NO_FACE,
-    Bear,
-    Boar,
-    Choice,
-    Fox,
-    Play,
-    PlayOffer,
-    Reroll,
-    Squirrel,
-    TurnChoices,
-    View,
-    Worm,
-)
+from rollbook.rules.wuerfelzoo.moves import AXES, NO_FACE, Bear, Boar, Choice, Fox, Play, Reroll, Squirrel, Worm
+from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
+from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, Piece, grouped
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words

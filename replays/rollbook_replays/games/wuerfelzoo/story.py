@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.wuerfelzoo import (
+from rollbook.rules.wuerfelzoo.moves import (
     NO_FACE,
     Bear,
     Boar,
@@ -17,9 +17,9 @@ from rollbook.rules.wuerfelzoo import (
     Reroll,
     Rolled,
     Squirrel,
-    View,
     Worm,
 )
+from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words

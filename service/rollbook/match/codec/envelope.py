@@ -7,13 +7,13 @@ bytes too; what is hidden is not, and lies beside them as bytes of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
 from rollbook.match.chain import Head, link
-from rollbook.match.codec.messages import read_choice, read_outcome, write_choice, write_outcome
+from rollbook.match.codec.messages import read_choice, read_outcome, write_choice, write_hidden, write_outcome
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.codec.views import read_options, write_options
 from rollbook.match.dice import SCHEME
@@ -37,7 +37,6 @@ from rollbook.match.events import (
 from rollbook.rules.catalogue import AnyGame, find
 from rollbook.rules.refusals import Refused
 from rollbook.v1 import events_pb2 as proto
-from rollbook.v1.games_pb2 import HiddenOutcome
 
 ENVELOPE: Final = 2
 ENVELOPE_BEFORE_RELEASE: Final = 1
@@ -82,14 +81,20 @@ def write_bytes(  # noqa: PLR0913 - what stands around an event
     seat = getattr(event, "seat", None)
     if seat is not None:
         written.seat = seat
-    hidden = _write_body(game, event, written)
+    _write_body(game, event, written)
     private = b""
     if isinstance(event, Opened):
         private = proto.Private(secret=secret).SerializeToString(deterministic=True)
-    elif hidden is not None:
-        private = proto.Private(hidden=hidden).SerializeToString(deterministic=True)
+    elif isinstance(event, Happened):
+        private = write_private(game, event.outcome)
     data = written.SerializeToString(deterministic=True)
     return Logged(sequence, time_ms, previous, event, request, data, private)
+
+
+def write_private(game: AnyGame, outcome: Any) -> bytes:
+    """What lies beside an outcome; empty if it hides nothing, or nothing that is known."""
+    hidden = write_hidden(game, outcome)
+    return b"" if hidden is None else proto.Private(hidden=hidden).SerializeToString(deterministic=True)
 
 
 def read_bytes(data: bytes, private: bytes = b"", game: AnyGame | None = None, match_id: str = "") -> Logged:
@@ -117,7 +122,7 @@ def read_secret(private: bytes) -> bytes:
 # Writing
 
 
-def _write_body(game: AnyGame, event: Event, written: proto.Event) -> HiddenOutcome | None:
+def _write_body(game: AnyGame, event: Event, written: proto.Event) -> None:
     match event:
         case Opened():
             _write_opened(game, event, written.opened)
@@ -131,9 +136,7 @@ def _write_body(game: AnyGame, event: Event, written: proto.Event) -> HiddenOutc
             written.ready.entropy = event.entropy
             written.ready.SetInParent()
         case Happened():
-            outcome, hidden = write_outcome(game, event.outcome)
-            written.happened.outcome.CopyFrom(outcome)
-            return hidden
+            written.happened.outcome.CopyFrom(write_outcome(game, event.outcome))
         case Chosen():
             written.chosen.by_caretaker = event.by_caretaker
             written.chosen.charged_ms = event.charged_ms
@@ -149,7 +152,6 @@ def _write_body(game: AnyGame, event: Event, written: proto.Event) -> HiddenOutc
             _write_sealed(event, written.sealed)
         case SeatLeft() | Started() | Forfeited() | Resigned():
             getattr(written, _BARE[type(event)]).SetInParent()
-    return None
 
 
 _BARE: Final[dict[type, str]] = {
@@ -167,13 +169,8 @@ def _write_opened(game: AnyGame, event: Opened, opened: proto.Opened) -> None:
     opened.ruleset = event.ruleset
     opened.seats = len(event.names)
     opened.commitment = event.commitment
-    opened.turn_seconds = event.terms.turn_seconds
-    opened.reserve_seconds = event.terms.reserve_seconds
-    opened.ready_seconds = event.terms.ready_seconds
-    opened.spectator_delay_seconds = event.terms.spectator_delay_seconds
-    opened.is_private = event.terms.is_private
-    opened.open_seconds = event.terms.open_seconds
-    opened.idle_seconds = event.terms.idle_seconds
+    for field in fields(Terms):
+        setattr(opened, field.name, getattr(event.terms, field.name))
     opened.options.CopyFrom(write_options(game, event.options))
 
 
@@ -216,15 +213,7 @@ def _read_opened(written: proto.Event, match_id: str) -> Opened:
         options=read_options(game, opened.options, opened.seats),
         names=("",) * opened.seats,
         commitment=opened.commitment,
-        terms=Terms(
-            opened.turn_seconds,
-            opened.reserve_seconds,
-            opened.ready_seconds,
-            opened.spectator_delay_seconds,
-            opened.is_private,
-            opened.open_seconds,
-            opened.idle_seconds,
-        ),
+        terms=Terms(*[getattr(opened, field.name) for field in fields(Terms)]),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from google.protobuf.message import Message
 
@@ -90,49 +90,59 @@ def _chosen(choice: type[Any], kind: str, chosen: Message, name: str) -> Any:
         if len(value) > LONGEST_LIST:
             why = f"{kind} names {len(value)} in {name}; no list is longer than {LONGEST_LIST}"
             raise Invalid(Reason.TOO_MANY_NAMED, why)
-        return tuple(sorted(_chosen_word(field, item) for item in value))
+        return tuple(sorted(sent_word(field, item) for item in value))
     if chosen.HasField(name):
-        return _chosen_word(field, value)
+        return sent_word(field, value)
     if is_optional(choice, name):
         return None
     raise Invalid(Reason.FIELD_MISSING, f"{kind} does not say its {name}", learn=f"set {name} of {kind}", field=name)
 
 
-def _chosen_word(field: Any, item: Any) -> Any:
-    """A number that stands for no word is left for the rules to refuse."""
-    return item if field.enum_type is None else words_of(field.enum_type).get(item, str(item))
-
-
 # Outcomes
 
 
-def write_outcome(game: AnyGame, outcome: Any) -> tuple[proto.Outcome, proto.HiddenOutcome | None]:
-    """The outcome as a message, and what lies hidden beside it if it hides something and that is known."""
+def write_outcome(game: AnyGame, outcome: Any) -> proto.Outcome:
+    """The outcome as a message, without what it hides."""
     message = stubs_of(game).outcome()
-    kind = _name(game.outcomes, outcome)
-    happened: Message = getattr(message, kind)
+    happened: Message = getattr(message, _name(game.outcomes, outcome))
     happened.SetInParent()
-    hidden: tuple[Any, ...] = ()
     described = happened.DESCRIPTOR.fields_by_name
     for field in fields(outcome):
         value = getattr(outcome, field.name)
         if field.name not in described:
-            hidden = value if isinstance(value, tuple) else (value,)
             if COUNT in described:
-                setattr(happened, COUNT, len(hidden))
+                setattr(happened, COUNT, len(value))
         elif isinstance(value, tuple):
             getattr(happened, field.name).extend(_number(described[field.name], item) for item in value)
         else:
             setattr(happened, field.name, _number(described[field.name], value))
-    beside = None if not hidden or None in hidden else _beside(game, hidden)
-    return wrap(proto.Outcome(), message), beside
+    return wrap(proto.Outcome(), message)
 
 
-def _beside(game: AnyGame, hidden: tuple[Any, ...]) -> proto.HiddenOutcome:
+def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
+    """What lies hidden beside the outcome, if it hides something and that is known."""
+    name = _hiding(game, cast("Any", type(outcome)))
+    if name is None:
+        return None
+    value = getattr(outcome, name)
+    hidden = value if isinstance(value, tuple) else (value,)
+    if None in hidden:
+        return None
     kind, field = _hidden(game)
     message = kind()
-    getattr(message, field.name).extend(_number(field, item) for item in hidden)
+    getattr(message, field.name).extend([_number(field, item) for item in hidden])
     return wrap(proto.HiddenOutcome(), message)
+
+
+@cache
+def _hiding(game: AnyGame, outcome: Any) -> str | None:
+    """The field that outcomes of this kind hide: the one that their message does not have."""
+    name = next(name for name, kind in game.outcomes.items() if kind is outcome)
+    described = stubs_of(game).outcome.DESCRIPTOR.fields_by_name[name].message_type
+    assert described is not None  # noqa: S101 - every kind of outcome is a message
+    return next(
+        (field.name for field in fields(game.outcomes[name]) if field.name not in described.fields_by_name), None
+    )
 
 
 def read_outcome(game: AnyGame, written: proto.Outcome, beside: proto.HiddenOutcome | None = None) -> Any:
@@ -152,7 +162,7 @@ def _read_hidden(game: AnyGame, beside: proto.HiddenOutcome) -> tuple[Any, ...]:
     message = unwrap(beside, kind)
     if message is None:
         raise Unreadable(f"what lies beside the event is not of {game.name}")
-    return tuple(_word(field, item) for item in getattr(message, field.name))
+    return tuple(read_word(field, item) for item in getattr(message, field.name))
 
 
 @cache
@@ -170,7 +180,7 @@ def _happened(happened: Message, name: str, hidden: Sequence[Any] | None) -> Any
     field = described.get(name)
     if field is not None:
         value = getattr(happened, name)
-        return tuple(_word(field, item) for item in value) if field.is_repeated else _word(field, value)
+        return tuple(read_word(field, item) for item in value) if field.is_repeated else read_word(field, value)
     if COUNT in described:
         count: int = getattr(happened, COUNT)
         if hidden is not None and len(hidden) != count:
@@ -192,10 +202,16 @@ def _number(field: Any, item: Any) -> Any:
     return item if field.enum_type is None else numbers_of(field.enum_type)[item]
 
 
-def _word(field: Any, item: Any) -> Any:
+def read_word(field: Any, value: Any) -> Any:
+    """The value of a field, as a word if the field is one of words; unreadable if it stands for none."""
     if field.enum_type is None:
-        return item
-    word = words_of(field.enum_type).get(item)
+        return value
+    word = words_of(field.enum_type).get(value)
     if word is None:
-        raise Unreadable(f"{item} is no {field.name} that is known here")
+        raise Unreadable(f"{value} is no {field.name} that is known here")
     return word
+
+
+def sent_word(field: Any, value: Any) -> Any:
+    """The same of what a stranger sent: a number that stands for no word is left for the rules to refuse."""
+    return value if field.enum_type is None else words_of(field.enum_type).get(value, str(value))

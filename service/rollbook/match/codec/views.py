@@ -14,10 +14,10 @@ from typing import Any, cast, get_args, get_type_hints
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from rollbook.match.codec.messages import choice_in, fill_choice
+from rollbook.match.codec.messages import choice_in, fill_choice, read_word, sent_word
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.codec.stubs import stubs_of
-from rollbook.match.codec.words import numbers_of, words_of
+from rollbook.match.codec.words import numbers_of
 from rollbook.match.codec.wrappers import unwrap, wrap
 from rollbook.rules.catalogue import AnyGame
 from rollbook.rules.game import Choices, Listed
@@ -47,18 +47,12 @@ def given_options(game: AnyGame, sent: proto.Options) -> dict[str, OptionValue]:
     if len(UnknownFieldSet(message)):
         names = ", ".join(option.name for option in game.options)
         raise Invalid(Reason.OPTION_UNKNOWN, f"{game.name} has no such option", allowed=names)
-    return {field.name: _option(field, value) for field, value in message.ListFields()}
+    return {field.name: sent_word(field, value) for field, value in message.ListFields()}
 
 
 def read_options(game: AnyGame, written: proto.Options, seats: int) -> Options:
     """All options of a match of so many seats; what the message leaves out has its default."""
     return game.settle(given_options(game, written), seats)
-
-
-def _option(field: Any, value: Any) -> OptionValue:
-    """A number that stands for no word is left for the rules to refuse."""
-    option: OptionValue = value if field.enum_type is None else words_of(field.enum_type).get(value, str(value))
-    return option
 
 
 # Views
@@ -159,7 +153,7 @@ def _field(hint: Any, message: Message, name: str) -> Any:
         items = tuple(_item(_inner(hint), field, item) for item in value)
         return None if not items and _is_hidden(hint, message, name) else items
     if field.enum_type is not None:
-        return _word(field, value) if value else None
+        return read_word(field, value) if value else None
     return None if field.has_presence and not message.HasField(name) else value
 
 
@@ -171,10 +165,8 @@ def _is_hidden(hint: Any, message: Message, name: str) -> bool:
 
 
 def _item(hint: Any, field: Any, item: Any) -> Any:
-    if field.enum_type is not None:
-        return _word(field, item)
     if field.message_type is None:
-        return item
+        return read_word(field, item)
     if is_dataclass(hint):
         return _read(cast("type[Any]", hint), item)
     # Protobuf has no lists of lists but lists of messages that hold one.
@@ -186,10 +178,3 @@ def _inner(hint: Any) -> Any:
     """What a tuple, or a tuple that may be missing, holds."""
     whole = next((part for part in get_args(hint) if get_args(part)), hint) if NoneType in get_args(hint) else hint
     return get_args(whole)[0]
-
-
-def _word(field: Any, number: int) -> str:
-    word = words_of(field.enum_type).get(number)
-    if word is None:
-        raise Unreadable(f"{number} is no {field.name} that is known here")
-    return word

@@ -10,67 +10,9 @@ decides the victory.
 from __future__ import annotations
 
 from rollbook.rules.allie_gator import moves, play, state, view
-from rollbook.rules.allie_gator.moves import (
-    COPIES,
-    DECK,
-    GIFT,
-    HAND,
-    HIGHEST_NUMBER,
-    NUMBERS,
-    RAISE,
-    REVERSE,
-    SPECIALS,
-    STEAL,
-    Card,
-    Choice,
-    Drawn,
-    Gift,
-    Number,
-    Outcome,
-    Raise,
-    Reverse,
-    Snap,
-    Steal,
-    Stolen,
-    Target,
-)
-from rollbook.rules.allie_gator.state import CHOOSE, CLOCKWISE, COUNTERCLOCKWISE, State
-from rollbook.rules.allie_gator.view import Pile, Player, View
+from rollbook.rules.allie_gator.moves import COPIES, NUMBERS, SPECIALS, Choice, Outcome
+from rollbook.rules.allie_gator.state import State
 from rollbook.rules.game import Game, any_options
-
-__all__ = [
-    "CHOOSE",
-    "CLOCKWISE",
-    "COPIES",
-    "COUNTERCLOCKWISE",
-    "DECK",
-    "GAME",
-    "GIFT",
-    "HAND",
-    "HIGHEST_NUMBER",
-    "NUMBERS",
-    "RAISE",
-    "REVERSE",
-    "RULESETS",
-    "SPECIALS",
-    "STEAL",
-    "Card",
-    "Choice",
-    "Drawn",
-    "Gift",
-    "Number",
-    "Outcome",
-    "Pile",
-    "Player",
-    "Raise",
-    "Reverse",
-    "Snap",
-    "State",
-    "Steal",
-    "Stolen",
-    "Target",
-    "View",
-]
 
 GAME: Game[State, Choice, Outcome] = Game(
     name=moves.NAME,

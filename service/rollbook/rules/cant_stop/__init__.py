@@ -8,36 +8,9 @@ after the first go by columns held, then by the height of markers in columns tha
 from __future__ import annotations
 
 from rollbook.rules.cant_stop import moves, play, state, view
-from rollbook.rules.cant_stop.moves import LENGTHS, ROLLED, RUNNERS, Advance, Choice, Outcome, Roll, Rolled, Stop
-from rollbook.rules.cant_stop.offers import BASIC_OFFER
-from rollbook.rules.cant_stop.play import ONLY_ROLL, ROLL_OR_STOP
-from rollbook.rules.cant_stop.state import FOUR_DICE, GO_ON, NOBODY, ROLL, State
-from rollbook.rules.cant_stop.view import Column, View
+from rollbook.rules.cant_stop.moves import LENGTHS, Choice, Outcome
+from rollbook.rules.cant_stop.state import State
 from rollbook.rules.game import Game, everything_is_open
-
-__all__ = [
-    "BASIC_OFFER",
-    "FOUR_DICE",
-    "GAME",
-    "GO_ON",
-    "LENGTHS",
-    "NOBODY",
-    "ONLY_ROLL",
-    "ROLL",
-    "ROLLED",
-    "ROLL_OR_STOP",
-    "RULESETS",
-    "RUNNERS",
-    "Advance",
-    "Choice",
-    "Column",
-    "Outcome",
-    "Roll",
-    "Rolled",
-    "State",
-    "Stop",
-    "View",
-]
 
 GAME: Game[State, Choice, Outcome] = Game(
     name=moves.NAME,

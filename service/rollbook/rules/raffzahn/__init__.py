@@ -11,66 +11,8 @@ from __future__ import annotations
 
 from rollbook.rules.game import Game, any_options, everything_is_open
 from rollbook.rules.raffzahn import moves, play, state, view
-from rollbook.rules.raffzahn.moves import (
-    BLUE,
-    DICE,
-    ROTTEN,
-    STAR,
-    TEETH,
-    TEETH_FOR_A_MISS,
-    THROWS,
-    TILES,
-    YELLOW,
-    Choice,
-    Faces,
-    Outcome,
-    Pass,
-    Roll,
-    Rolled,
-    Surrender,
-    Take,
-)
-from rollbook.rules.raffzahn.state import FINISHED, KEPT, REROLLS, ROLL, State, owned, worth
-from rollbook.rules.raffzahn.throws import MISS, OWN_HIT, THROWN, Result
-from rollbook.rules.raffzahn.tiles import listed, mask
-from rollbook.rules.raffzahn.view import Row, View
-
-__all__ = [
-    "BLUE",
-    "DICE",
-    "FINISHED",
-    "GAME",
-    "KEPT",
-    "MISS",
-    "OWN_HIT",
-    "REROLLS",
-    "ROLL",
-    "ROTTEN",
-    "RULESETS",
-    "STAR",
-    "TEETH",
-    "TEETH_FOR_A_MISS",
-    "THROWN",
-    "THROWS",
-    "TILES",
-    "YELLOW",
-    "Choice",
-    "Faces",
-    "Outcome",
-    "Pass",
-    "Result",
-    "Roll",
-    "Rolled",
-    "Row",
-    "State",
-    "Surrender",
-    "Take",
-    "View",
-    "listed",
-    "mask",
-    "owned",
-    "worth",
-]
+from rollbook.rules.raffzahn.moves import BLUE, TEETH, YELLOW, Choice, Outcome
+from rollbook.rules.raffzahn.state import State
 
 GAME: Game[State, Choice, Outcome] = Game(
     name=moves.NAME,

@@ -9,66 +9,9 @@ from __future__ import annotations
 
 from rollbook.rules.game import Game, any_options, everything_is_open
 from rollbook.rules.wuerfelzoo import moves, play, state, view
-from rollbook.rules.wuerfelzoo.moves import (
-    AXES,
-    DOUBLE,
-    FACES,
-    NO_FACE,
-    PENALTIES,
-    SIZES,
-    SPECIES,
-    TRAP,
-    Bear,
-    Boar,
-    Choice,
-    Drawn,
-    Fox,
-    Outcome,
-    Play,
-    Reroll,
-    Rolled,
-    Squirrel,
-    Worm,
-)
-from rollbook.rules.wuerfelzoo.state import BAG, BOX, DEAL_ROLL, NOBODY, TABLE, TURN, USE, State
-from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
-from rollbook.rules.wuerfelzoo.view import DieInFront, View
-
-__all__ = [
-    "AXES",
-    "BAG",
-    "BOX",
-    "DEAL_ROLL",
-    "DOUBLE",
-    "FACES",
-    "GAME",
-    "NOBODY",
-    "NO_FACE",
-    "PENALTIES",
-    "RULESETS",
-    "SIZES",
-    "SPECIES",
-    "TABLE",
-    "TRAP",
-    "TURN",
-    "USE",
-    "Bear",
-    "Boar",
-    "Choice",
-    "DieInFront",
-    "Drawn",
-    "Fox",
-    "Outcome",
-    "Play",
-    "PlayOffer",
-    "Reroll",
-    "Rolled",
-    "Squirrel",
-    "State",
-    "TurnChoices",
-    "View",
-    "Worm",
-]
+from rollbook.rules.wuerfelzoo.moves import AXES, Choice, Outcome
+from rollbook.rules.wuerfelzoo.state import State
+from rollbook.rules.wuerfelzoo.turn_choices import TurnChoices
 
 GAME: Game[State, Choice, Outcome] = Game(
     name=moves.NAME,

@@ -88,7 +88,7 @@ class Channel:
 
 
 class DelayedChannel(Channel):
-    """A replica whose watchers see it so much later; the delay ends with the match."""
+    """A replica whose watchers see it so much later, from the closing of its seats to the end of the match."""
 
     def __init__(self, replica: Replica, bell: Bell, delay_ms: int) -> None:
         """Begin before event 1."""
@@ -103,9 +103,12 @@ class DelayedChannel(Channel):
 
     def advance(self, now_ms: int) -> None:
         """Show what has become old enough."""
+        match, closing = self.replica.ledger.match, self.replica.ledger.closing
+        # What comes at once in any case: all of it as long as seats are open, and again once the match is over.
+        shown = match.sequence if closing is None or match.sealed is not None else closing.sequence
         until_ms = now_ms - self.delay_ms
-        over = self.replica.ledger.match.sealed is not None
-        due = [event.logged for event in self._hidden() if over or event.logged.time_ms <= until_ms]
+        hidden = [event.logged for event in self._hidden()]
+        due = [logged for logged in hidden if logged.sequence <= shown or logged.time_ms <= until_ms]
         if not due:
             return
         # Whoever reads the ledger as it is keeps that.

@@ -23,10 +23,17 @@ from rollbook.server.failures import LogLost, MatchUnknown
 from rollbook.server.feeds.channel import FELL_BEHIND, Channel, DelayedChannel
 from rollbook.server.feeds.wakeups import Bell, Waker
 from rollbook.server.loops import BackgroundLoop
-from rollbook.server.out.frames import Beat, CaughtUp, Confirmed, End, Ended, FellBehind, Frame, Revealed
+from rollbook.server.out.frames import Beat, CaughtUp, Confirmed, Ended, FellBehind, Frame, Revealed
 from rollbook.server.play.replica import Replica
 from rollbook.server.play.replicas import Replicas
 from rollbook.storage.port import Log, StoreUnavailable
+from rollbook.v1.feed_pb2 import (
+    END_REASON_DRAINING,
+    END_REASON_MATCH_OVER,
+    END_REASON_PERSPECTIVE_CHANGED,
+    END_REASON_TOKEN_EXPIRED,
+    EndReason,
+)
 
 BEAT_SECONDS: Final = 4.0
 """A watcher that hears nothing for so long hears that nothing happened."""
@@ -153,17 +160,17 @@ class Feeds:
                 yield CaughtUp(at)
             elif channel.sealed:
                 yield Revealed(tuple(channel.events))
-                yield Ended(End.MATCH_OVER, at)
+                yield Ended(END_REASON_MATCH_OVER, at)
                 return
             elif not await channel.bell.wait(plays=isinstance(perspective, int)) and channel.ledger is not None:
                 yield Beat(channel.ledger, channel.delay_ms)
 
-    def _reason(self, *, expired: bool, changed: bool) -> End | None:
+    def _reason(self, *, expired: bool, changed: bool) -> EndReason.ValueType | None:
         if self._draining:
-            return End.DRAINING
+            return END_REASON_DRAINING
         if expired:
-            return End.TOKEN_EXPIRED
-        return End.PERSPECTIVE_CHANGED if changed else None
+            return END_REASON_TOKEN_EXPIRED
+        return END_REASON_PERSPECTIVE_CHANGED if changed else None
 
     @asynccontextmanager
     async def _watched(self, replica: Replica) -> AsyncIterator[Channel]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import Final, TypeAlias
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from rollbook.match.chain import Position
@@ -21,24 +20,8 @@ from rollbook.server.out.projection import (
     revealed,
     view_message,
 )
-from rollbook.v1.feed_pb2 import (
-    END_REASON_DRAINING,
-    END_REASON_MATCH_OVER,
-    END_REASON_PERSPECTIVE_CHANGED,
-    END_REASON_TOKEN_EXPIRED,
-    EndReason,
-    MatchFrame,
-)
+from rollbook.v1.feed_pb2 import EndReason, MatchFrame
 from rollbook.v1.table_pb2 import Position as PositionMessage
-
-
-class End(Enum):
-    """Why a feed ends."""
-
-    MATCH_OVER = "match_over"
-    TOKEN_EXPIRED = "token_expired"  # noqa: S105 - a reason
-    DRAINING = "draining"
-    PERSPECTIVE_CHANGED = "perspective_changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +80,11 @@ class Beat:
 class Ended:
     """The last frame."""
 
-    reason: End
+    reason: EndReason.ValueType
     position: Position
 
 
 Frame: TypeAlias = Confirmed | Events | CaughtUp | FellBehind | Revealed | Beat | Ended
-
-_REASONS: Final[dict[End, EndReason.ValueType]] = {
-    End.MATCH_OVER: END_REASON_MATCH_OVER,
-    End.TOKEN_EXPIRED: END_REASON_TOKEN_EXPIRED,
-    End.DRAINING: END_REASON_DRAINING,
-    End.PERSPECTIVE_CHANGED: END_REASON_PERSPECTIVE_CHANGED,
-}
 
 
 class FrameMessages:
@@ -146,7 +122,7 @@ class FrameMessages:
                 clocks = clocks_message(ledger, self._clock_ms() - delay_ms)
                 return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._heads.of(ledger), clocks=clocks))
             case Ended(reason, position):
-                return MatchFrame(ended=MatchFrame.Ended(reason=_REASONS[reason], position=_position(position)))
+                return MatchFrame(ended=MatchFrame.Ended(reason=reason, position=_position(position)))
 
     def _events(self, frame: Events) -> MatchFrame:
         return MatchFrame(

@@ -24,14 +24,12 @@ from rollbook.match.commands import (
     Resign,
     TakeSeat,
     Why,
-    position_ahead,
 )
 from rollbook.match.events import SeatTaken
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import Invalid
 from rollbook.server.access import Players, Sight, Sights, check_request_id
-from rollbook.server.failures import MatchUnknown, RequestReused
-from rollbook.server.lobby import Lobby
+from rollbook.server.failures import RequestReused
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.play.replicas import Replicas
 from rollbook.server.rpc.errors import Refusal
@@ -49,11 +47,10 @@ Placed: TypeAlias = Seated | Choosing | proto.TakeSeatRequest | proto.AbortMatch
 class Commands:
     """Carries out what callers ask of matches that they see."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a command may touch
+    def __init__(
         self,
         matches: Matches,
         replicas: Replicas,
-        lobby: Lobby,
         sights: Sights,
         players: Players,
         clock_ms: Callable[[], int],
@@ -61,7 +58,6 @@ class Commands:
         """Carry out commands on these matches."""
         self._matches = matches
         self._replicas = replicas
-        self._lobby = lobby
         self._sights = sights
         self._players = players
         self._clock_ms = clock_ms
@@ -72,16 +68,8 @@ class Commands:
         seat = request.seat if request.HasField("seat") else None
         house, misplaced = sight.caller.is_house, await self._misplaced(sight, request)
         command = TakeSeat(origin, seat, request.entropy_commitment, house, misplaced)
-        names, player = sight.beside.names, sight.player
-        known = names.get(player)
-        if player not in sight.ledger.players:
-            names[player] = name
-        try:
-            answer = await self._carried_out(sight, command)
-        except Exception:
-            if known is None and player not in (await self._replicas.ledger(sight.match_id)).players:
-                names.pop(player, None)
-            raise
+        answer = await self._carried_out(sight, command, name)
+        known = sight.beside.names.get(sight.player)
         repeats = sight.ledger.made_by(origin.request) is not None
         if known and request.name and known != name and repeats:
             raise RequestReused
@@ -142,23 +130,18 @@ class Commands:
         if len(request.position.link) != LINK_BYTES:
             return position_malformed()
         position = Position(request.position.sequence, request.position.link)
-        try:
-            head = (await self._sights.delayed(sight)).ledger.head.sequence
-        except MatchUnknown:
-            return position_ahead(position, 0)
+        head = (await self._sights.delayed(sight)).ledger.head.sequence
         with self._replicas.use(sight.match_id) as replica:
             return await replica.misplaced(position, head)
 
-    async def _carried_out(self, sight: Sight, command: Command) -> Answer:
+    async def _carried_out(self, sight: Sight, command: Command, name: str = "") -> Answer:
         """What came of a command that means the same in a later state."""
         for _ in range(DECIDED_AGAIN):
             try:
-                return await self._matches.carry_out(sight.match_id, command)
+                return await self._matches.carry_out(sight.match_id, command, name)
             except Declined as declined:
                 if declined.reason is not Why.POSITION_BEHIND:
                     raise
-                # Whoever was faster has perhaps brought a name, which the next append must not lose.
-                await self._lobby.beside(await self._replicas.ledger(sight.match_id))
         raise Refusal("CONTENDED", "others were faster, again and again: the same request may be repeated")
 
 

@@ -9,7 +9,7 @@ signed, is as good.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,7 +50,7 @@ def _not_counted() -> None:
     """Nobody counts."""
 
 
-def _unlisted(_ledger: Ledger) -> LobbyEntry:
+async def _unlisted(_ledger: Ledger) -> LobbyEntry:
     """It leaves the lobby."""
     return LobbyEntry(b"")
 
@@ -63,7 +63,7 @@ class LostTails:
         log: Log,
         keys: HeadKeys,
         noticed: Callable[[], None] = _not_counted,
-        summary: Callable[[Ledger], LobbyEntry | None] = _unlisted,
+        summary: Callable[[Ledger], Awaitable[LobbyEntry | None]] = _unlisted,
     ) -> None:
         """Watch over this log, whose heads these keys sign; `noticed` is called once for each match that lost some.
 
@@ -131,7 +131,7 @@ class LostTails:
             lost = await self._lost_head(match_id, ledger.head.sequence, head)
             decision = decide(ledger, Abort(origin) if lost is None else SealLost(origin, lost))
             entries = [Entry(logged.data, logged.private) for logged in decision.entries]
-            stored, lobby = ledger.head.sequence, self._summary(decision.after)
+            stored, lobby = ledger.head.sequence, await self._summary(decision.after)
             beyond = head if head > stored else None
             result = await self._log.append(match_id, stored, entries, lobby=lobby, in_place_of=beyond)
             if isinstance(result, Appended):
@@ -161,7 +161,7 @@ class LostTails:
             decision = decide(ledger, SealLost(Origin(await self._log.now_ms()), lost))
             entries = [Entry(logged.data, logged.private) for logged in decision.entries]
             try:
-                lobby = self._summary(decision.after)
+                lobby = await self._summary(decision.after)
                 result = await self._log.append(match_id, ledger.head.sequence, entries, lobby=lobby)
             except OutcomeUnknown:
                 continue

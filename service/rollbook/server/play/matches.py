@@ -6,7 +6,7 @@ command finds the events it made, whatever has happened since; a choice is never
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Self
@@ -70,7 +70,7 @@ class _Doubt:
             raise self.why from failure
 
 
-Summary = Callable[[Ledger], LobbyEntry | None]
+Summary = Callable[[Ledger, bytes, str], Awaitable[LobbyEntry | None]]
 
 
 class Matches:
@@ -95,7 +95,8 @@ class Matches:
             with _Doubt() as doubt:
                 for _ in range(ASKED_AGAIN):
                     try:
-                        result = await replica.open(first, ledger, self._summary(ledger))
+                        lobby = await self._summary(ledger, command.origin.player, "")
+                        result = await replica.open(first, ledger, lobby)
                     except OutcomeUnknown as unknown:
                         doubt.why = unknown
                         continue
@@ -104,8 +105,11 @@ class Matches:
                     return await self._opened_before(replica, command)
                 raise StoreUnavailable
 
-    async def carry_out(self, match_id: str, command: Command) -> Answer:
-        """Carry out a command, once, however often it is sent; decline it if somebody else was faster."""
+    async def carry_out(self, match_id: str, command: Command, name: str = "") -> Answer:
+        """Carry out a command, once, however often it is sent; decline it if somebody else was faster.
+
+        `name` is by what somebody sits down.
+        """
         async with self._one_at_a_time(match_id) as replica:
             ledger = replica.known or await replica.caught_up()
             while (answer := await self._made_before(replica, ledger, command)) is None:
@@ -118,7 +122,7 @@ class Matches:
                         raise
                     ledger = newer
                     continue
-                if await self._appended(replica, decision):
+                if await self._appended(replica, decision, command.origin.player, name):
                     return Answer(tuple(decision.made), decision.after)
                 await self._check_overtaken(replica, decision, command)
                 ledger = replica.ledger
@@ -165,12 +169,12 @@ class Matches:
             raise RequestReused
         return answer
 
-    async def _appended(self, replica: Replica, decision: Decision) -> bool:
+    async def _appended(self, replica: Replica, decision: Decision, player: bytes, name: str) -> bool:
         """Whether the decision is in the log; false if somebody else was faster."""
         with _Doubt() as doubt:
             for _ in range(ASKED_AGAIN):
                 try:
-                    result = await replica.append(decision, self._summary(decision.after))
+                    result = await replica.append(decision, await self._summary(decision.after, player, name))
                 except OutcomeUnknown as unknown:
                     doubt.why = unknown
                     continue

@@ -74,10 +74,7 @@ class Opening:
         secret = self._draw_secret()
         names = ("",) * request.seats
         opened = Opened(match_id, game.name, game.version, options, names, commitment(secret), terms)
-        beside = self._lobby.expect(match_id, origin.player, origin.now_ms)
-        answer = await self._matches.open(OpenMatch(origin, opened, secret))
-        beside.opened_ms = answer.first.time_ms
-        return answer
+        return await self._matches.open(OpenMatch(origin, opened, secret))
 
     async def _check_limits(self, caller: Subject) -> None:
         listed = await self._lobby.listed()
@@ -103,24 +100,24 @@ def _terms(request: proto.OpenMatchRequest) -> Terms:
     ready = request.ready_seconds if request.HasField("ready_seconds") else READY_SECONDS
     delay = request.spectator_delay_seconds
     if turn and turn not in TURN_SECONDS:
-        raise _out_of_range("CLOCK", "turn_seconds", TURN_SECONDS, or_none=True)
+        raise _out_of_range("CLOCK_OUT_OF_RANGE", "turn_seconds", TURN_SECONDS, or_none=True)
     if reserve not in RESERVE_SECONDS:
-        raise _out_of_range("CLOCK", "reserve_seconds", RESERVE_SECONDS)
+        raise _out_of_range("CLOCK_OUT_OF_RANGE", "reserve_seconds", RESERVE_SECONDS)
     if reserve and not turn:
         raise Refusal("CLOCK_OUT_OF_RANGE", "a reserve needs a clock", {"field": "reserve_seconds", "allowed": "0"})
     if ready and ready not in READY_SECONDS_ALLOWED:
-        raise _out_of_range("READY_TIME", "ready_seconds", READY_SECONDS_ALLOWED, or_none=True)
+        raise _out_of_range("READY_TIME_OUT_OF_RANGE", "ready_seconds", READY_SECONDS_ALLOWED, or_none=True)
     if delay not in DELAY_SECONDS:
-        raise _out_of_range("DELAY", "spectator_delay_seconds", DELAY_SECONDS)
+        raise _out_of_range("DELAY_OUT_OF_RANGE", "spectator_delay_seconds", DELAY_SECONDS)
     open_seconds = request.open_seconds if request.HasField("open_seconds") else OPEN_SECONDS
     idle_seconds = request.idle_seconds if request.HasField("idle_seconds") else IDLE_SECONDS
     if open_seconds not in OPEN_SECONDS_ALLOWED:
-        raise _out_of_range("EXPIRY", "open_seconds", OPEN_SECONDS_ALLOWED)
+        raise _out_of_range("EXPIRY_OUT_OF_RANGE", "open_seconds", OPEN_SECONDS_ALLOWED)
     if idle_seconds not in IDLE_SECONDS_ALLOWED:
-        raise _out_of_range("EXPIRY", "idle_seconds", IDLE_SECONDS_ALLOWED)
+        raise _out_of_range("EXPIRY_OUT_OF_RANGE", "idle_seconds", IDLE_SECONDS_ALLOWED)
     return Terms(turn, reserve, ready, delay, request.is_private, open_seconds, idle_seconds)
 
 
-def _out_of_range(what: str, name: str, allowed: range, *, or_none: bool = False) -> Refusal:
+def _out_of_range(reason: str, name: str, allowed: range, *, or_none: bool = False) -> Refusal:
     words = f"{'0 or ' if or_none else ''}{allowed[0]} to {allowed[-1]}"
-    return Refusal(f"{what}_OUT_OF_RANGE", f"{name} can be {words}", {"field": name, "allowed": words})
+    return Refusal(reason, f"{name} can be {words}", {"field": name, "allowed": words})

@@ -179,9 +179,9 @@ class Replica:
         found = await self.link_at(position.sequence)
         return None if found in {None, position.link} else position_of_another_log(position, head)
 
-    async def as_of(self, until_ms: int) -> Ledger:
-        """The match as it was at that time; MatchUnknown if it was not there yet."""
-        history = await self._history(lambda logged: logged.time_ms > until_ms)
+    async def as_of(self, until_ms: int, least: int) -> Ledger:
+        """The match as it was at that time, but never before this event."""
+        history = await self._history(lambda logged: logged.time_ms > until_ms and logged.sequence > least)
         if history.ledger is None:
             raise MatchUnknown(self.match_id)
         return history.ledger

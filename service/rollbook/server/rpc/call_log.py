@@ -28,18 +28,13 @@ _QUIET: Final = ("/grpc.health.", "/grpc.reflection.")
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 _ALARMING: Final = frozenset({"UNKNOWN", "INTERNAL", "DATA_LOSS"})
 
-
 Measured: TypeAlias = Callable[[str, str, float], None]
-
-
-def _not_measured(_method: str, _status: str, _seconds: float) -> None:
-    """Nobody measures."""
 
 
 class CallLog(Layer):
     """Tells of every call when it has ended, however it ended."""
 
-    def __init__(self, measured: Measured = _not_measured) -> None:
+    def __init__(self, measured: Measured) -> None:
         """Write to the log as it is configured now; `measured` hears the method, the status and the seconds as well."""
         self._log: Any = structlog.get_logger()
         self._measured = measured

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final
 
 from rollbook.server.rpc.errors import Count, Refusal, refuse
-from rollbook.server.rpc.interceptor import Behaviour, Layer
+from rollbook.server.rpc.interceptor import Behaviour, Layer, within
 
 _ANSWERED_TO_THE_END: Final = "/grpc."
 """Where the methods begin of what gRPC itself defines: health and reflection."""
@@ -46,57 +47,34 @@ class Draining(Layer):
     def around(self, method: str, behaviour: Behaviour, *, streams_requests: bool) -> Behaviour:
         """The behaviour of a call that is counted, or refused; a stream of requests comes from one that can end."""
         if streams_requests:
-            behaviour = self._ending_streams(behaviour)
-        return behaviour if method.startswith(_ANSWERED_TO_THE_END) else self._counted(behaviour)
+            # One answer is owed to all requests together; without all of them there is none.
+            ending = StopAsyncIteration if inspect.isasyncgenfunction(behaviour) else _stopping
+            behaviour = within(partial(self._ending_stream, ending), behaviour)
+        return behaviour if method.startswith(_ANSWERED_TO_THE_END) else within(self._counted, behaviour)
 
-    def _counted(self, behaviour: Behaviour) -> Behaviour:
-        async def once(request: Any, context: Any) -> Any:
-            await self._check(context)
-            with self._call():
-                return await behaviour(request, context)
-
-        async def several(request: Any, context: Any) -> AsyncIterator[Any]:
-            await self._check(context)
-            with self._call():
-                async for response in behaviour(request, context):
-                    yield response
-
-        return several if inspect.isasyncgenfunction(behaviour) else once
-
-    async def _check(self, context: Any) -> None:
+    @asynccontextmanager
+    async def _counted(self, request: Any, context: Any) -> AsyncIterator[Any]:
         if self.begun:
             await refuse(context, _stopping(), self._refused)
-
-    @contextmanager
-    def _call(self) -> Iterator[None]:
         self._under_way += 1
         self._finished.clear()
         try:
-            yield
+            yield request
         finally:
             self._under_way -= 1
             if not self._under_way:
                 self._finished.set()
 
-    def _ending_streams(self, behaviour: Behaviour) -> Behaviour:
-        async def once(requests: AsyncIterator[Any], context: Any) -> Any:
-            stream = _Requests(requests, self, _stopping)
-            self._streams.add(stream)
-            try:
-                return await behaviour(stream, context)
-            finally:
-                self._streams.discard(stream)
-
-        async def several(requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
-            stream = _Requests(requests, self, StopAsyncIteration)
-            self._streams.add(stream)
-            try:
-                async for response in behaviour(stream, context):
-                    yield response
-            finally:
-                self._streams.discard(stream)
-
-        return several if inspect.isasyncgenfunction(behaviour) else once
+    @asynccontextmanager
+    async def _ending_stream(
+        self, ending: Callable[[], Exception], requests: AsyncIterator[Any], _context: Any
+    ) -> AsyncIterator[_Requests]:
+        stream = _Requests(requests, self, ending)
+        self._streams.add(stream)
+        try:
+            yield stream
+        finally:
+            self._streams.discard(stream)
 
 
 class _Requests:

@@ -1,4 +1,4 @@
-"""Every refusal as a client gets it: one table of reasons and status codes, and one place that all handlers pass.
+"""Every refusal as a client gets it, with the code that the contract gives its reason; all handlers pass one place.
 
 A handler raises what it meets; the interceptor turns it into a status with ErrorInfo and RefusalDetail. What no client
 can cause is logged here and told as INTERNAL without a word more. A cancelled call stays cancelled.
@@ -6,9 +6,8 @@ can cause is logged here and told as INTERNAL without a word more. A cancelled c
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -25,12 +24,12 @@ from rollbook.match.commands import Declined
 from rollbook.match.fold import Misplaced
 from rollbook.rules.refusals import Fact, Refused
 from rollbook.server.failures import LogLost, MatchUnknown, RequestReused, RulesetUnknown
-from rollbook.server.rpc.interceptor import Behaviour, Layer
+from rollbook.server.rpc.interceptor import Behaviour, Layer, within
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Hole, OutcomeUnknown, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.match_pb2 import PlayResponse
-from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
+from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason, status_code
 
 DOMAIN: Final = "rollbook"
 DETAILS: Final = "grpc-status-details-bin"
@@ -81,9 +80,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
     match error:
         case Refusal():
             return error
-        case Declined():
-            return Refusal(error.reason.name, error.why, error.facts)
-        case Refused():
+        case Declined() | Refused():
             return Refusal(error.reason.name, error.why, error.facts)
         case TokenRefused():
             return Refusal(f"TOKEN_{error.reason.name}", error.why)
@@ -118,43 +115,12 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
     return None
 
 
-def _codes() -> dict[str, grpc.StatusCode]:
-    code = grpc.StatusCode
-    blocks = {
-        range(1, 30): code.INVALID_ARGUMENT,
-        range(30, 100): code.FAILED_PRECONDITION,
-        range(100, 112): code.UNAUTHENTICATED,
-        range(112, 114): code.PERMISSION_DENIED,
-        range(114, 120): code.INVALID_ARGUMENT,
-        range(120, 121): code.NOT_FOUND,
-        range(121, 130): code.PERMISSION_DENIED,
-        range(130, 140): code.INVALID_ARGUMENT,
-        range(140, 170): code.FAILED_PRECONDITION,
-        range(170, 172): code.INVALID_ARGUMENT,
-        range(172, 173): code.ABORTED,
-        range(173, 180): code.OUT_OF_RANGE,
-        range(180, 190): code.INVALID_ARGUMENT,
-        range(190, 192): code.FAILED_PRECONDITION,
-        range(192, 200): code.DATA_LOSS,
-        range(200, 220): code.RESOURCE_EXHAUSTED,
-        range(220, 230): code.INVALID_ARGUMENT,
-        range(230, 240): code.UNAVAILABLE,
-    }
-    exceptions = {
-        "NOT_SEATED": code.PERMISSION_DENIED,
-        "NOT_YOUR_SEAT": code.PERMISSION_DENIED,
-        "ENTROPY_COMMITMENT_LENGTH": code.INVALID_ARGUMENT,
-        "ENTROPY_LENGTH": code.INVALID_ARGUMENT,
-        "CONTENDED": code.ABORTED,
-        "SKIPPED": code.ABORTED,
-    }
-    numbered = {name.removeprefix(_PREFIX): number for name, number in RefusalReason.items() if number}
-    found = {name: next(blocks[block] for block in blocks if number in block) for name, number in numbered.items()}
-    return found | exceptions
-
-
-CODES: Final[dict[str, grpc.StatusCode]] = _codes()
-"""The status code of every reason; a test compares them with the comments of the contract."""
+CODES: Final[Mapping[str, grpc.StatusCode]] = {
+    value.name.removeprefix(_PREFIX): grpc.StatusCode[value.GetOptions().Extensions[status_code]]
+    for value in RefusalReason.DESCRIPTOR.values
+    if value.number
+}
+"""The status code of every reason, as the contract gives it."""
 
 # Messages
 
@@ -219,16 +185,10 @@ def _said(fact: Fact) -> str:
 # The one place that all handlers pass
 
 Context = grpc.aio.ServicerContext[Any, Any]
-
-
 Count = Callable[[str], None]
 
 
-def _not_counted(_reason: str) -> None:
-    """Nobody counts."""
-
-
-async def refuse(context: Context, error: Exception, count: Count = _not_counted) -> None:
+async def refuse(context: Context, error: Exception, count: Count) -> None:
     """End the call with what the error comes to."""
     refusal = refusal_of(error)
     if refusal is None:
@@ -243,7 +203,7 @@ async def refuse(context: Context, error: Exception, count: Count = _not_counted
 class Refusing(Layer):
     """Turns whatever a handler of ours raises into a refusal."""
 
-    def __init__(self, count: Count = _not_counted) -> None:
+    def __init__(self, count: Count) -> None:
         """Let `count` hear the reason of every call that is refused."""
         self._count = count
 
@@ -252,33 +212,13 @@ class Refusing(Layer):
         del streams_requests
         if not method.startswith("/rollbook.v1."):
             return behaviour
-        several = inspect.isasyncgenfunction(behaviour)
-        return (_streaming if several else _answering)(behaviour, self._count)
+        return within(self._refusing, behaviour)
 
-
-def _answering(
-    behaviour: Callable[[Any, Context], Awaitable[Any]], count: Count
-) -> Callable[[Any, Context], Awaitable[Any]]:
-    async def guarded(request: Any, context: Context) -> Any:
+    @asynccontextmanager
+    async def _refusing(self, request: Any, context: Context) -> AsyncIterator[Any]:
         try:
-            return await behaviour(request, context)
+            yield request
         except grpc.aio.AbortError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(context, error, count)
-
-    return guarded
-
-
-def _streaming(behaviour: Callable[[Any, Context], Any], count: Count) -> Callable[[Any, Context], Any]:
-    async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
-        try:
-            async with aclosing(behaviour(request, context)) as answers:
-                async for answer in answers:
-                    yield answer
-        except grpc.aio.AbortError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(context, error, count)
-
-    return guarded
+            await refuse(context, error, self._count)

@@ -25,6 +25,7 @@ OLD_TOKEN_SECONDS: Final = 30 * 24 * 3_600
 
 _HOUR_SECONDS: Final = 3_600
 _SUB_BYTES: Final = 15
+_GUEST_SUB: Final = "guest-"
 
 
 def guest_verifier(keys: Mapping[str, Ed25519PublicKey], clock: Callable[[], float]) -> Verifier:
@@ -108,13 +109,13 @@ def _returning(guests: Guests, token: str) -> Subject:
     subject = guests.returning.verify(token)
     if subject.issuer != guests.issuer.name:
         raise TokenRefused(TokenReason.WRONG_ISSUER, "only a token of this service says who a guest is")
-    if subject.role is not Role.PLAYER:
-        raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "only a player's token says who a guest is")
+    if subject.role is not Role.PLAYER or not subject.sub.startswith(_GUEST_SUB):
+        raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "only a guest's token says who a guest is")
     return subject
 
 
 def _new_sub(guests: Guests) -> str:
-    return f"guest-{base64.b32encode(guests.draw_secret()[:_SUB_BYTES]).decode('ascii').lower()}"
+    return f"{_GUEST_SUB}{base64.b32encode(guests.draw_secret()[:_SUB_BYTES]).decode('ascii').lower()}"
 
 
 def address_of(peer: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, Final, TypeAlias
 
 import grpc
@@ -16,6 +18,21 @@ _KINDS: Final[dict[tuple[bool, bool], tuple[str, Callable[..., Any]]]] = {
 
 Behaviour: TypeAlias = Callable[..., Any]
 """What handles a call: it gets the request or requests and the context."""
+
+
+def within(around: Callable[[Any, Any], AbstractAsyncContextManager[Any]], behaviour: Behaviour) -> Behaviour:
+    """The behaviour inside a context of each call's own, which gives the request or requests to handle."""
+
+    async def once(request: Any, context: Any) -> Any:
+        async with around(request, context) as handled:
+            return await behaviour(handled, context)
+
+    async def several(request: Any, context: Any) -> AsyncIterator[Any]:
+        async with around(request, context) as handled, aclosing(behaviour(handled, context)) as responses:
+            async for response in responses:
+                yield response
+
+    return several if inspect.isasyncgenfunction(behaviour) else once
 
 
 class Layer:

@@ -20,6 +20,9 @@ FORMAT_KEY: Final = b"rollbook:format"
 BEAT_KEY: Final = b"rollbook:beat"
 """When a service last said that it is alive, in Unix milliseconds."""
 
+KEYS_KEY: Final = b"rollbook:keys"
+"""The fingerprints of the keys that all services of this store have."""
+
 ARCHIVE_KEY: Final = b"rollbook:archive"
 """The mark of the archive that this store's finished matches go to."""
 

@@ -25,6 +25,7 @@ from rollbook.storage.redis.keys import (
     ARCHIVE_KEY,
     BEAT_KEY,
     FORMAT_KEY,
+    KEYS_KEY,
     LACKING_KEY,
     PARTITIONS,
     PARTITIONS_KEY,
@@ -47,6 +48,15 @@ if held_by and held_by ~= ARGV[1] then
 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
+"""
+
+_KEYS: Final = b"""
+local found = redis.call('GET', KEYS[1])
+if found and found ~= ARGV[2] then
+    return found
+end
+redis.call('SET', KEYS[1], ARGV[1])
+return ARGV[1]
 """
 
 _CAUSES: Final = {
@@ -216,6 +226,11 @@ class RedisLog:
         """Whether this holder sweeps, for so long from now on by the store's clock."""
         command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
         return bool(await self._ask(SWEEPER_KEY, *command, appends=True))
+
+    async def keys(self, said: str, instead_of: str = "") -> str:
+        """What the store says of its services' keys: this, if it has said nothing yet, or what is given up for it."""
+        command = ("EVAL", _KEYS, 1, KEYS_KEY, said, instead_of)
+        return str(await self._ask(KEYS_KEY, *command, appends=True), "utf-8")
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""

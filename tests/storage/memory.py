@@ -1,4 +1,4 @@
-"""A log in the memory of one process: for tests and simulations, and gone with it."""
+"""A log in the memory of one process, which keeps the promises of the port and is gone with it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MemoryLog:
         self._lacking_until_ms = 0
         self._lease = ("", 0)
 
-    async def append(  # noqa: PLR0913 - everything that is atomic
+    async def append(
         self,
         match_id: str,
         expected: int,

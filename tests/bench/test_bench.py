@@ -1,0 +1,48 @@
+"""Every bench runs to its end and prints a row for whatever it measures; how fast that was is no test's business."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rollbook.rules.catalogue import current
+from tests.scripts import run_script
+
+MEASURED = {
+    "rules": ["baseline", *[f"fold of {name}" for name in current()], "random games", "check of plain forms"],
+    "replays": ["baseline", *[f"audit of {name}" for name in current()]],
+    "service": [
+        *("bare unary calls", "Choose", "bare bidirectional streams", "Play"),
+        *("bare writes", "frames to", "events to", "in bursts"),
+        *("bare write to", "append to frame"),
+        *("bare pipeline", "group commit", "one append at a time", "group commit"),
+        *("Redis memory an event, all keys", "Redis memory an event, used_memory"),
+    ],
+}
+
+
+@pytest.mark.parametrize("bench", MEASURED)
+def test_a_bench_runs_to_its_end(bench: str) -> None:
+    """With next to nothing to do: a row for each measure, in order, and the same in the JSON behind them."""
+    *lines, facts = run_script("tests.bench", bench, "--tiny").splitlines()
+    wanted, rows = MEASURED[bench], json.loads(facts)
+    assert len(wanted) == len(rows)
+    for name, line, row in zip(wanted, lines[-len(rows) :], rows, strict=True):
+        assert name in row["name"]
+        assert line.startswith(row["name"])
+        assert 1 == len(row["rounds"])
+        assert row["median"] > 0
+
+
+@pytest.mark.parametrize("bench", MEASURED)
+def test_a_profile_says_where_the_time_goes(bench: str) -> None:
+    """Function by function, with the service or its rules among them."""
+    assert "/rollbook/" in run_script("tests.bench", bench, "--profile", "--tiny")
+
+
+def test_one_choose_says_what_it_counted_and_where() -> None:
+    """Whoever is over the bound sees which modules the calls are in."""
+    counted, *modules = run_script("tests.bench", "one_choose").splitlines()
+    assert counted.startswith("Passed(")
+    assert any(line.endswith(" match/fold.py") for line in modules)

@@ -1,0 +1,84 @@
+"""The commands of the README do what it says: as they are written there, only with fewer matches."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+FEWER = {"--matches 100": "--matches 2", "--matches 200": "--matches 2", "think=0.2": "think=0.01"}
+
+ELSEWHERE = {
+    "play": "clients/terminal/test_pseudo_terminal.py",
+    "watch": "clients/terminal/test_pseudo_terminal.py",
+    "replay": "clients/terminal/test_pseudo_terminal.py",
+    "bot": "clients/commands/test_bot.py",
+    "key": "clients/commands/test_export.py",
+    "export": "clients/commands/test_export.py",
+    "forget": "clients/commands/test_export.py",
+    "backup": "cli/test_backup.py",
+    "restore": "cli/test_backup.py",
+}
+"""Commands that want a service or a terminal, and which tests try them."""
+
+
+def commands() -> Iterator[list[str]]:
+    """The words behind `rollbook`, of every line in a block of shell."""
+    for block in re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL):
+        for line in block.splitlines():
+            if line.startswith("rollbook "):
+                yield shlex.split(line, comments=True)[1:]
+
+
+HERE = [words for words in commands() if words[0] not in ELSEWHERE]
+
+
+def rollbook(folder: Path, *words: str) -> str:
+    """What the command prints; it has to end well."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rollbook", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert 0 == done.returncode, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the names that the README uses: the keys of a service, and the file of a match."""
+    folder = tmp_path_factory.mktemp("judged")
+    rollbook(folder, "simulate", "cant_stop", "--seed", "1", "--format", "rollbook", "--out", "files")
+    (folder / "files" / "KEY.pub").rename(folder / "KEY.pub")
+    (made,) = (folder / "files").glob("*.rollbook")
+    made.rename(folder / "files" / "MATCH.rollbook")
+    return folder
+
+
+@pytest.mark.parametrize("words", HERE, ids=" ".join)
+def test_a_command_of_the_readme_runs(words: list[str], judged: Path, tmp_path: Path) -> None:
+    """A newcomer tries these first; each prints something, or makes a file."""
+    folder = shutil.copytree(judged, tmp_path / "here")
+    smaller = " ".join(words)
+    for many, few in FEWER.items():
+        smaller = smaller.replace(many, few)
+    there = set(folder.rglob("*"))
+    assert rollbook(folder, *smaller.split()) or set(folder.rglob("*")) > there
+
+
+def test_every_other_command_of_the_readme_is_tried_where_a_service_is() -> None:
+    """A command that is new in the README is tried here, or named with the test that does."""
+    assert set(ELSEWHERE) <= {words[0] for words in commands()}
+    for command, file in ELSEWHERE.items():
+        assert f'"{command}"' in (ROOT / "tests" / file).read_text(encoding="utf-8")

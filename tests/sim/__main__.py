@@ -1,0 +1,86 @@
+"""Simulate the service under faults: `python -m tests.sim --seeds 2000`.
+
+Every seed is one world that can be run again, step by step the same. The first that breaks a promise ends the run with
+exit code 1; `--trace` shows what led there, and `--steps` lets things go wrong for fewer messages, so that it is short.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from tests.sim.checkers.checker import Violation
+from tests.sim.faults import BREAKS, Fault
+from tests.sim.observations import told_line
+from tests.sim.world import AWAITED, Outcome, run
+
+LINE = 200
+"""Characters of a line of a trace."""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run seeds until one fails; the exit code."""
+    options = _options(words)
+    seeds = range(options.seed, options.seed + options.seeds)
+    also = tuple(Fault[name.upper()] for name in options.also)
+    seconds: list[float] = []
+    for number, (outcome, took) in enumerate(_outcomes(seeds, options.jobs, options.steps, also), 1):
+        seconds.append(took)
+        broken = [each for each in outcome.violations if options.all or each.checker not in AWAITED]
+        if broken:
+            _show(outcome, broken, trace=options.trace, steps=options.steps)
+            return 1
+        if number % 20 == 0 or number == len(seeds):
+            rate = f"{statistics.median(seconds):.2f} s of CPU a seed in the median, {max(seconds):.2f} at most"
+            sys.stdout.write(f"{number} of {len(seeds)} seeds, the last with unseed {outcome.unseed:016x}; {rate}\n")
+            sys.stdout.flush()
+    return 0
+
+
+def _options(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m tests.sim", description="Simulate the service under faults.")
+    parser.add_argument("--seeds", type=int, default=20, help="how many to run")
+    parser.add_argument("--seed", type=int, default=0, help="the first of them")
+    parser.add_argument("--steps", type=int, help="let things go wrong for so many messages")
+    parser.add_argument("--jobs", type=int, default=1, help="how many to run at once")
+    parser.add_argument("--trace", action="store_true", help="show what led to a broken promise")
+    parser.add_argument("--all", action="store_true", help="also hold the service to what it is known to break")
+    names = [fault.name.lower() for fault in BREAKS]
+    parser.add_argument("--also", action="append", default=[], choices=names, help="a fault that is not mended yet")
+    return parser.parse_args(words)
+
+
+def _outcomes(
+    seeds: Sequence[int], jobs: int, steps: int | None, also: tuple[Fault, ...]
+) -> Iterator[tuple[Outcome, float]]:
+    work = partial(_timed, steps=steps, also=also)
+    if jobs == 1:
+        yield from map(work, seeds)
+        return
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        yield from pool.imap(work, seeds)
+
+
+def _timed(seed: int, steps: int | None, also: tuple[Fault, ...]) -> tuple[Outcome, float]:
+    began = time.process_time()
+    return run(seed, steps=steps, also=also), time.process_time() - began
+
+
+def _show(outcome: Outcome, broken: Sequence[Violation], *, trace: bool, steps: int | None) -> None:
+    again = f"--seed {outcome.seed} --seeds 1" + ("" if steps is None else f" --steps {steps}")
+    if trace:
+        for at, observation in outcome.seen:
+            if getattr(observation, "match_id", "") in {"", broken[0].match_id}:
+                sys.stdout.write(told_line(at, observation)[:LINE] + "\n")
+    for violation in broken:
+        sys.stdout.write(f"seed {outcome.seed}: {violation} (match {violation.match_id[:6]})\n")
+    sys.stdout.write(f"again: python -m tests.sim {again} --trace\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

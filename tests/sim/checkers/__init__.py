@@ -1,0 +1,1 @@
+"""Checkers, each of one promise, by its name."""

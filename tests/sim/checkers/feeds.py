@@ -1,0 +1,188 @@
+"""Promises of the feeds: what a watcher is told comes in order, once, from anywhere on, and is what others are told."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from rollbook.v1.events_pb2 import Event
+from rollbook.v1.feed_pb2 import END_REASON_MATCH_OVER
+from tests.sim.checkers.checker import Checker, Ending
+from tests.sim.observations import Observation, Told
+
+Watch = tuple[str, int | None]
+
+CATCHING_UP_SECONDS: Final = 10.0
+"""By then a watcher has caught up for whom nothing goes wrong."""
+
+
+def frame_of(observation: Observation) -> Any:
+    """The frame of a watch of a match that is observed; none if it is something else."""
+    if isinstance(observation, Told) and observation.method == "WatchMatch" and not observation.status:
+        return observation.message
+    return None
+
+
+class Ordered(Checker):
+    """A watch tells events in ascending order."""
+
+    name: ClassVar[str] = "ordered"
+
+    def __init__(self) -> None:
+        """Nothing has been told."""
+        super().__init__()
+        self._last: dict[Watch, int] = {}
+
+    def look(self, at: float, observation: Observation) -> None:
+        """Compare every event with the one before."""
+        del at
+        frame = frame_of(observation)
+        if frame is None or frame.WhichOneof("frame") != "events":
+            return
+        assert isinstance(observation, Told)
+        watch = observation.who, observation.watch
+        for told in frame.events.events:
+            number = Event.FromString(told.event).sequence
+            last = self._last.get(watch, 0)
+            if number < last:
+                self.fail(f"{watch[0]} was told event {number} behind event {last}", observation.match_id)
+            self._last[watch] = number
+
+
+class Unique(Checker):
+    """A watch tells every event once, and none that its watcher had already."""
+
+    name: ClassVar[str] = "unique"
+
+    def __init__(self) -> None:
+        """Nothing has been told."""
+        super().__init__()
+        self._told: dict[Watch, set[int]] = {}
+        self._begun: dict[Watch, int] = {}
+
+    def look(self, at: float, observation: Observation) -> None:
+        """Look for it among those that were told."""
+        del at
+        frame = frame_of(observation)
+        if frame is None:
+            return
+        assert isinstance(observation, Told)
+        watch = observation.who, observation.watch
+        if frame.WhichOneof("frame") == "confirmed":
+            self._begun[watch] = frame.confirmed.position.sequence
+        for told in frame.events.events:
+            number = Event.FromString(told.event).sequence
+            known = self._told.setdefault(watch, set())
+            if number in known or number <= self._begun.get(watch, 0):
+                self.fail(f"{watch[0]} was told event {number} twice", observation.match_id)
+            known.add(number)
+
+
+class Resumable(Checker):
+    """A watch goes on from every position that its watcher was told, at whatever process."""
+
+    name: ClassVar[str] = "resumable"
+
+    def __init__(self) -> None:
+        """Nothing has been refused."""
+        super().__init__()
+        self._refused: list[Told] = []
+
+    def look(self, at: float, observation: Observation) -> None:
+        """Remember whoever was refused, or was served from elsewhere."""
+        del at
+        if not isinstance(observation, Told) or observation.method != "WatchMatch":
+            return
+        if observation.status in {"OUT_OF_RANGE", "DATA_LOSS", "INVALID_ARGUMENT"}:
+            self._refused.append(observation)
+        frame: Any = frame_of(observation)
+        asked: Any = observation.asked.request
+        if frame is not None and frame.WhichOneof("frame") == "confirmed":
+            served = frame.confirmed.position.sequence
+            if served != asked.position.sequence:
+                who = observation.who
+                self.fail(f"{who} asked to go on behind {asked.position.sequence}, and got {served}")
+
+    def conclude(self, ending: Ending) -> None:
+        """Refusals are right for logs that lost something, and for viewers whose past depends on whose clock it is."""
+        for told in self._refused:
+            table = ending.tables.get(told.match_id)
+            delayed = table is not None and table.terms["spectator_delay_seconds"]
+            if told.match_id not in ending.harmed and not delayed:
+                asked: Any = told.asked.request
+                where = f"event {asked.position.sequence}, which it had been told"
+                self.fail(f"{told.who} could not go on behind {where}: {told.reason}", told.match_id)
+
+
+class CaughtUp(Checker):
+    """A watcher for whom nothing goes wrong soon hears that it has caught up, exactly when it has, also at the end."""
+
+    name: ClassVar[str] = "caught up"
+
+    def __init__(self) -> None:
+        """Nobody watches."""
+        super().__init__()
+        self._begun: dict[Watch, tuple[float, str]] = {}
+        self._last_heard: dict[Watch, float] = {}
+        self._caught_up: set[Watch] = set()
+        self._at: dict[Watch, int] = {}
+
+    def look(self, at: float, observation: Observation) -> None:
+        """Follow every watch."""
+        frame = frame_of(observation)
+        if frame is None:
+            return
+        assert isinstance(observation, Told)
+        watch = observation.who, observation.watch
+        self._last_heard[watch] = at
+        kind = frame.WhichOneof("frame")
+        if kind == "confirmed":
+            self._begun[watch] = observation.asked.at, observation.match_id
+            self._at[watch] = frame.confirmed.position.sequence
+        elif kind == "events":
+            self._at[watch] = frame.events.head.sequence
+        elif kind == "caught_up":
+            self._caught_up.add(watch)
+            if frame.caught_up.position.sequence != self._at[watch]:
+                at_event = f"event {frame.caught_up.position.sequence}, being at event {self._at[watch]}"
+                self.fail(f"{watch[0]} was told that it had caught up with {at_event}", observation.match_id)
+        elif kind == "ended" and frame.ended.reason == END_REASON_MATCH_OVER and watch not in self._caught_up:
+            self.fail(f"{watch[0]} was told of the end without having caught up", observation.match_id)
+
+    def conclude(self, ending: Ending) -> None:
+        """Look for those that waited in vain."""
+        for watch, (begun, match_id) in self._begun.items():
+            waited = self._last_heard[watch] - max(begun, ending.calm_at)
+            if watch not in self._caught_up and waited > CATCHING_UP_SECONDS:
+                self.fail(f"{watch[0]} has watched for {waited:.0f} s, and has not caught up", match_id)
+
+
+class SameBytes(Checker):
+    """What was told live is what is told later, by whichever process, and what is stored and archived."""
+
+    name: ClassVar[str] = "same bytes"
+
+    def __init__(self) -> None:
+        """Nothing has been told."""
+        super().__init__()
+        self._told: dict[tuple[str, int, bytes], str] = {}
+
+    def look(self, at: float, observation: Observation) -> None:
+        """Remember every event of every feed."""
+        del at
+        frame = frame_of(observation)
+        if frame is None:
+            return
+        assert isinstance(observation, Told)
+        for told in frame.events.events:
+            number = Event.FromString(told.event).sequence
+            self._told[observation.match_id, number, told.event] = observation.who
+
+    def conclude(self, ending: Ending) -> None:
+        """Compare it with the log."""
+        for (match_id, number, data), viewer in self._told.items():
+            log = ending.logs.get(match_id, ())
+            if not ending.excuses(match_id) and (number > len(log) or log[number - 1].event != data):
+                self.fail(f"{viewer} was told another event {number} than the log has", match_id)
+
+
+CHECKERS: tuple[type[Checker], ...] = (Ordered, Unique, Resumable, CaughtUp, SameBytes)

@@ -1,0 +1,216 @@
+"""Who calls the service: players, watchers, visitors of the lobby, operators. They know only what they are told."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from rollbook.match.chain import entropy_commitment, link
+from rollbook.v1 import feed_pb2
+from rollbook.v1.events_pb2 import Event
+from rollbook.v1.feed_pb2 import MatchFrame
+from rollbook.v1.games_pb2 import Choice
+from rollbook.v1.match_pb2 import PlayRequest
+from rollbook.v1.table_pb2 import Position
+from tests.server.strangers import any_choice
+from tests.sim.client import AGAIN, Client
+from tests.sim.process import Refused
+from tests.sim.tables import Table
+
+DEVOTED: Final = 10**6
+"""Choices of a player who never tires."""
+
+STREAMED: Final = 0.2
+"""Of all choices."""
+
+
+class Follower:
+    """Follows a match to its end, over as many watches as it takes, each from where the one before was left."""
+
+    def __init__(self, client: Client, table: Table, *, invited: bool = True, slow_seconds: float = 0.0) -> None:
+        """Follow the match of this table; a slow follower takes so long for every frame."""
+        self.client = client
+        self.table = table
+        self.code = table.invitation_code if invited else ""
+        self.slow_seconds = slow_seconds
+        self.position: Position | None = None
+        """The head that was told last, as the service signed it."""
+        self.is_over = False
+        self.is_lost = False
+        """Whether the service has said that the log lost what it told."""
+
+    async def follow(self) -> None:
+        """Watch until the match is over, or lost, or may not be watched."""
+        while not (self.is_over or self.is_lost):
+            if not await self.follow_once():
+                return
+            await self.client.pause()
+
+    async def follow_once(self) -> bool:
+        """Watch until this watch ends; whether another one may be had."""
+        try:
+            async for frame in self.client.watch(
+                "WatchMatch", match_id=self.table.match_id, position=self.position, invitation_code=self.code
+            ):
+                await self.hear(frame)
+                if self.slow_seconds:
+                    await asyncio.sleep(self.slow_seconds)
+        except Refused as refused:
+            self.is_lost = self.is_lost or refused.status == "DATA_LOSS"
+            return refused.status in {*AGAIN, "NOT_FOUND"}
+        return True
+
+    async def hear(self, frame: MatchFrame) -> None:
+        """Take what a frame tells."""
+        kind = frame.WhichOneof("frame")
+        if kind == "events":
+            head = frame.events.head
+            self.position = Position(
+                sequence=head.sequence, link=head.link, key_id=head.key_id, signature=head.signature
+            )
+            for told in frame.events.events:
+                self.hear_event(Event.FromString(told.event), told.event)
+        elif kind == "ended" and frame.ended.reason == feed_pb2.END_REASON_MATCH_OVER:
+            self.is_over = True
+
+    def hear_event(self, event: Event, data: bytes) -> None:
+        """Take one event."""
+
+
+class Player(Follower):
+    """Sits down, gets ready, and chooses until the match is over or the player tires of it."""
+
+    def __init__(self, client: Client, table: Table, *, choices: int = DEVOTED, resigns: bool = True) -> None:
+        """Play at this table; after so many choices resign, or just go."""
+        super().__init__(client, table)
+        self.choices = choices
+        self.resigns = resigns
+        self.entropy = client.chance.randbytes(16) if client.chance.random() < 0.5 else b""
+        self._taken: set[int] = set()
+        self._seats = 0
+        self._closing_link = b""
+        self._is_ready = False
+
+    async def play(self) -> None:
+        """Play a whole match."""
+        try:
+            await self.sit()
+        except Refused:
+            return
+        if self.client.chance.random() < 0.1:
+            await self.sit_down_again()
+        await self.follow()
+
+    async def sit_down_again(self) -> None:
+        """Get up and sit down once more, unless it is too late for that."""
+        try:
+            await self.client.call("LeaveSeat", match_id=self.table.match_id)
+            await self.sit()
+        except Refused:
+            return
+
+    async def sit(self) -> None:
+        """Take the first free seat."""
+        await self.client.call(
+            "TakeSeat",
+            match_id=self.table.match_id,
+            invitation_code=self.code,
+            name=self.client.viewer.name,
+            entropy_commitment=entropy_commitment(self.entropy) if self.entropy else b"",
+        )
+
+    def hear_event(self, event: Event, data: bytes) -> None:
+        """Notice which event closes the seats."""
+        kind = event.WhichOneof("body")
+        if kind == "opened":
+            self._seats = event.opened.seats
+        elif kind == "seat_taken":
+            self._taken.add(event.seat)
+            if len(self._taken) == self._seats:
+                self._closing_link = link(data)
+        elif kind == "seat_left":
+            self._taken.discard(event.seat)
+
+    async def hear(self, frame: MatchFrame) -> None:
+        """Do what is to be done."""
+        await super().hear(frame)
+        try:
+            if self._closing_link and not self._is_ready and self.choices:
+                self._is_ready = True
+                await self.client.call(
+                    "Ready", match_id=self.table.match_id, closing_link=self._closing_link, entropy=self.entropy
+                )
+            if frame.WhichOneof("frame") == "events" and frame.events.HasField("legal"):
+                await self.take_turn(frame.events.legal)
+        except Refused as refused:
+            # Somebody or something was faster, or the match is over: the feed will tell.
+            self.is_lost = self.is_lost or refused.status == "DATA_LOSS"
+
+    async def take_turn(self, legal: Any) -> None:
+        """Choose for the position that was told last, resign, or be gone."""
+        if self.choices > 0:
+            self.choices -= 1
+            await self.choose(any_choice(legal, self.client.chance))
+        elif self.resigns:
+            await self.client.call("Resign", match_id=self.table.match_id)
+
+    async def choose(self, choice: Choice) -> None:
+        """Choose for that position: by a call, or on a stream, where it is sent twice, and by a call if that breaks."""
+        match_id, request_id = self.table.match_id, self.client.request_id()
+        if self.client.chance.random() < STREAMED:
+            request = PlayRequest(match_id=match_id, request_id=request_id, position=self.position, choice=choice)
+            try:
+                await self.client.play([request, request])
+            except Refused as refused:
+                if refused.status not in AGAIN:
+                    raise
+                await self.client.pause()
+            else:
+                return
+        await self.client.call(
+            "Choose", match_id=match_id, request_id=request_id, position=self.position, choice=choice
+        )
+
+
+class Visitor:
+    """Looks at lists and single matches, and watches the lobby."""
+
+    def __init__(self, client: Client, tables: list[Table]) -> None:
+        """Look at what is there; the tables are those that anybody might have been told of."""
+        self.client = client
+        self.tables = tables
+
+    async def look_around(self) -> None:
+        """Go on looking, at one thing after the other."""
+        chance = self.client.chance
+        while True:
+            await asyncio.sleep(chance.uniform(0.2, 3.0))
+            try:
+                if chance.random() < 0.4:
+                    await self.list_all()
+                elif chance.random() < 0.2:
+                    await self.watch_lobby(chance.uniform(1.0, 6.0))
+                elif self.tables:
+                    table = chance.choice(self.tables)
+                    if table.match_id:
+                        await self.client.call("GetMatch", match_id=table.match_id)
+            except Refused:
+                await self.client.pause()
+
+    async def list_all(self) -> None:
+        """Read a list to its end."""
+        token = ""
+        while True:
+            page = await self.client.call("ListMatches", page_size=2, page_token=token)
+            token = page.next_page_token
+            if not token:
+                return
+
+    async def watch_lobby(self, seconds: float) -> None:
+        """Watch the lobby for a while."""
+        try:
+            async with asyncio.timeout(seconds):
+                async for _ in self.client.watch("WatchLobby"):
+                    pass
+        except TimeoutError:
+            return

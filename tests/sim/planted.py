@@ -1,0 +1,285 @@
+"""Bugs, planted one at a time: each breaks one promise, so that its checker can show that it notices."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+from unittest import mock
+
+from rollbook.match.chain import Entry
+from rollbook.match.dice import Dice
+from rollbook.server.sweeper import Sweeper
+from rollbook.storage.port import Appended, AppendResult
+from rollbook.v1.events_pb2 import Event, Private
+from rollbook.v1.refusals_pb2 import RefusalDetail
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_PUBLIC
+from tests.sim.faults import Fault
+from tests.sim.process import Process, Refused, running_process
+from tests.sim.store import Store
+from tests.sim.world import Made
+
+
+class OtherTime(Process):
+    """Acknowledges an event with another time than was stored."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Say so of choices."""
+        if method == "Choose":
+            message.made.events[0].event = _later(message.made.events[0].event)
+        return message
+
+
+class OtherRequest(Process):
+    """Appends what nobody has asked for: a choice with a request id of its own."""
+
+    def hears(self, method: str, request: Any) -> Any:
+        """Hear another id."""
+        if method == "Choose":
+            request.request_id = f"own-{request.request_id}"
+        return request
+
+
+class TellsBothThatTheyWon(Store):
+    """Tells whoever appends what is there already that it has been appended."""
+
+    def append(self, client: str, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
+        """Append it once, and say so every time."""
+        stream = self.log._streams.get(match_id)
+        if stream is not None and stream.entries[expected : expected + len(entries)] == list(entries):
+            result = Appended(expected + len(entries))
+            self.witness(client, match_id, expected, entries, result)
+            return result
+        return super().append(client, match_id, expected, entries, **terms)
+
+
+class LeavesOut(Process):
+    """Leaves an event out of a frame."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Leave out one that is not the last."""
+        told = _events(method, message)
+        if len(told) > 1 and Event.FromString(told[0].event).HasField("chosen"):
+            del told[0]
+        return message
+
+
+class InTwoParts(Store):
+    """Appends a command in two parts, one right after the other."""
+
+    def append(self, client: str, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
+        """Append what was asked for, and then what follows from it."""
+        result = super().append(client, match_id, expected, entries[:1], **terms)
+        if len(entries) == 1 or not isinstance(result, Appended):
+            return result
+        terms["behind"] = entries[0].event
+        return super().append(client, match_id, expected + 1, entries[1:], **terms)
+
+
+class OtherWayRound(Process):
+    """Tells two events of a frame in the wrong order."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Tell the last one first."""
+        told = _events(method, message)
+        if len(told) > 1 and Event.FromString(told[-1].event).HasField("happened"):
+            told.insert(0, told.pop())
+        return message
+
+
+class Twice(Process):
+    """Tells an event twice."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Tell the last one again."""
+        told = _events(method, message)
+        if told and Event.FromString(told[-1].event).HasField("happened"):
+            told.append(told[-1])
+        return message
+
+
+class ForgetsTheEnd(Process):
+    """Does not let anybody go on from the end of a match that is over."""
+
+    def hears(self, method: str, request: Any) -> Any:
+        """Refuse a position behind which nothing comes."""
+        if method == "WatchMatch" and request.position.sequence:
+            stored = self.connect().store.log._streams[request.match_id].entries
+            if len(stored) == request.position.sequence and Event.FromString(stored[-1].event).HasField("sealed"):
+                raise Refused("OUT_OF_RANGE", "POSITION_AHEAD", "planted", RefusalDetail())
+        return request
+
+
+class NeverCaughtUp(Process):
+    """Says nothing new instead of saying that there is nothing new."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Turn it into a heartbeat."""
+        if method == "WatchMatch" and message.HasField("caught_up"):
+            message.heartbeat.head.sequence = message.caught_up.position.sequence
+        return message
+
+
+class OtherBytes(Process):
+    """Tells an event with other bytes than it is stored in."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Change the time of outcomes."""
+        for told in _events(method, message):
+            if Event.FromString(told.event).HasField("happened"):
+                told.event = _later(told.event)
+        return message
+
+
+class OtherTable(Process):
+    """Shows an empty table."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Show nothing."""
+        if method == "GetMatch":
+            message.ClearField("view")
+        return message
+
+
+class TellsTheSecret(Process):
+    """Tells everybody who looks the secret of the match, from which all that is to come can be computed."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Put it where a signature belongs."""
+        if method == "GetMatch":
+            stored = self.connect().store.log._streams.get(message.summary.match_id)
+            if stored is not None and stored.entries:
+                message.head.signature = Private.FromString(stored.entries[0].private).secret
+        return message
+
+
+class ShowsCards(Process):
+    """Tells the public what an event hides."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Show a card to whoever is told without one."""
+        for told in _events(method, message):
+            if Event.FromString(told.event).happened.outcome.allie_gator.HasField("draw"):
+                told.hidden.allie_gator.cards.append(1)
+        return message
+
+
+class ForgetsTheDelay(Process):
+    """Signs the head of a delayed match as it is now for everybody."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Put the newest head into what the public is told first."""
+        told = message if method == "GetMatch" else message.confirmed if method == "WatchMatch" else None
+        if told is not None and told.perspective.kind == PERSPECTIVE_KIND_PUBLIC:
+            stored = self.connect().store.log._streams.get(told.head.match_id)
+            told.head.sequence = told.head.sequence if stored is None else stored.head
+        return message
+
+
+class ForgetsNames(Process):
+    """Leaves out what the first seat is called."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Leave it out."""
+        if method == "GetMatch":
+            message.summary.seats[0].name = ""
+        return message
+
+
+class ListsNothing(Process):
+    """Lists no match at all."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Empty every page."""
+        if method == "ListMatches":
+            del message.matches[:]
+        return message
+
+
+class OneForAll(Process):
+    """Refuses the list of all matches when one is lost."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Say of all what is true of one."""
+        if method == "ListMatches":
+            raise Refused("DATA_LOSS", "LOG_LOST", "planted", RefusalDetail())
+        return message
+
+
+class Fails(Process):
+    """Fails for a reason that no client can understand."""
+
+    def says(self, method: str, message: Any) -> Any:
+        """Fail."""
+        if method == "ListMatches":
+            raise Refused("INTERNAL", "KeyError", "planted", RefusalDetail())
+        return message
+
+
+@contextmanager
+def other_dice() -> Iterator[None]:
+    """Each process has dice of its own."""
+    fair = Dice.values
+
+    def values(self: Dice, number: int, awaited: Any) -> Any:
+        process = running_process()
+        return fair(self, number + (0 if process is None else ord(process.name) * 10_000), awaited)
+
+    with mock.patch.object(Dice, "values", values):
+        yield
+
+
+def nobody_sweeps() -> AbstractContextManager[object]:
+    """No process ends a turn whose time is out."""
+
+    async def sweep(_self: Sweeper) -> None:
+        await asyncio.sleep(0)
+
+    return mock.patch.object(Sweeper, "sweep", sweep)
+
+
+def _events(method: str, message: Any) -> Any:
+    """The events of a frame; none of any other message."""
+    return message.events.events if method == "WatchMatch" and message.HasField("events") else []
+
+
+def _later(data: bytes) -> bytes:
+    event = Event.FromString(data)
+    event.time_ms += 1
+    return event.SerializeToString(deterministic=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A bug, and the checker that has to notice it."""
+
+    checker: str
+    made_of: Made
+    also: tuple[Fault, ...] = ()
+    """Faults without which it does no harm."""
+
+
+PLANTED: Final = (
+    Planted("acked", Made(process=OtherTime)),
+    Planted("no phantom", Made(process=OtherRequest)),
+    Planted("one winner", Made(store=TellsBothThatTheyWon)),
+    Planted("gapless", Made(process=LeavesOut)),
+    Planted("atomic command", Made(store=InTwoParts)),
+    Planted("one die", Made(around=other_dice)),
+    Planted("sealed", Made(around=nobody_sweeps)),
+    Planted("ordered", Made(process=OtherWayRound)),
+    Planted("unique", Made(process=Twice)),
+    Planted("resumable", Made(process=ForgetsTheEnd)),
+    Planted("caught up", Made(process=NeverCaughtUp)),
+    Planted("same bytes", Made(process=OtherBytes)),
+    Planted("folds equal", Made(process=OtherTable)),
+    Planted("no secret", Made(process=TellsTheSecret)),
+    Planted("no secret", Made(process=ShowsCards)),
+    Planted("no secret", Made(process=ForgetsTheDelay)),
+    Planted("names kept", Made(process=ForgetsNames)),
+    Planted("found", Made(process=ListsNothing)),
+    Planted("isolated", Made(process=OneForAll), (Fault.CUT,)),
+    Planted("explained", Made(process=Fails)),
+)

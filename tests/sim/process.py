@@ -1,0 +1,331 @@
+"""A process of the service as `rollbook serve` puts it together, without gRPC: it can be killed at any step.
+
+Whatever a call or a loop of the process does, it does in tasks that belong to the process. A kill cancels them all;
+from then on nothing of the process reaches the store, whatever its last words are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import sqlite3
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.message import Message
+
+from rollbook.identity.service_keys import SigningKey
+from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
+from rollbook.match.chain import Entry
+from rollbook.match.heads import HeadKeys
+from rollbook.replay_file.key_lines import key_id
+from rollbook.server.app import Given, Parts
+from rollbook.server.archive_index import ArchiveIndex
+from rollbook.server.finished import Finished
+from rollbook.server.limits import Limits
+from rollbook.server.metrics import MeasuredLog, Metrics
+from rollbook.server.rpc.errors import Refusal, detail_of, refusal_of
+from rollbook.storage.archive.log import ArchivedLog
+from rollbook.v1.refusals_pb2 import RefusalDetail
+from tests.sim.clock import Clock
+from tests.sim.observations import Decided, History
+from tests.sim.store import SimulatedLog
+
+SERVICE_KEY: Final = b"s" * 32
+ARCHIVE_AFTER_SECONDS: Final = 5
+PLENTY: Final = Limits(requests_at_once=10**6)
+
+
+def signing_key(seed: bytes) -> SigningKey:
+    """A key that is the same in all processes and all simulations."""
+    private = Ed25519PrivateKey.from_private_bytes(seed * 32)
+    return SigningKey(private, {key_id(private.public_key()): private.public_key()})
+
+
+HEAD_KEY: Final = signing_key(b"h")
+REPLAY_KEY: Final = signing_key(b"r")
+TOKEN_KEY: Final = signing_key(b"t")
+
+
+class Refused(Exception):
+    """What a call came to that was refused, as its client reads it."""
+
+    def __init__(self, status: str, reason: str, why: str, detail: RefusalDetail) -> None:
+        """Keep the name of the status code, the reason, the sentence and the details."""
+        super().__init__(status, reason, why)
+        self.status = status
+        self.reason = reason
+        self.why = why
+        self.detail = detail
+
+
+class Gone(Exception):
+    """The process died before it answered."""
+
+
+_RUNS_IN: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
+
+
+def running_process() -> Process | None:
+    """The process that does what is being done; none for people and faults."""
+    return _RUNS_IN.get()
+
+
+def owned_task(loop: asyncio.AbstractEventLoop, work: Any, **how: Any) -> asyncio.Task[Any]:
+    """Make a task that belongs to the process which made it; what loops make tasks by."""
+    task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **how)
+    owner = (how.get("context") or contextvars.copy_context()).get(_RUNS_IN)
+    if owner is not None:
+        owner.own(task)
+    return task
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """As much of gRPC's context as a handler looks at."""
+
+    token: str
+
+    def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
+        """Who calls."""
+        return (("authorization", f"Bearer {self.token}"),)
+
+
+class _IndexInMemory(ArchiveIndex):
+    """The index of a process that is gone with it."""
+
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(":memory:", check_same_thread=False)
+
+    def _files(self) -> Iterator[Path]:
+        return iter(())
+
+
+class Process:
+    """One process: its clock, its tasks, and its parts, which are made anew at every start."""
+
+    def __init__(
+        self,
+        name: str,
+        clock: Clock,
+        history: History,
+        connect: Callable[[Process], SimulatedLog],
+        secret: Callable[[], bytes],
+    ) -> None:
+        """Be ready to start; `connect` gives it a log, and `secret` what it draws matches' secrets from."""
+        self._history = history
+        self.name = name
+        self.clock = clock
+        self.time_ms: Callable[[], int] = clock.ms
+        """What the process takes the store's clock to show."""
+        self.is_up = False
+        self.fuse: int | None = None
+        """After so many steps the process dies; never if not set."""
+        self._connect = connect
+        self._draw_secret = secret
+        self._tasks: dict[asyncio.Task[Any], None] = {}
+        self._servicers: tuple[object, ...] = ()
+        self._context = contextvars.Context()
+        self._died: asyncio.Future[None]
+
+    # Its life
+
+    async def start(self) -> None:
+        """Start with an empty memory, and serve once everything stands; without a store it ends again."""
+        self._context = contextvars.copy_context()
+        self._context.run(_RUNS_IN.set, self)
+        self._died = asyncio.get_running_loop().create_future()
+        self.is_up, self.fuse = True, None
+        assembling = self._task(self._assemble())
+        await asyncio.wait([assembling])
+        if not assembling.cancelled() and assembling.exception() is not None:
+            self.kill()
+
+    def kill(self) -> None:
+        """End at once: no task takes another step that anybody would notice."""
+        if not self.is_up:
+            return
+        self.is_up = False
+        self._servicers = ()
+        self._died.set_result(None)
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    def step(self) -> None:
+        """Count a message; a process that is dead, or dies now, does nothing more."""
+        if self.fuse is not None:
+            self.fuse -= 1
+            if self.fuse <= 0:
+                self.kill()
+        if _RUNS_IN.get() is self and not self.is_up:
+            raise asyncio.CancelledError
+
+    def connect(self) -> SimulatedLog:
+        """A log of its own on the store."""
+        return self._connect(self)
+
+    def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
+        """Let the history know what is about to be appended."""
+        self._history.note(Decided(self.name, match_id, expected, tuple(entries)))
+
+    def own(self, task: asyncio.Task[Any]) -> None:
+        """Remember a task, to be cancelled with the process."""
+        self._tasks[task] = None
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.pop(task, None)
+
+    def _task(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        return asyncio.get_running_loop().create_task(work, context=self._context)
+
+    # Its parts
+
+    async def _assemble(self) -> None:
+        log = ArchivedLog(self.connect(), None)
+        finished = Finished(log, _IndexInMemory(Path()))
+        own = TrustedIssuer(OWN_ISSUER, TOKEN_KEY.published, frozenset(Role))
+        metrics = Metrics()
+        parts = Parts(
+            Given(
+                log=MeasuredLog(log, metrics),
+                metrics=metrics,
+                head_keys=HeadKeys(HEAD_KEY.private, HEAD_KEY.key_id, HEAD_KEY.published),
+                replay_key=REPLAY_KEY,
+                service_key=SERVICE_KEY,
+                verifier=Verifier([own], self.clock.seconds),
+                clock_ms=self.clock.ms,
+                steady_ms=self.clock.steady_ms,
+                draw_secret=self._draw_secret,
+                limits=PLENTY,
+                finished=finished,
+            )
+        )
+        self.time_ms = parts.clock
+        self._servicers = (parts.match_servicer(), parts.feed_servicer())
+        parts.sweeper().loop.start()
+        await parts.archivist(log, finished, "", after_seconds=ARCHIVE_AFTER_SECONDS).start()
+
+    # Calls
+
+    async def answer(self, method: str, request: Message, token: str, seconds: float) -> Message:
+        """Answer a call as its client gets it; Refused, or Gone if the process dies, or TimeoutError."""
+        handler = self._handler(method)
+        task = self._task(_answered(handler(self.hears(method, received(request)), _Call(token))))
+        try:
+            await asyncio.wait([task, self._died], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not self.is_up:
+                raise Gone
+            if not task.done():
+                raise TimeoutError
+            answer: Message = self.says(method, task.result())
+            return answer
+        finally:
+            task.cancel()
+
+    @contextlib.asynccontextmanager
+    async def stream(self, method: str, request: Any, token: str, window: int) -> AsyncIterator[Stream]:
+        """The messages of a call that goes on and on; so many of them are under way to a slow client."""
+        handler = self._handler(method)
+        heard = self.hears(method, received(request)) if isinstance(request, Message) else request
+        stream = Stream(window, self.time_ms, lambda message: self.says(method, message))
+        task = self._task(stream.fill(handler(heard, _Call(token))))
+        self._died.add_done_callback(stream.break_off)
+        try:
+            yield stream
+        finally:
+            task.cancel()
+            self._died.remove_done_callback(stream.break_off)
+
+    def hears(self, method: str, request: Any) -> Any:
+        """A request as it is handled; a process with a planted bug may hear something else."""
+        del method
+        return request
+
+    def says(self, method: str, message: Any) -> Any:
+        """A message as it leaves; a process with a planted bug may say something else."""
+        del method
+        return message
+
+    def _handler(self, method: str) -> Callable[[Any, Any], Any]:
+        for servicer in self._servicers:
+            handler: Callable[[Any, Any], Any] | None = getattr(servicer, method, None)
+            if handler is not None:
+                return handler
+        raise Gone
+
+
+class Stream:
+    """Messages on their way from a handler to its client."""
+
+    def __init__(self, window: int, time_ms: Callable[[], int], says: Callable[[Message], Message]) -> None:
+        """Let so many be under way; clock and last word are those of the process."""
+        self._window = window
+        self._says = says
+        self._time_ms = time_ms
+        self._under_way: deque[tuple[Message | Exception | None, int]] = deque()
+        self._changed = asyncio.Event()
+        self._broken = False
+
+    async def fill(self, messages: AsyncGenerator[Message, None]) -> None:
+        """Take what the handler gives, as fast as the client takes it."""
+        try:
+            async with contextlib.aclosing(messages) as given:
+                async for message in given:
+                    await self._send(self._says(received(message)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
+            await self._send(refused(error))
+        else:
+            await self._send(None)
+
+    async def _send(self, message: Message | Exception | None) -> None:
+        while len(self._under_way) >= self._window:
+            await self._change()
+        self._under_way.append((message, self._time_ms()))
+        self._changed.set()
+
+    def break_off(self, _died: object = None) -> None:
+        """Let the client know that nothing more comes."""
+        self._broken = True
+        self._changed.set()
+
+    async def next(self) -> tuple[Message, int] | None:
+        """The next message and when it was sent; none at the end; Refused, or Gone if the process has died."""
+        while not self._under_way:
+            if self._broken:
+                raise Gone
+            await self._change()
+        message, sent_ms = self._under_way.popleft()
+        self._changed.set()
+        if isinstance(message, Exception):
+            raise message
+        return None if message is None else (message, sent_ms)
+
+    async def _change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()
+
+
+async def _answered(handling: Coroutine[Any, Any, Message]) -> Message:
+    try:
+        return received(await handling)
+    except Exception as error:
+        raise refused(error) from error
+
+
+def refused(error: Exception) -> Refused:
+    """What a client reads of an error; INTERNAL, with the error itself for the trace, if no client can cause it."""
+    refusal = error if isinstance(error, Refusal) else refusal_of(error)
+    if refusal is None:
+        return Refused("INTERNAL", type(error).__name__, repr(error), RefusalDetail())
+    return Refused(refusal.code.name, refusal.reason, refusal.why, detail_of(refusal))
+
+
+def received(message: Message) -> Message:
+    """A message as it comes out at the other end: a copy, through its bytes."""
+    return type(message).FromString(message.SerializeToString())

@@ -1,0 +1,306 @@
+"""A simulated store: one reference, its own clock, what failovers and operators do to it, and clients over a network.
+
+The reference is the log in memory, which passes the contract of all logs; nothing of what an append means is written
+down here a second time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeVar
+
+from rollbook.match.chain import Entry
+from rollbook.storage.limits import KEEP_SECONDS, check_append
+from rollbook.storage.port import Appended, AppendResult, Conflict, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
+from tests.sim.network import Network, Unanswered
+from tests.storage.memory import MemoryLog, _Stream
+
+T = TypeVar("T")
+
+PATIENCE_SECONDS: Final = 2.0
+"""How long a client waits for an answer of the store."""
+
+UNREADABLE: Final = b"\x00\x00\x00\x7f not a summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An append as it came to the store, and what came of it."""
+
+    client: str
+    match_id: str
+    expected: int
+    entries: tuple[Entry, ...]
+    result: AppendResult
+
+
+class Store:
+    """The store itself: what it holds, whether it is up, and what can happen to it."""
+
+    def __init__(self, clock_ms: Callable[[], int], witness: Callable[[Attempt], None] = lambda _attempt: None) -> None:
+        """Begin empty; the witness hears of every append that comes."""
+        self.log = MemoryLog(clock_ms)
+        self.is_up = True
+        self.changed: dict[asyncio.Future[None], None] = {}
+        """Who waits for an append, in the order of coming."""
+        self._witness = witness
+        self._holes: dict[tuple[str, int], None] = {}
+
+    # What clients ask for
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do at once what a client asks of the reference, which never has to wait for it."""
+        if not self.is_up:
+            work.close()
+            raise StoreUnavailable("the store is down")
+        try:
+            work.send(None)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        raise AssertionError("the reference waits")
+
+    def append(self, client: str, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
+        """Append, all or nothing; behind a hole only in place of everything beyond it."""
+        holes = [number for holed, number in self._holes if holed == match_id]
+        if holes and (terms["in_place_of"] is None or min(holes) <= expected):
+            result: AppendResult = Conflict(self.do(self.log.head(match_id)))
+        else:
+            result = self.do(self.log.append(match_id, expected, entries, **terms))
+        if holes and isinstance(result, Appended):
+            for number in holes:
+                del self._holes[match_id, number]
+        self.witness(client, match_id, expected, entries, result)
+        wake(self.changed)
+        return result
+
+    def witness(
+        self, client: str, match_id: str, expected: int, entries: Sequence[Entry], result: AppendResult
+    ) -> None:
+        """Let the history know what came, and what came of it."""
+        self._witness(Attempt(client, match_id, expected, tuple(entries), result))
+
+    def read(self, match_id: str, after: int, limit: int) -> list[Entry]:
+        """Entries as a store reads them that has lost some in the middle: those behind a hole come at its place."""
+        entries = self.do(self.log.read(match_id, after, limit + len(self._holes)))
+        there = [
+            number for number in range(after + 1, after + 1 + len(entries)) if (match_id, number) not in self._holes
+        ]
+        for place, number in enumerate(there[:limit], after + 1):
+            if place != number:
+                raise Hole(match_id, place - 1)
+        return [entries[number - after - 1] for number in there[:limit]]
+
+    def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences; none, but the match, where there is a hole."""
+        found: dict[str, list[Entry]] = {}
+        for match_id, sequence in after.items():
+            try:
+                if entries := self.read(match_id, sequence, 1_000):
+                    found[match_id] = entries
+            except Hole:
+                found[match_id] = []
+        return found
+
+    # What happens to it
+
+    def copy(self) -> _Copy:
+        """All that it holds now, as a replica of it has it."""
+        streams = {
+            match_id: _Stream(list(stream.entries), stream.trimmed, stream.until_ms)
+            for match_id, stream in self.log._streams.items()
+        }
+        return _Copy(streams, dict(self.log._lobby))
+
+    def fail_over(self, copy: _Copy) -> list[str]:
+        """Go on with what a replica had; the matches that lost something by that."""
+        before = self.log._streams
+        self.log._streams, self.log._lobby = copy.streams, copy.lobby
+        return [match_id for match_id, stream in before.items() if stream.head > self._head(match_id)]
+
+    def cut(self, match_id: str, keep: int) -> None:
+        """Lose everything of a match behind so many entries."""
+        del self.log._streams[match_id].entries[keep:]
+
+    def delete(self, match_id: str) -> None:
+        """Lose the log of a match; the lobby goes on to list it."""
+        del self.log._streams[match_id]
+
+    def dig(self, match_id: str, sequence: int) -> None:
+        """Lose one entry."""
+        self._holes[match_id, sequence] = None
+
+    def scribble(self, match_id: str) -> None:
+        """Make what the lobby says of a match unreadable."""
+        self.log._lobby[match_id] = UNREADABLE
+
+    def _head(self, match_id: str) -> int:
+        stream = self.log._streams.get(match_id)
+        return 0 if stream is None else stream.head
+
+
+def wake(waiting: Iterable[asyncio.Future[None]]) -> None:
+    """Let all go on who wait for something new."""
+    for future in waiting:
+        if not future.done():
+            future.set_result(None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """What a replica of the store has."""
+
+    streams: dict[str, _Stream]
+    lobby: dict[str, bytes]
+
+
+class Host(Protocol):
+    """The process that a client of the store belongs to."""
+
+    name: str
+
+    def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
+        """Is told what is about to be appended."""
+
+    def step(self) -> None:
+        """Is told before and after every message; raises CancelledError once the process is dead."""
+
+
+class Bystander:
+    """A process to which nothing happens."""
+
+    name = "bystander"
+
+    def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
+        """Nobody wants to know."""
+
+    def step(self) -> None:
+        """It is never killed."""
+
+
+class SimulatedLog:
+    """A log as a process has it: the store's, behind a network."""
+
+    def __init__(self, store: Store, network: Network, host: Host) -> None:
+        """Connect this process to the store."""
+        self.store = store
+        self._network = network
+        self._host = host
+        self._closed = False
+        self._waiting: dict[asyncio.Future[None], None] = {}
+
+    async def append(
+        self,
+        match_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        *,
+        behind: bytes | None = None,
+        lobby: LobbyEntry | None = None,
+        not_before_ms: int | None = None,
+        in_place_of: int | None = None,
+    ) -> AppendResult:
+        """Append behind the entry numbered `expected`, all or nothing; OutcomeUnknown if no answer comes."""
+        check_append(match_id, expected, entries)
+        self._check_open()
+        terms = {"behind": behind, "lobby": lobby, "not_before_ms": not_before_ms, "in_place_of": in_place_of}
+        name = self._host.name
+        self._host.decides(match_id, expected, entries)
+        try:
+            return await self._ask(lambda: self.store.append(name, match_id, expected, entries, **terms))
+        except Unanswered:
+            raise OutcomeUnknown("the store does not answer") from None
+
+    async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
+        """The entries behind `after`, at most so many, in order; Hole if one is missing."""
+        return [] if limit <= 0 else await self._answer(lambda: self.store.read(match_id, after, limit))
+
+    async def head(self, match_id: str) -> int:
+        """The sequence of the last entry; 0 if the match does not exist."""
+        return await self._do(lambda log: log.head(match_id))
+
+    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_seconds
+        wanted = dict(after)
+        while True:
+            changed: asyncio.Future[None] = loop.create_future()
+            self.store.changed[changed] = self._waiting[changed] = None
+            try:
+                found = await self._answer(lambda: self.store.behind(wanted))
+                left = deadline - loop.time()
+                if found or left <= 0:
+                    return found
+                await asyncio.wait([changed], timeout=left)
+            finally:
+                self.store.changed.pop(changed, None)
+                del self._waiting[changed]
+
+    async def lobby(self) -> dict[str, bytes]:
+        """The summaries of all matches that the lobby lists."""
+        return await self._do(lambda log: log.lobby())
+
+    async def summary(self, match_id: str) -> bytes | None:
+        """What the lobby says of one match; nothing if it does not list it."""
+        return await self._do(lambda log: log.summary(match_id))
+
+    async def now_ms(self) -> int:
+        """The store's own clock."""
+        return await self._do(lambda log: log.now_ms())
+
+    async def beat(self, now_ms: int) -> int | None:
+        """Say that a service is alive now, and learn when one last said so."""
+        return await self._do(lambda log: log.beat(now_ms))
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Whether this holder sweeps, for so long from now on."""
+        return await self._do(lambda log: log.lease(holder, lease_ms))
+
+    async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
+        """Let go of the entries of an archived match."""
+        await self._do(lambda log: log.trim(match_id, keep_seconds))
+
+    async def unlist(self, match_id: str) -> None:
+        """Take an archived match out of the lobby."""
+        await self._do(lambda log: log.unlist(match_id))
+
+    async def archive_mark(self, claim: str = "") -> str:
+        """The mark of the archive that this store's matches go to."""
+        return await self._do(lambda log: log.archive_mark(claim))
+
+    async def lack_archive(self, seconds: int) -> None:
+        """Say for so long that a service runs here which does not have the archive."""
+        await self._do(lambda log: log.lack_archive(seconds))
+
+    async def archive_is_lacked(self) -> bool:
+        """Whether some service said so."""
+        return await self._do(lambda log: log.archive_is_lacked())
+
+    async def close(self) -> None:
+        """Refuse everything from now on; appends under way finish first."""
+        self._closed = True
+        wake(self._waiting)
+
+    async def _do(self, work: Callable[[MemoryLog], Coroutine[Any, Any, T]]) -> T:
+        return await self._answer(lambda: self.store.do(work(self.store.log)))
+
+    async def _answer(self, work: Callable[[], T]) -> T:
+        self._check_open()
+        try:
+            return await self._ask(work)
+        except Unanswered:
+            raise StoreUnavailable("the store does not answer") from None
+
+    async def _ask(self, work: Callable[[], T]) -> T:
+        self._host.step()
+        try:
+            return await self._network.ask(work, PATIENCE_SECONDS)
+        finally:
+            self._host.step()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("this log has been closed")

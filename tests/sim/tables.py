@@ -1,0 +1,62 @@
+"""Which matches a simulation has: games, seats, clocks, and who comes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any, Final
+
+GAMES: Final = {
+    "cant_stop": range(2, 5),
+    "raffzahn": range(3, 5),
+    "wuerfelzoo": range(2, 5),
+    "allie_gator": range(2, 5),
+}
+"""By game how many seats it is played with here."""
+
+
+@dataclass
+class Table:
+    """One match, as the people of the simulation mean to play it."""
+
+    game: str
+    seats: int
+    terms: dict[str, Any]
+    choices: list[int]
+    """Of each player, until they tire of it; 0 for one who never gets ready."""
+    resigns: list[bool]
+    watchers: int
+    abort_after_seconds: float | None = None
+    """When an operator ends it; never if not set."""
+    match_id: str = ""
+    invitation_code: str = ""
+    opened_at: float | None = None
+    """When its opening was acknowledged."""
+
+    @property
+    def longest_wait_seconds(self) -> float:
+        """For how long nothing may happen in the match while a service is well."""
+        return float(self.terms["turn_seconds"] + self.terms["reserve_seconds"] + self.terms["ready_seconds"])
+
+
+def draw_table(chance: random.Random) -> Table:
+    """A table of any kind that people may think of, with a match that comes to its end."""
+    game = chance.choice(sorted(GAMES))
+    seats = chance.choice(GAMES[game])
+    has_clock = chance.random() < 0.6
+    terms = {
+        "turn_seconds": chance.choice((5, 5, 8)) if has_clock else 0,
+        "reserve_seconds": chance.choice((0, 0, 6)) if has_clock else 0,
+        "ready_seconds": chance.choice((10, 30)),
+        "spectator_delay_seconds": chance.choice((0, 0, 3)),
+        "is_private": chance.random() < 0.2,
+    }
+    return Table(
+        game=game,
+        seats=seats,
+        terms=terms,
+        choices=[0 if chance.random() < 0.04 else chance.choice((3, 8, 15)) for _ in range(seats)],
+        resigns=[not has_clock or chance.random() < 0.7 for _ in range(seats)],
+        watchers=chance.choice((0, 1, 1, 2)),
+        abort_after_seconds=chance.uniform(1.0, 30.0) if chance.random() < 0.1 else None,
+    )

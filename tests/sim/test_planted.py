@@ -1,0 +1,27 @@
+"""Checkers notice what they are there for: a bug is planted for each, and that one speaks up, and no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sim.planted import PLANTED, Planted
+from tests.sim.world import AWAITED, CHECKERS, run
+
+MOST_SEEDS = 16
+"""Not every bug shows in every world."""
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.checker)
+def test_the_checker_of_a_planted_bug_notices_it_and_no_other_does(planted: Planted) -> None:
+    """In the first seed in which it shows."""
+    for seed in range(1, 1 + MOST_SEEDS):
+        fired = {violation.checker for violation in run(seed, made_of=planted.made_of, also=planted.also).violations}
+        if planted.checker in fired:
+            assert {planted.checker} == fired - (AWAITED - {planted.checker})
+            return
+    pytest.fail(f"nobody noticed it in {MOST_SEEDS} seeds")
+
+
+def test_every_checker_has_a_bug_that_it_notices() -> None:
+    """A checker that never fires may be one that cannot."""
+    assert {checker.name for checker in CHECKERS} == {planted.checker for planted in PLANTED}

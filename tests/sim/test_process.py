@@ -1,0 +1,97 @@
+"""A process that is killed does nothing more, and remembers nothing when it starts again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from itertools import count
+
+import pytest
+
+from rollbook.identity.tokens import Role
+from rollbook.v1.cant_stop_pb2 import CantStopOptions
+from rollbook.v1.games_pb2 import Options
+from rollbook.v1.match_pb2 import GetMatchRequest, OpenMatchRequest
+from tests.sim.client import Client
+from tests.sim.clock import SimulatedLoop
+from tests.sim.process import Gone, Process
+from tests.sim.world import Made, World, closed_off
+
+PATIENCE_SECONDS = 10.0
+
+
+def play(scenario: Callable[[World, Process, Client], Awaitable[None]]) -> None:
+    """Let the scenario happen in a world in which nothing else does."""
+    loop = SimulatedLoop(random.Random(0))
+    world = World(0, loop, steps=None, also=(), made_of=Made())
+
+    async def main() -> None:
+        process = world.processes[0]
+        await process.start()
+        client = world.client("somebody", Role.PLAYER)
+        client.go_to(process)
+        await scenario(world, process, client)
+        world.kill_all()
+
+    with closed_off(world), asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(main())
+
+
+def opening(request_id: str) -> OpenMatchRequest:
+    """A request for some match."""
+    return OpenMatchRequest(request_id=request_id, seats=2, options=Options(cant_stop=CantStopOptions()))
+
+
+def test_whoever_waits_for_a_process_that_is_killed_gets_no_answer() -> None:
+    """And whether anything happened depends on how far it had come."""
+
+    async def scenario(world: World, process: Process, client: Client) -> None:
+        stored = set()
+        for steps in count(1):
+            process.fuse = steps
+            try:
+                await process.answer("OpenMatch", opening(f"request-{steps}"), client.token, PATIENCE_SECONDS)
+            except Gone:
+                await asyncio.sleep(1.0)
+            else:
+                break  # it came to its end
+            stored.add(len(world.store.log._streams))
+            await process.start()
+        assert {0, 1} <= stored
+
+    play(scenario)
+
+
+def test_a_process_that_was_killed_appends_nothing_more() -> None:
+    """Not even in what it does while it is being ended."""
+
+    async def scenario(world: World, process: Process, client: Client) -> None:
+        opened = await client.call_once("OpenMatch", opening("request-1"))
+        before = len(world.history.seen)
+        process.kill()
+        with pytest.raises(Gone):
+            await process.answer("GetMatch", GetMatchRequest(match_id=opened.match_id), client.token, 1.0)
+        await asyncio.sleep(60.0)
+        assert before == len(world.history.seen)
+        assert not process.is_up
+
+    play(scenario)
+
+
+def test_a_process_that_starts_again_knows_what_is_stored() -> None:
+    """And nothing else: it reads the match when somebody asks for it."""
+
+    async def scenario(world: World, process: Process, client: Client) -> None:
+        opened = await client.call_once("OpenMatch", opening("request-1"))
+        process.kill()
+        await process.start()
+        looked = await client.call_once("GetMatch", GetMatchRequest(match_id=opened.match_id))
+        assert opened.made.head == looked.head
+        world.store.delete(opened.match_id)
+        process.kill()
+        await process.start()
+        again = await client.call_once("OpenMatch", opening("request-2"))
+        assert again.match_id != opened.match_id
+
+    play(scenario)

@@ -1,0 +1,106 @@
+"""What people do in a simulation: they open matches, sit down at once through different processes, play and watch."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from rollbook.identity.tokens import Role
+from tests.sim.client import Client
+from tests.sim.people import Follower, Player, Visitor
+from tests.sim.process import Process, Refused
+from tests.sim.tables import Table, draw_table
+
+MATCHES: Final = (2, 4)
+PLAYERS: Final = 6
+LATE_SECONDS: Final = 8.0
+"""The last match is opened by then."""
+
+PATIENCE_SECONDS: Final = 20.0
+"""How long somebody watches in the end a match that is not over."""
+
+MakeClient = Callable[[str, Role], Client]
+
+
+class Workload:
+    """Everybody who uses the service, each from a source of their own."""
+
+    def __init__(self, chance: random.Random, make_client: MakeClient) -> None:
+        """Draw who comes, and what they mean to do."""
+        self.tables = [draw_table(chance) for _ in range(chance.randint(*MATCHES))]
+        self._chance = chance
+        self._players = [make_client(f"player{number}", Role.PLAYER) for number in range(PLAYERS)]
+        self._watchers = [make_client(f"watcher{number}", Role.PLAYER) for number in range(3)]
+        self._operator = make_client("operator", Role.OPERATOR)
+        self._visitor = make_client("visitor", Role.PLAYER)
+        self._followers: list[Follower] = []
+
+    async def play(self) -> None:
+        """Play everything that is to be played."""
+        visiting = asyncio.ensure_future(Visitor(self._visitor, self.tables).look_around())
+        async with asyncio.TaskGroup() as group:
+            for table in self.tables:
+                seats = self._chance.sample(self._players, table.seats)
+                watchers = self._chance.sample(self._watchers, table.watchers)
+                group.create_task(self._play(table, seats, watchers, self._chance.uniform(0.0, LATE_SECONDS)))
+        visiting.cancel()
+        await asyncio.wait([visiting])
+
+    async def _play(self, table: Table, seats: list[Client], watchers: list[Client], after_seconds: float) -> None:
+        await asyncio.sleep(after_seconds)
+        if not await self._open(table, seats[0]):
+            return
+        players = [
+            Player(client, table, choices=choices, resigns=resigns)
+            for client, choices, resigns in zip(seats, table.choices, table.resigns, strict=True)
+        ]
+        followers = [Follower(client, table, slow_seconds=self._chance.choice((0.0, 0.0, 1.0))) for client in watchers]
+        self._followers += [*players, *followers]
+        async with asyncio.TaskGroup() as group:
+            for player in players:
+                group.create_task(player.play())
+            for follower in followers:
+                group.create_task(follower.follow())
+            if table.abort_after_seconds is not None:
+                group.create_task(self._abort(table, table.abort_after_seconds))
+
+    async def _open(self, table: Table, opener: Client) -> bool:
+        try:
+            opened = await opener.call("OpenMatch", seats=table.seats, **table.terms, options={table.game: {}})
+        except Refused:
+            return False
+        table.match_id, table.invitation_code = opened.match_id, opened.invitation_code
+        return True
+
+    async def _abort(self, table: Table, after_seconds: float) -> None:
+        await asyncio.sleep(after_seconds)
+        try:
+            await self._operator.call("AbortMatch", match_id=table.match_id)
+        except Refused:
+            return
+
+    async def come_back(self) -> None:
+        """Let everybody ask once more for what follows what they were told last: so a loss is noticed by somebody."""
+        for follower in self._followers:
+            await _quietly(follower.follow_once())
+
+    async def look_at_everything(self, processes: Sequence[Process]) -> None:
+        """Look at every match through every process, read it from its beginning, and read the whole list."""
+        for process in processes:
+            self._operator.go_to(process)
+            self._visitor.go_to(process)
+            await _quietly(Visitor(self._visitor, self.tables).list_all())
+            for table in self.tables:
+                if table.match_id:
+                    await _quietly(self._operator.call("GetMatch", match_id=table.match_id))
+                    await _quietly(Follower(self._operator, table).follow_once())
+
+
+async def _quietly(asking: Coroutine[Any, Any, object]) -> None:
+    """Ask, and do not wait for ever; what is refused has been observed."""
+    with suppress(Refused, TimeoutError):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await asking

@@ -1,0 +1,74 @@
+"""Every script that a document names runs to its end, and remakes what is kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests import golden
+from tests.clients.terminal import pictures
+from tests.fuzz import seeds
+from tests.replays import example
+from tests.replays.games import snapshots
+from tests.rules.perft import positions
+from tests.scripts import ROOT, run_script
+from tests.v1 import kept
+
+PLACES = {
+    "tests.golden": golden.FOLDER,
+    "tests.replays.games.snapshots": snapshots.FOLDER,
+    "tests.clients.terminal.pictures": pictures.SNAPSHOTS,
+    "tests.fuzz.seeds": seeds.CORPUS,
+    "tests.replays.example": example.PAGE.parent,
+    "tests.v1.kept": kept.KEPT.parent,
+}
+"""Scripts that remake something, and where that is kept."""
+
+TRIED = {*PLACES, "tests.rules.perft", "tests.fuzz", "tests.bench", "tests.mutants"}
+"""The last two have tests of their own."""
+
+
+def documents() -> Iterator[Path]:
+    """Where scripts are named: pages, and docstrings."""
+    yield ROOT / "README.md"
+    for folder in ("service", "replays", "clients", "tests"):
+        yield from (ROOT / folder).rglob("*.md")
+        yield from (ROOT / folder).rglob("*.py")
+
+
+def test_every_script_that_a_document_names_is_tried() -> None:
+    """Whoever names another one has it tried."""
+    named = {
+        module
+        for document in documents()
+        for module in re.findall(r"python -m (tests(?:\.\w+)*)", document.read_text(encoding="utf-8"))
+    }
+    assert TRIED == named
+
+
+@pytest.mark.parametrize("script", PLACES)
+def test_a_script_remakes_what_is_kept(script: str, tmp_path: Path) -> None:
+    """Byte for byte; that nothing is kept which nobody remakes is tried where it is read."""
+    run_script(script, "--folder", str(tmp_path))
+    made = {file.relative_to(tmp_path): file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    assert made
+    assert {file: (PLACES[script] / file).read_bytes() for file in made} == made
+
+
+def test_perft_prints_what_the_files_say() -> None:
+    """Its lines are copied into the files when a rule is meant to change."""
+    lines = run_script("tests.rules.perft").splitlines()
+    kept = list(positions())
+    assert [f"{counted.game.name}: {counted.name}" for counted in kept] == [line for line in lines if line[0] != " "]
+    assert [f"  counts = {counted.counts}" for counted in kept] == [line for line in lines if "counts =" in line]
+
+
+@pytest.mark.skipif(find_spec("atheris") is None, reason="wants the extra fuzz")
+def test_the_fuzzer_runs_and_finds_nothing(tmp_path: Path) -> None:
+    """For a second, from the corpus; what it finds worth keeping is no failure, and a finding would be named so."""
+    run_script("tests.fuzz", "texts", "--seconds", "1", "--seed", "1", "--found", str(tmp_path))
+    assert [] == list(tmp_path.glob("crash-*"))

@@ -1,0 +1,228 @@
+"""What travels keeps the bounds that the protos' comments give: whole matches of every game, message by message."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+
+from rollbook.identity.tokens import LONGEST_TOKEN
+from rollbook.match.codec.notation import is_match_id
+from rollbook.match.fold import MOST_EVENTS
+from rollbook.replay_file.container import LARGEST_FILE
+from rollbook.rules.catalogue import current
+from rollbook.rules.game import Watcher
+from rollbook.server import app
+from rollbook.server.feeds import feed
+from rollbook.server.lifecycle import MOST_REQUEST_BYTES
+from rollbook.server.out.projection import legal_message, view_message
+from rollbook.server.play.commands import DECIDED_AGAIN
+from rollbook.server.rpc.feed import BEATS
+from rollbook.server.rpc.replay import PART_BYTES, UPLOAD_SECONDS
+from rollbook.v1.events_pb2 import Event, Private
+from rollbook.v1.games_pb2 import View
+from tests.match.test_decide import Played
+
+SEATS = {"cant_stop": 3, "raffzahn": 4, "wuerfelzoo": 3, "allie_gator": 3}
+
+PILE, NUMBER_CARD, CARD = range(2), range(1, 71), range(1, 75)
+COLUMN, TILE, DIE, ANIMAL = range(2, 13), range(1, 41), range(50), range(1, 7)
+
+BOUNDS = {
+    "AllieGatorChoice.Gift.pile": PILE,
+    "AllieGatorChoice.Number.card": NUMBER_CARD,
+    "AllieGatorChoice.Number.pile": PILE,
+    "AllieGatorChoice.Raise.card": NUMBER_CARD,
+    "AllieGatorChoice.Raise.pile": PILE,
+    "AllieGatorChoice.Snap.card": NUMBER_CARD,
+    "AllieGatorHidden.cards": CARD,
+    "AllieGatorOutcome.Draw.count": range(1, 6),
+    "AllieGatorOutcome.Target.card": NUMBER_CARD,
+    "AllieGatorOutcome.Target.pile": PILE,
+    "AllieGatorView.Player.hand": CARD,
+    "AllieGatorView.Player.hand_size": range(6),
+    "AllieGatorView.Player.teeth": range(7),
+    "AllieGatorView.chip": PILE,
+    "AllieGatorView.round": range(1, 100),
+    "CantStopChoice.Advance.columns": COLUMN,
+    "CantStopOutcome.Roll.dice": range(1, 7),
+    "CantStopView.Column.length": range(3, 14),
+    "CantStopView.Column.markers": range(14),
+    "CantStopView.Column.number": COLUMN,
+    "CantStopView.Column.runner": range(14),
+    "CantStopView.dice": range(1, 7),
+    "RaffzahnChoice.Roll.dice": range(3),
+    "RaffzahnChoice.Surrender.tiles": TILE,
+    "RaffzahnChoice.Take.tile": TILE,
+    "RaffzahnOutcome.Roll.dice": [*range(1, 6), 10, 20, 30, 31, 32],
+    "RaffzahnView.announced": TILE,
+    "RaffzahnView.dice": [*range(1, 6), 10, 20, 30, 31, 32],
+    "RaffzahnView.middle": TILE,
+    "RaffzahnView.throws": range(4),
+    "WuerfelzooChoice.Play.dice": DIE,
+    "WuerfelzooChoice.Reroll.dice": DIE,
+    "WuerfelzooOutcome.Draw.dice": DIE,
+    "WuerfelzooOutcome.Roll.dice": DIE,
+    "WuerfelzooTurnChoices.PlayOffer.fewest": range(1, 51),
+    "WuerfelzooTurnChoices.PlayOffer.most": range(1, 51),
+    "WuerfelzooTurnChoices.PlayOffer.species": ANIMAL,
+    "WuerfelzooView.bag": DIE,
+    "WuerfelzooView.round": range(1, 100),
+    "WuerfelzooView.uses": range(50),
+}
+"""The values that a field of a game may have where it is set; of a list, every one."""
+
+BYTES = {
+    "Event.previous": [32],
+    "Event.request": [0, 16],
+    "Opened.commitment": [32],
+    "Private.secret": [32],
+    "Ready.closing_link": [32],
+    "Ready.entropy": range(16, 65),
+    "SeatTaken.entropy_commitment": [32],
+    "Sealed.secret": [32],
+}
+"""How long bytes may be."""
+
+COUNTS = {
+    "AllieGatorLegalChoices.choices": range(1, 10_000),
+    "AllieGatorView.piles": [2],
+    "CantStopChoice.Advance.columns": [1, 2],
+    "CantStopLegalChoices.choices": range(1, 10_000),
+    "CantStopOutcome.Roll.dice": [4],
+    "CantStopView.columns": [11],
+    "CantStopView.dice": [0, 4],
+    "RaffzahnLegalChoices.choices": range(1, 10_000),
+    "RaffzahnOutcome.Roll.dice": [3],
+    "RaffzahnView.dice": [0, 3],
+    "WuerfelzooOutcome.Draw.dice": range(1, 50),
+    "WuerfelzooOutcome.Roll.dice": range(1, 50),
+    "WuerfelzooTurnChoices.PlayOffer.dice": range(1, 50),
+    "WuerfelzooTurnChoices.rerolls": range(1, 50),
+    "WuerfelzooView.box": [0],
+}
+"""How many entries a list may have."""
+
+SEAT_FIELDS = {"owner", "seat", "target", "winner"}
+
+by_game = pytest.mark.parametrize("game", sorted(current()))
+
+
+@cache
+def travelled(game: str) -> tuple[Message, ...]:
+    """Every message of a match played by chance: events, what lies beside them, views for all eyes, legal choices."""
+    rng = random.Random(7)
+    played = Played(game, SEATS[game], entropy=bytes(16))
+    found: list[Message] = [*_seen(played)]
+    played.start()
+    while (match := played.ledger.match).sealed is None:
+        found += _seen(played)
+        played.append(played.choose(played.ledger.game.legal(match.state).sample(rng.randrange)))
+    found += _seen(played)
+    for logged in played.log:
+        found += [Event.FromString(logged.data), Private.FromString(logged.private)]
+    return tuple(part for message in found for part in _parts(message))
+
+
+def _seen(played: Played) -> Iterator[Message]:
+    """What is shown of a match at one moment."""
+    seats = range(len(played.ledger.players))
+    for eyes in (*seats, Watcher.PUBLIC, Watcher.JUDGE):
+        yield view_message(played.ledger, eyes)
+    for seat in seats:
+        legal = legal_message(played.ledger, seat)
+        if legal is not None:
+            yield legal
+
+
+def _parts(message: Message) -> Iterator[Message]:
+    """The message and all that are in it."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for part in value if field.is_repeated else [value]:
+                yield from _parts(part)
+
+
+def _values(game: str) -> Iterator[tuple[str, Any]]:
+    """Every field of every message that is set, or cannot be left out, and its value."""
+    for message in travelled(game):
+        for field in message.DESCRIPTOR.fields:
+            if not field.has_presence or message.HasField(field.name):
+                yield field.full_name.removeprefix("rollbook.v1."), getattr(message, field.name)
+
+
+@by_game
+def test_numbers_stay_in_their_bounds(game: str) -> None:
+    """The comment of a field tells the values that it may have; a client that relies on it never meets another one."""
+    wrong = set()
+    for name, value in _values(game):
+        if name in BOUNDS:
+            entries = [value] if isinstance(value, int) else list(value)
+            wrong |= {(name, entry) for entry in entries if entry not in BOUNDS[name]}
+    assert set() == wrong
+
+
+@by_game
+def test_seats_are_numbered_from_0(game: str) -> None:
+    """Whatever names a seat names one of the match."""
+    named = {
+        (name, value)
+        for name, value in _values(game)
+        if name.rpartition(".")[2] in SEAT_FIELDS and isinstance(value, int)
+    }
+    assert {value for _, value in named} <= set(range(SEATS[game]))
+    assert named
+
+
+@by_game
+def test_lists_and_bytes_have_their_lengths(game: str) -> None:
+    """What is never empty has an entry, and hashes and secrets have their 32 bytes."""
+    sized = {**BYTES, **COUNTS}
+    found = {(name, len(value)) for name, value in _values(game) if name in sized}
+    assert set() == {(name, length) for name, length in found if length not in sized[name]}
+    assert BYTES.keys() <= {name for name, _ in found}
+
+
+@by_game
+def test_every_bound_of_a_game_is_met_by_some_value(game: str) -> None:
+    """A bound of a field that never comes, or has no such name any more, is none; options of games do not come here."""
+    prefix = game.title().replace("_", "")
+    bounds = {name for name in (*BOUNDS, *COUNTS) if name.startswith(prefix)}
+    assert bounds - {name for name, _ in _values(game)} <= {"RaffzahnView.announced"}
+
+
+@by_game
+def test_places_begin_with_1_and_equal_ones_share(game: str) -> None:
+    """1, 2, 2, 4: a place is one more than the number of seats before it."""
+    standings = {
+        tuple(value)
+        for name, value in _values(game)
+        if name.rpartition(".")[2] == "places" and not isinstance(value, Message)
+    }
+    assert standings
+    for places in standings:
+        assert SEATS[game] == len(places)
+        assert [1 + sum(other < place for other in places) for place in places] == list(places)
+
+
+@by_game
+def test_turns_are_nobodys_before_the_start_and_after_the_end(game: str) -> None:
+    """A view names a seat only while there is a turn."""
+    views = [getattr(view, game) for view in travelled(game) if isinstance(view, View)]
+    assert not views[0].HasField("seat")
+    assert not views[-1].HasField("seat")
+
+
+def test_the_numbers_of_comments_are_those_of_the_code() -> None:
+    """What would take too long to reach in a test is reached elsewhere by other numbers; these are the real ones."""
+    assert feed.BEAT_SECONDS < 5
+    assert app.LOBBY_SECONDS * BEATS < 5
+    assert (8 << 20, 60, 64 << 10) == (LARGEST_FILE, UPLOAD_SECONDS, PART_BYTES)
+    assert MOST_REQUEST_BYTES >= PART_BYTES
+    assert (10_000, 4_096, 3) == (MOST_EVENTS, LONGEST_TOKEN, DECIDED_AGAIN)
+    assert (True, False) == (is_match_id("x" * 100), is_match_id("x" * 101))
