@@ -15,6 +15,7 @@ from rollbook.storage.archive.log import whole
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Conflict
 from rollbook.v1 import match_pb2
+from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST, Event
 from rollbook.v1.table_pb2 import Position
 from tests.server.archives import Keeper, run
 from tests.server.talking import Person, refusal, some_choice
@@ -343,5 +344,27 @@ def test_whoever_opens_a_match_needs_no_archive(tmp_path: Path) -> None:
         keeper.clock.ms += 31_000
         await keeper.archivist.look()
         assert (True,) == (keeper.archivist.works,)
+
+    run(scenario, tmp_path)
+
+
+def test_a_match_that_is_over_and_lost_its_end_is_sealed_for_it_although_nobody_returns(tmp_path: Path) -> None:
+    """What processes told is forgotten after a restart; the lobby was written along with the seal, and proves it."""
+
+    async def scenario(keeper: Keeper) -> None:
+        match_id, _ = await keeper.over()
+        end = await keeper.log.head(match_id)
+        del keeper.log.store._streams[match_id].entries[4:]
+        service = keeper.process()
+        async with keeper.serving(service):
+            await keeper.archivist.settle()
+            await keeper.archivist.look()
+            (lost,) = [Event.FromString(entry.event) for entry in await keeper.log.read(match_id, 4)]
+            assert (ABORT_REASON_LOG_LOST, end) == (lost.sealed.aborted.reason, lost.sealed.aborted.lost.sequence)
+            assert 1 == service.metrics.registry.get_sample_value("rollbook_lost_tails_total")
+            await keeper.archivist.look()
+            assert await keeper.log.summary(match_id) is None
+            summary = (await keeper.person("p0").look(match_id)).summary
+            assert ABORT_REASON_LOG_LOST == summary.aborted.reason
 
     run(scenario, tmp_path)

@@ -172,6 +172,23 @@ def test_a_log_that_does_not_hold_together_does_not_stop_the_sweeper() -> None:
     run(None, scenario)
 
 
+def test_a_log_that_is_shorter_than_the_lobby_says_is_sealed_although_nobody_returns(act: Callable[..., None]) -> None:
+    """A process that was started since has told nobody anything; the lobby was written along with the log."""
+
+    async def scenario(world: Spoiler) -> None:
+        match_id, _ = await world.started(turn_seconds=30)
+        before = await world.log.head(match_id)
+        await world.cut(match_id, 4)
+        async with world.restarted():
+            await world.service.sweeper().sweep()
+            lost = Event.FromString((await world.stored(match_id))[-1]).sealed.aborted
+            assert ABORT_REASON_LOG_LOST == lost.reason
+            assert 4 < lost.lost.sequence <= before
+            assert 1 == world.lost_tails
+
+    act(scenario)
+
+
 async def delete(world: Spoiler, match_id: str) -> None:
     """Take the whole log away."""
     await world.delete(match_id)

@@ -103,9 +103,9 @@ class Parts:
         self.rates = Rates(limits.requests_per_second, limits.requests_at_once)
         self.players = Players(given.service_key)
         self.lobby = Lobby(log) if given.finished is None else Lobby(log, given.finished.find)
-        lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary)
-        self.replicas = Replicas(log, lost)
-        self.matches = Matches(log, self.replicas, lost, self.lobby.summary)
+        self._lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary)
+        self.replicas = Replicas(log, self._lost)
+        self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
         self.callers = Callers(given.verifier, self.rates, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
@@ -179,6 +179,7 @@ class Parts:
             lobby=self.lobby,
             matches=self.matches,
             replicas=self.replicas,
+            lost=self._lost,
             metrics=self.metrics,
             clock=self.clock,
         )
@@ -193,6 +194,7 @@ class Parts:
             self.lobby,
             finished,
             where,
+            lost=self._lost,
             head_keys=given.head_keys,
             replay_key=given.replay_key,
             metrics=self.metrics,

@@ -15,7 +15,7 @@ import structlog
 
 from rollbook.files import Step, no_step
 from rollbook.identity.service_keys import SigningKey
-from rollbook.match.chain import Entry
+from rollbook.match.chain import Entry, Position
 from rollbook.match.heads import HeadKeys
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
@@ -23,6 +23,7 @@ from rollbook.server.lobby import Listed, Lobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
 from rollbook.server.out.replay_export import sealed_replay
+from rollbook.server.play.lost_logs import LostTails
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole, whole_log
 from rollbook.storage.archive.marker import OtherArchive, open_archive, settle
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
@@ -53,6 +54,7 @@ class Archivist:
         finished: Finished,
         where: str,
         *,
+        lost: LostTails,
         head_keys: HeadKeys,
         replay_key: SigningKey,
         metrics: Metrics,
@@ -62,6 +64,7 @@ class Archivist:
     ) -> None:
         """Archive the matches of this log at this place, so long after their seal."""
         self._lobby = lobby
+        self._lost = lost
         self._head_keys = head_keys
         self._replay_key = replay_key
         self._metrics = metrics
@@ -137,6 +140,9 @@ class Archivist:
             raise ArchiveUnavailable("there is no archive")
         entries = await whole_log(self._archived, match_id)
         if not entries or not Event.FromString(entries[-1].event).HasField("sealed"):
+            end = listed.summary.position
+            self._lost.tell(match_id, Position(end.sequence, end.link), sealed=True)
+            await self._lost.seal(match_id, end.sequence, len(entries))
             raise NotTheSame("the lobby says that the match is over, and the log does not")
         if not await self._has(archive, match_id, entries):
             names = [seat.name for seat in listed.summary.seats]

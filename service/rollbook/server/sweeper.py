@@ -14,6 +14,7 @@ from typing import Final
 
 import structlog
 
+from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import AbortUnready, Command, Declined, NotDue, Origin, Pardon, TimeOut
 from rollbook.match.ledger import Ledger
@@ -21,6 +22,7 @@ from rollbook.server.failures import LogLost, MatchUnknown
 from rollbook.server.lobby import Lobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
+from rollbook.server.play.lost_logs import LostTails
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.replicas import Replicas
 from rollbook.server.store_clock import StoreClock
@@ -57,6 +59,7 @@ class Sweeper:
         lobby: Lobby,
         matches: Matches,
         replicas: Replicas,
+        lost: LostTails,
         metrics: Metrics,
         clock: StoreClock,
     ) -> None:
@@ -65,6 +68,7 @@ class Sweeper:
         self._lobby = lobby
         self._matches = matches
         self._replicas = replicas
+        self._lost = lost
         self._metrics = metrics
         self._clock = clock
         self._swept_ms = 0
@@ -107,6 +111,9 @@ class Sweeper:
 
     async def _look_at(self, summary: MatchSummary, now_ms: int, away_ms: int) -> None:
         match_id, origin = summary.match_id, Origin(now_ms)
+        if (written := summary.position).sequence:
+            # The lobby was written along with this event: a log without it is lost, also for who has told nobody.
+            self._lost.tell(match_id, Position(written.sequence, written.link), sealed=False)
         if _has_a_clock(summary):
             if away_ms > LONGEST_GAP_MS:
                 await self._do(match_id, Pardon(origin, away_ms))
