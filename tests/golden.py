@@ -14,7 +14,7 @@ from typing import Any
 
 from rollbook.match.codec.notation import write
 from rollbook.match.events import Chosen
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import SUFFIX, Replay
 from rollbook.replay_file.container import write as write_replay
@@ -84,7 +84,7 @@ def text(case: Case) -> str:
     return as_text(lines)
 
 
-def _choices(match: Match, seat: int) -> Iterator[Text]:
+def _choices(match: MatchFold, seat: int) -> Iterator[Text]:
     """What the seat may choose, and what the caretaker would."""
     game, shown = match.game, presentation(match.game.name)
     view, seating = game.view(match.state, seat), seating_of(game, match.opened, seat)

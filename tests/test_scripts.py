@@ -28,7 +28,7 @@ PLACES = {
 }
 """Scripts that remake something, and where that is kept."""
 
-TRIED = {*PLACES, "tests.rules.perft", "tests.fuzz", "tests.bench", "tests.mutants"}
+TRIED = {*PLACES, "tests.rules.perft", "tests.sim", "tests.fuzz", "tests.bench", "tests.mutants"}
 """The last two have tests of their own."""
 
 
@@ -65,6 +65,11 @@ def test_perft_prints_what_the_files_say() -> None:
     kept = list(positions())
     assert [f"{counted.game.name}: {counted.name}" for counted in kept] == [line for line in lines if line[0] != " "]
     assert [f"  counts = {counted.counts}" for counted in kept] == [line for line in lines if "counts =" in line]
+
+
+def test_the_simulation_runs() -> None:
+    """One seed, and few messages go wrong; it ends well, so no promise was broken."""
+    assert run_script("tests.sim", "--seeds", "1", "--steps", "20")
 
 
 @pytest.mark.skipif(find_spec("atheris") is None, reason="wants the extra fuzz")

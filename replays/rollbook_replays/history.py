@@ -14,11 +14,11 @@ from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.codec.moves import is_hidden
 from rollbook.match.codec.notation import Header
 from rollbook.match.events import Event, Happened, Opened, Ready, Sealed
-from rollbook.match.fold import Match, Misplaced
+from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.match.perspective import as_seen
 from rollbook.replay_file.container import Replay
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.text import printable
 
 OPEN_TO: Final = (None, Watcher.JUDGE)
@@ -54,7 +54,7 @@ class Look:
         """Whether the match was sealed."""
         return bool(self.folded) and isinstance(self.folded[-1], Sealed)
 
-    def at(self, sequence: int) -> Match:
+    def at(self, sequence: int) -> MatchFold:
         """The match after this event."""
         if not 1 <= sequence <= self.count:
             raise NotToBeSeen(f"there is no event {sequence}: the file has 1 to {self.count}")
@@ -118,11 +118,11 @@ def _entropy(opened: Opened, events: tuple[Event, ...]) -> tuple[bytes, ...]:
     return tuple(entropy)
 
 
-def _begun(opened: Opened) -> Match:
-    return Match(Header(opened, ()).game, opened)
+def _begun(opened: Opened) -> MatchFold:
+    return MatchFold(Header(opened, ()).game, opened)
 
 
-def _fold(match: Match, events: tuple[Event, ...]) -> Iterator[Event]:
+def _fold(match: MatchFold, events: tuple[Event, ...]) -> Iterator[Event]:
     """Every event, before the match takes it."""
     for event in events:
         if isinstance(event, Happened) and is_hidden(event.outcome):
@@ -130,5 +130,5 @@ def _fold(match: Match, events: tuple[Event, ...]) -> Iterator[Event]:
         yield event
         try:
             match.take(event)
-        except (Misplaced, Refused) as wrong:
+        except (Misplaced, RefusedByRules) as wrong:
             raise Broken(f"event {match.sequence + 1} cannot stand there: {wrong}") from None

@@ -22,7 +22,7 @@ from rollbook.match.events import (
     Started,
     TimedOut,
 )
-from rollbook.match.fold import Match, Misplaced
+from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Game, Perspective, ToChoose, Watcher
 from rollbook.rules.options import written
@@ -54,7 +54,7 @@ class Narrator:
     def __init__(self, game: Game[Any, Any, Any], opened: Opened) -> None:
         """Begin with event 1."""
         self._story = presentation(game.name).story
-        self._match: Match | None = Match(game, opened)
+        self._match: MatchFold | None = MatchFold(game, opened)
         self._view = game.view(self._match.state, Watcher.JUDGE)
         self._seat = 0
         """Who chose last."""
@@ -128,7 +128,7 @@ def tell(header: Header, events: Iterable[tuple[int, Event]], words: Words | Non
             yield from numbered(sequence, told)
 
 
-def draw_board(match: Match, eyes: Perspective, words: Words | None = None) -> Block:
+def draw_board(match: MatchFold, eyes: Perspective, words: Words | None = None) -> Block:
     """The table as these eyes see it after what the match has taken so far, and what is awaited."""
     game = match.game
     seating = seating_of(game, match.opened, eyes, words)

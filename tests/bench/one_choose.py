@@ -20,7 +20,7 @@ import structlog
 
 import rollbook
 from rollbook.match.codec.envelope import read_bytes
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.match.ledger import Ledger
 from tests.bench.service.stage import Stage, next_choice, stage
 from tests.server.watching import kind
@@ -109,7 +109,7 @@ async def passed() -> tuple[Passed, Counter[CodeType]]:
             events=events,
             modules=len({code.co_filename for code in called}),
             calls=called.total(),
-            folds=called[Match.take.__code__] / events,
+            folds=called[MatchFold.take.__code__] / events,
             parses=called[read_bytes.__code__],
         ),
         called,

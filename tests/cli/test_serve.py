@@ -94,6 +94,7 @@ def test_a_watcher_of_a_drained_service_goes_on_at_the_next_one(tmp_path: Path) 
         watched = feed_pb2.WatchMatchRequest(match_id=opened.match_id)
         feed = FeedServiceStub(channel).WatchMatch(watched, timeout=60, metadata=metadata)
         assert "confirmed" == next(feed).WhichOneof("frame")
+        assert "events" == next(feed).WhichOneof("frame")
         one.process.terminate()
         *_, last = feed
         assert feed_pb2.END_REASON_DRAINING == last.ended.reason

@@ -20,7 +20,7 @@ from rollbook.replay_file.kept_heads import read_heads
 from rollbook.replay_file.key_lines import read_keys, write_keys
 from rollbook.replay_file.lines import WrongLine
 from rollbook.rules.game import Watcher
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Verdict
 from rollbook_replays.history import Broken, NotToBeSeen, look
@@ -58,7 +58,7 @@ def _show(data: bytes) -> None:
             "".join(write_plain(seen.header, seen.events)).encode()
             plain(tell(seen.header, seen.events)).encode()
             plain(draw_board(seen.at(seen.count), seen.eyes)).encode()
-        except (Broken, Misplaced, NotToBeSeen, Refused, Unreadable):
+        except (Broken, Misplaced, NotToBeSeen, RefusedByRules, Unreadable):
             continue
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rollbook.match.codec.notation import Header, write
 from rollbook.match.dice import Dice, commitment, match_key
 from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Sealed, SeatTaken, Started
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.match.perspective import as_seen
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose
@@ -38,7 +38,7 @@ class Table:
         settled = rules.settle(options or {}, count)
         self.opened = Opened(match_id, game, rules.version, settled, names, commitment(SECRET))
         self.header = Header(self.opened, self.entropy)
-        self.match = Match(rules, self.opened)
+        self.match = MatchFold(rules, self.opened)
         self.dice = Dice(match_key(SECRET, match_id, self.entropy))
         self.events: list[tuple[int, Event]] = []
         self.seen: dict[Perspective, list[tuple[int, Event]]] = {}

@@ -34,10 +34,10 @@ from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.dice import commitment
 from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Sealed, SeatTaken, Terms
 from rollbook.match.fold import Breach, Misplaced
-from rollbook.match.ledger import Ledger, Made
+from rollbook.match.ledger import EventRange, Ledger
 from rollbook.rules.cant_stop.moves import Stop
 from rollbook.rules.catalogue import current, find
-from rollbook.rules.refusals import Invalid, Reason, Refused
+from rollbook.rules.refusals import Invalid, Reason, RefusedByRules
 
 SECRET = bytes(range(32))
 OPENED_MS = 1_700_000_000_000
@@ -204,8 +204,8 @@ def test_every_command_knows_the_range_of_events_it_made() -> None:
     played.append(decide(played.ledger, TimeOut(Origin(runs_out))))
     assert made == played.ledger.made_by(origin.request)
     first, last = choice.entries[0], choice.entries[-1]
-    assert Made(first.sequence, last.sequence) == played.ledger.made_by(first.request)
-    assert Made(1, 1) == played.ledger.made_by(b"o" * 16)
+    assert EventRange(first.sequence, last.sequence) == played.ledger.made_by(first.request)
+    assert EventRange(1, 1) == played.ledger.made_by(b"o" * 16)
 
 
 def test_a_time_out_and_the_caretakers_turn_are_one_append() -> None:
@@ -355,7 +355,7 @@ def test_who_may_choose_is_asked_before_what() -> None:
     assert ledger.head.sequence == declined(Why.POSITION_BEHIND, choose(f"p{seat}")).facts["head"]
     declined(Why.POSITION_AHEAD, choose(f"p{seat}", Position(ledger.head.sequence + 1, bytes(32))))
     declined(Why.POSITION_OTHER_LINK, choose(f"p{seat}", Position(ledger.head.sequence, bytes(32))))
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedByRules):
         choose(f"p{seat}", ledger.head, Stop())()
     declined(Why.NOT_STARTED, lambda: decide(Played().sit().ledger, Resign(played.by("p0"))))
 
@@ -501,7 +501,7 @@ def test_an_event_answers_the_very_command_that_made_it_and_no_other() -> None:
         assert not answers(chosen, differing)
     sealed = played.append(decide(played.ledger, Abort(by))).entries[0]
     assert [True, False] == [answers(sealed, Abort(origin)) for origin in (by, played.by("p1"))]
-    assert Made(sealed.sequence, sealed.sequence) == played.ledger.made_by(by.request)
+    assert EventRange(sealed.sequence, sealed.sequence) == played.ledger.made_by(by.request)
 
 
 def test_a_decision_that_did_not_come_true_leaves_no_trace_in_what_requests_made() -> None:
@@ -513,5 +513,5 @@ def test_a_decision_that_did_not_come_true_leaves_no_trace_in_what_requests_made
     decision.after.settle()
     assert before.made_by(request) is None
     assert before.copy().made_by(request) is None
-    assert Made(decision.entries[0].sequence, decision.entries[-1].sequence) == decision.after.made_by(request)
-    assert decision.after.copy().made_by(b"o" * 16) == Made(1, 1)
+    assert EventRange(decision.entries[0].sequence, decision.entries[-1].sequence) == decision.after.made_by(request)
+    assert decision.after.copy().made_by(b"o" * 16) == EventRange(1, 1)

@@ -12,7 +12,7 @@ from rollbook.rules.allie_gator.moves import Snap
 from rollbook.rules.allie_gator.state import State
 from rollbook.rules.allie_gator.view import View
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from tests.rules.positions_allie_gator import (
     Position,
     after,
@@ -23,10 +23,10 @@ PLAIN = (43, 44, 45, 46, 47)
 """The hand of a seat that does nothing in a test."""
 
 
-def refusal(state: State, move: Any) -> Refused:
+def refusal(state: State, move: Any) -> RefusedByRules:
     """The refusal of a move; the state must be what it was."""
     untouched = GAME.copy(state)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedByRules) as caught:
         GAME.play(state, move)
     assert untouched == state
     assert str(caught.value)

@@ -7,7 +7,7 @@ import pytest
 from rollbook.rules.raffzahn import GAME
 from rollbook.rules.raffzahn.moves import Choice, Outcome, Surrender, Take
 from rollbook.rules.raffzahn.state import State
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 
 WILLI, ANNA, TOM = 0, 1, 2
 HUGE = 10**5000
@@ -36,10 +36,10 @@ def surrenders(state: State) -> list[tuple[int, ...]]:
     return [choice.tiles for choice in GAME.legal(state) if isinstance(choice, Surrender)]
 
 
-def refusal(state: State, move: object) -> Refused:
+def refusal(state: State, move: object) -> RefusedByRules:
     """The refusal of the move; the state stays as it is."""
     before = GAME.copy(state)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedByRules) as refused:
         GAME.play(state, move)  # type: ignore[arg-type]  # whatever a stranger sends
     assert before == state
     return refused.value

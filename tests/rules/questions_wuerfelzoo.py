@@ -9,7 +9,7 @@ import pytest
 
 from rollbook.rules.chance import Draw, FirstSeat, Throw
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused
+from rollbook.rules.refusals import Illegal, Invalid, Reason, RefusedByRules
 from rollbook.rules.wuerfelzoo import GAME
 from rollbook.rules.wuerfelzoo.moves import Choice, Drawn, Play, Rolled
 from rollbook.rules.wuerfelzoo.state import State
@@ -20,10 +20,10 @@ HUGE = 10**5000
 """Python refuses to write such a number out, so a message must not try."""
 
 
-def refusal(state: State, move: object) -> Refused:
+def refusal(state: State, move: object) -> RefusedByRules:
     """How the move is refused, and proof that nothing has changed by it."""
     before = deepcopy(state)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedByRules) as caught:
         GAME.play(state, move)  # type: ignore[arg-type]  # whatever a stranger sends
     assert before == state, f"refused, but the state has changed: {move}"
     assert str(caught.value)

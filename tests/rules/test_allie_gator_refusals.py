@@ -28,7 +28,7 @@ from rollbook.rules.allie_gator.moves import (
 )
 from rollbook.rules.allie_gator.state import State
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused
+from rollbook.rules.refusals import Illegal, Invalid, Reason, RefusedByRules
 from tests.rules import naive_allie_gator as naive
 from tests.rules.positions_allie_gator import (
     after,
@@ -46,7 +46,7 @@ from tests.rules.questions_allie_gator import PLAIN, hidden_shuffled, judged, re
 
 # Refusals
 
-REFUSALS: list[tuple[Choice, type[Refused], Reason]] = [
+REFUSALS: list[tuple[Choice, type[RefusedByRules], Reason]] = [
     (number(0, 0), Invalid, Reason.CARD_UNKNOWN),
     (number(71, 0), Invalid, Reason.CARD_UNKNOWN),
     (number(10, 2), Invalid, Reason.PILE_UNKNOWN),
@@ -76,7 +76,9 @@ REFUSALS: list[tuple[Choice, type[Refused], Reason]] = [
 
 
 @pytest.mark.parametrize(("choice", "kind", "reason"), REFUSALS)
-def test_a_refused_choice_says_why_and_changes_nothing(choice: Choice, kind: type[Refused], reason: Reason) -> None:
+def test_a_refused_choice_says_why_and_changes_nothing(
+    choice: Choice, kind: type[RefusedByRules], reason: Reason
+) -> None:
     """What cannot be read is invalid whatever the state, what is not allowed now is illegal."""
     state = table(
         hands=[(10, 50, 60, STEAL, RAISE, GIFT), PLAIN, ()],

@@ -13,7 +13,7 @@ from rollbook.rules.cant_stop.state import State
 from rollbook.rules.cant_stop.view import View
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import OVER, ToChoose, Watcher
-from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused
+from rollbook.rules.refusals import Illegal, Invalid, Reason, RefusedByRules
 from tests.rules import naive_cant_stop
 from tests.rules.positions_cant_stop import choosing_to_go_on, markers_of, position, runners_of, won_columns
 
@@ -29,10 +29,10 @@ def after(state: State, *moves: Advance | Roll | Stop | Rolled) -> State:
     return GAME.fold(state, moves)
 
 
-def refusal(state: State, move: object) -> Refused:
+def refusal(state: State, move: object) -> RefusedByRules:
     """The refusal of the move; the state stays as it is."""
     before = GAME.copy(state)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedByRules) as refused:
         GAME.play(state, move)  # type: ignore[arg-type]  # whatever a stranger sends
     assert before == state
     return refused.value

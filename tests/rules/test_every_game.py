@@ -27,7 +27,7 @@ from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, ToChoose, Uniform, Watcher
 from rollbook.rules.options import written
-from rollbook.rules.refusals import Invalid, Reason, Refused
+from rollbook.rules.refusals import Invalid, Reason, RefusedByRules
 from rollbook.rules.wuerfelzoo.state import TABLE
 from tests.match.table import Table
 from tests.rules.cases import CASES, Case
@@ -129,7 +129,7 @@ def examine(case: Case, state: Any, rng: random.Random) -> None:
             game.apply(state, choice)
             continue
         after = game.copy(state)
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RefusedByRules) as refused:
             game.play(after, choice)
         assert before == after
         assert refused.value.why

@@ -8,7 +8,7 @@ from rollbook.rules.chance import FirstSeat
 from rollbook.rules.raffzahn import GAME
 from rollbook.rules.raffzahn.moves import Pass, Roll, Rolled, Surrender, Take
 from rollbook.rules.raffzahn.state import FINISHED, State
-from rollbook.rules.refusals import Illegal, Invalid, Reason, Refused
+from rollbook.rules.refusals import Illegal, Invalid, Reason, RefusedByRules
 from tests.rules.positions_raffzahn import (
     after_throw,
     position,
@@ -46,7 +46,7 @@ def keeping_the_yellow_die() -> State:
     return after(deciding(), Roll((1, 2)))
 
 
-REFUSALS: list[tuple[str, State, object, type[Refused], Reason]] = [
+REFUSALS: list[tuple[str, State, object, type[RefusedByRules], Reason]] = [
     ("a string", deciding(), "roll", Invalid, Reason.MOVE_OF_ANOTHER_GAME),
     ("a throw instead of a choice", deciding(), Rolled(("10", "1", "1")), Illegal, Reason.OTHER_CHOICE_AWAITED),
     ("a choice before the throw", position(), Pass(), Illegal, Reason.CHANCE_AWAITED),
@@ -127,7 +127,7 @@ REFUSALS: list[tuple[str, State, object, type[Refused], Reason]] = [
     ("state", "move", "kind", "reason"), [case[1:] for case in REFUSALS], ids=[case[0] for case in REFUSALS]
 )
 def test_what_is_not_allowed_is_refused_for_its_reason_and_changes_nothing(
-    state: State, move: object, kind: type[Refused], reason: Reason
+    state: State, move: object, kind: type[RefusedByRules], reason: Reason
 ) -> None:
     """Invalid is what no state would take, illegal what this one does not; both can be printed and stay short."""
     refused = refusal(state, move)

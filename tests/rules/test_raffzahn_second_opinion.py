@@ -14,7 +14,7 @@ from rollbook.rules.raffzahn import GAME
 from rollbook.rules.raffzahn.moves import TILES, Choice, Outcome, Pass, Roll, Rolled, Surrender, Take
 from rollbook.rules.raffzahn.state import State
 from rollbook.rules.raffzahn.view import View
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from tests.rules import naive_raffzahn as naive
 from tests.rules.positions_raffzahn import (
     owned_by,
@@ -206,7 +206,7 @@ def test_choices_that_are_not_legal_are_refused(seed: int) -> None:
         for guess in guesses:
             try:
                 GAME.apply(state, guess)
-            except Refused:
+            except RefusedByRules:
                 continue
             taken.add(guess)
         assert legal & set(guesses) == taken, f"seed {seed}, position {number}"

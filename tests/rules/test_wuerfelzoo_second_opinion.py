@@ -8,7 +8,7 @@ import pytest
 
 from rollbook.rules.game import OVER, Over, ToChoose
 from rollbook.rules.options import OptionValue
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.rules.wuerfelzoo import GAME
 from rollbook.rules.wuerfelzoo.moves import FACES, SPECIES, Choice, Play, Reroll
 from rollbook.rules.wuerfelzoo.state import State
@@ -122,7 +122,7 @@ def accepted(state: State, move: Choice) -> bool:
     trial = GAME.copy(state)
     try:
         GAME.play(trial, move)
-    except Refused:
+    except RefusedByRules:
         assert state == trial
         return False
     return True

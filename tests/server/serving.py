@@ -59,12 +59,12 @@ class Diary:
     async def write(self, request: wrappers_pb2.StringValue, context: Any) -> wrappers_pb2.Int64Value:
         """Append one event."""
         from rollbook.match.chain import Entry  # noqa: PLC0415 - as serve does
-        from rollbook.storage.port import Appended, OutcomeUnknown, StoreUnavailable  # noqa: PLC0415 - as serve does
+        from rollbook.storage.port import Appended, AppendUnconfirmed, StoreUnavailable  # noqa: PLC0415 - as serve does
 
         try:
             head = await self._log.head("diary")
             result = await self._log.append("diary", head, [Entry(request.value.encode())])
-        except (OutcomeUnknown, StoreUnavailable) as failure:
+        except (AppendUnconfirmed, StoreUnavailable) as failure:
             await context.abort(grpc.StatusCode.UNAVAILABLE, str(failure))
         assert isinstance(result, Appended)
         return wrappers_pb2.Int64Value(value=result.head)

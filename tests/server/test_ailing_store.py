@@ -11,9 +11,9 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2
 
-from rollbook.server.rpc.errors import refusal_of
+from rollbook.server.refusals import refusal_of
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from tests.server.keeping import Process
 from tests.server.serving import another, call, health, service
 from tests.server.spoiling import Spoiler, run
@@ -103,7 +103,7 @@ def test_what_may_have_happened_is_told_so(times: int) -> None:
     async def scenario() -> None:
         log = Failing(happens=True, times=times)
         log.times = times
-        with pytest.raises((OutcomeUnknown, StoreUnavailable)) as caught:
+        with pytest.raises((AppendUnconfirmed, StoreUnavailable)) as caught:
             await Client(Process(log), "p0").open()
         told = refusal_of(caught.value)
         assert told is not None

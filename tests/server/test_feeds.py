@@ -15,10 +15,18 @@ from rollbook.match.decide import decide
 from rollbook.match.events import Terms
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.failures import LogLost, MatchUnknown
+from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Channel
 from rollbook.server.feeds.feed import Feeds
-from rollbook.server.out.frames import CaughtUp, Confirmed, Ended, Events, FellBehind, Frame, Revealed
+from rollbook.server.out.frames import (
+    CaughtUpFrame,
+    ConfirmedFrame,
+    EndedFrame,
+    EventsFrame,
+    FellBehindFrame,
+    Frame,
+    RevealedFrame,
+)
 from rollbook.server.out.projection import perspective_of
 from rollbook.v1.feed_pb2 import (
     END_REASON_DRAINING,
@@ -108,7 +116,7 @@ async def frames_until(feed: AsyncIterator[Frame], last: type[Any]) -> list[Fram
 
 def told(frames: list[Frame]) -> list[bytes]:
     """The bytes of all events in the frames."""
-    return [event.logged.data for frame in frames if isinstance(frame, Events) for event in frame.events]
+    return [event.logged.data for frame in frames if isinstance(frame, EventsFrame) for event in frame.events]
 
 
 def assert_one_chain(stage: Stage, after: int, events: list[bytes]) -> None:
@@ -126,16 +134,16 @@ def test_a_feed_is_ordered_unique_and_gapless_from_the_first_event_to_the_seal()
     async def scenario() -> None:
         stage = Stage()
         await stage.store()
-        watching = asyncio.create_task(frames_until(stage.watch(), Ended))
+        watching = asyncio.create_task(frames_until(stage.watch(), EndedFrame))
         await stage.start()
         while stage.played.ledger.match.sealed is None:
             await stage.choose()
             await asyncio.sleep(0)
         frames = await watching
         assert_one_chain(stage, 0, told(frames))
-        assert isinstance(frames[0], Confirmed)
-        assert isinstance(frames[-2], Revealed)
-        assert Ended(END_REASON_MATCH_OVER, stage.played.ledger.head) == frames[-1]
+        assert isinstance(frames[0], ConfirmedFrame)
+        assert isinstance(frames[-2], RevealedFrame)
+        assert EndedFrame(END_REASON_MATCH_OVER, stage.played.ledger.head) == frames[-1]
 
     run(scenario)
 
@@ -149,12 +157,12 @@ def test_a_feed_resumes_at_any_position(sealed: bool) -> None:
         await stage.start()
         await (stage.play_out() if sealed else stage.choose(15))
         for sequence in range(len(stage.played.log) + 1):
-            last: type[Any] = Ended if sealed else CaughtUp
+            last: type[Any] = EndedFrame if sealed else CaughtUpFrame
             frames = await frames_until(stage.watch(stage.position(sequence)), last)
             assert_one_chain(stage, sequence, told(frames))
             kinds = [type(frame) for frame in frames]
-            expected = [Confirmed, *([Events] if sequence < len(stage.played.log) else []), CaughtUp]
-            assert expected + ([Revealed, Ended] if sealed else []) == kinds
+            expected = [ConfirmedFrame, *([EventsFrame] if sequence < len(stage.played.log) else []), CaughtUpFrame]
+            assert expected + ([RevealedFrame, EndedFrame] if sealed else []) == kinds
 
     run(scenario)
 
@@ -165,11 +173,11 @@ def test_live_catch_up_and_afterwards_tell_the_same_bytes() -> None:
     async def scenario() -> None:
         stage = Stage("allie_gator", 3)
         await stage.start()
-        live = asyncio.create_task(frames_until(stage.watch(START), Ended))
+        live = asyncio.create_task(frames_until(stage.watch(START), EndedFrame))
         await stage.choose(30)
-        late = asyncio.create_task(frames_until(stage.watch(START), Ended))
+        late = asyncio.create_task(frames_until(stage.watch(START), EndedFrame))
         await stage.play_out()
-        over = await frames_until(stage.watch(START), Ended)
+        over = await frames_until(stage.watch(START), EndedFrame)
         assert told(over) == told(await live) == told(await late)
 
     run(scenario)
@@ -188,10 +196,10 @@ def test_a_position_that_is_not_on_the_log_is_declined_with_the_head() -> None:
             (Position(0, bytes(32)), Why.POSITION_OTHER_LINK),
         ):
             with pytest.raises(Declined) as declined:
-                await frames_until(stage.watch(position), CaughtUp)
+                await frames_until(stage.watch(position), CaughtUpFrame)
             assert (reason, head.sequence) == (declined.value.reason, declined.value.facts["head"])
         with pytest.raises(MatchUnknown):
-            await frames_until(stage.feeds.watch("nothing", None, lambda _: Watcher.PUBLIC), CaughtUp)
+            await frames_until(stage.feeds.watch("nothing", None, lambda _: Watcher.PUBLIC), CaughtUpFrame)
 
     run(scenario)
 
@@ -203,9 +211,9 @@ def test_the_view_behind_a_frame_is_that_after_its_last_event() -> None:
         stage = Stage()
         await stage.start()
         await stage.choose(9)
-        frames = await frames_until(stage.watch(), CaughtUp)
+        frames = await frames_until(stage.watch(), CaughtUpFrame)
         events = frames[1]
-        assert isinstance(events, Events)
+        assert isinstance(events, EventsFrame)
         assert stage.played.ledger.head == events.ledger.head
         before = events.ledger.game.view(events.ledger.match.state, Watcher.PUBLIC)
         await stage.choose(9)
@@ -222,13 +230,13 @@ def test_a_slow_watcher_holds_nobody_up_and_gets_the_rest_at_once() -> None:
         await stage.start()
         slow = stage.watch()
         frames = [await anext(slow) for _ in range(3)]
-        assert isinstance(frames[-1], CaughtUp)
-        fast = asyncio.create_task(frames_until(stage.watch(), Ended))
+        assert isinstance(frames[-1], CaughtUpFrame)
+        fast = asyncio.create_task(frames_until(stage.watch(), EndedFrame))
         await stage.play_out()
         assert_one_chain(stage, 0, told(await fast))
-        rest = await frames_until(slow, Ended)
-        assert isinstance(rest[0], FellBehind)
-        assert 1 == sum(isinstance(frame, Events) for frame in rest)
+        rest = await frames_until(slow, EndedFrame)
+        assert isinstance(rest[0], FellBehindFrame)
+        assert 1 == sum(isinstance(frame, EventsFrame) for frame in rest)
         assert_one_chain(stage, 0, told(frames + rest))
 
     run(scenario)
@@ -241,17 +249,17 @@ def test_what_happens_while_a_watcher_hears_that_it_fell_behind_comes_once() -> 
         stage = Stage("raffzahn", 3)
         await stage.start()
         slow = stage.watch()
-        frames = await frames_until(slow, CaughtUp)
+        frames = await frames_until(slow, CaughtUpFrame)
         while len(stage.played.log) < len(told(frames)) + FELL_BEHIND:
             await stage.choose()
-        await frames_until(stage.watch(), CaughtUp)
+        await frames_until(stage.watch(), CaughtUpFrame)
         frames.append(await anext(slow))
-        assert isinstance(frames[-1], FellBehind)
+        assert isinstance(frames[-1], FellBehindFrame)
         for _ in range(2):
             await stage.choose(3)
-            await frames_until(stage.watch(), CaughtUp)
+            await frames_until(stage.watch(), CaughtUpFrame)
             frames.append(await anext(slow))
-        frames += await frames_until(slow, CaughtUp)
+        frames += await frames_until(slow, CaughtUpFrame)
         assert_one_chain(stage, 0, told(frames))
 
     run(scenario)
@@ -284,13 +292,14 @@ def test_a_watcher_that_takes_a_seat_is_told_that_it_sees_with_other_eyes() -> N
         await anext(feed)
         stage.played.append(decide(stage.played.ledger, TakeSeat(stage.played.by("p0"))))
         await stage.store()
-        frames = await frames_until(feed, Ended)
-        assert isinstance(frames[-1], Ended)
+        frames = await frames_until(feed, EndedFrame)
+        assert isinstance(frames[-1], EndedFrame)
         assert END_REASON_PERSPECTIVE_CHANGED == frames[-1].reason
         resumed = await frames_until(
-            stage.watch(frames[-1].position, lambda ledger: perspective_of(ledger, b"p0", is_judge=False)), CaughtUp
+            stage.watch(frames[-1].position, lambda ledger: perspective_of(ledger, b"p0", is_judge=False)),
+            CaughtUpFrame,
         )
-        assert isinstance(resumed[0], Confirmed)
+        assert isinstance(resumed[0], ConfirmedFrame)
         assert 0 == resumed[0].perspective
         assert_one_chain(stage, frames[-1].position.sequence, told(resumed))
 
@@ -312,7 +321,7 @@ def test_feeds_end_with_their_position_when_the_service_drains_or_a_token_expire
         other = stage.watch()
         await frames_so_far(other)
         stage.feeds.drain()
-        assert Ended(END_REASON_DRAINING, stage.played.ledger.head) == await last_of(other)
+        assert EndedFrame(END_REASON_DRAINING, stage.played.ledger.head) == await last_of(other)
 
     run(scenario)
 
@@ -320,14 +329,14 @@ def test_feeds_end_with_their_position_when_the_service_drains_or_a_token_expire
 async def frames_so_far(feed: AsyncIterator[Frame]) -> None:
     """Read until the watcher has caught up."""
     async for frame in feed:
-        if isinstance(frame, CaughtUp):
+        if isinstance(frame, CaughtUpFrame):
             return
 
 
-async def last_of(feed: AsyncIterator[Frame]) -> Ended:
+async def last_of(feed: AsyncIterator[Frame]) -> EndedFrame:
     """The last frame."""
     frames = [frame async for frame in feed]
-    assert isinstance(frames[-1], Ended)
+    assert isinstance(frames[-1], EndedFrame)
     return frames[-1]
 
 
@@ -343,21 +352,21 @@ def test_a_delayed_viewer_learns_nothing_early_and_everything_in_the_end() -> No
         assert closing is not None
         feed = stage.watch()
         first = await anext(feed)
-        assert isinstance(first, Confirmed)
+        assert isinstance(first, ConfirmedFrame)
         assert first.ledger is not None
         assert closing == first.ledger.head
-        at_once = await frames_until(feed, CaughtUp)
+        at_once = await frames_until(feed, CaughtUpFrame)
         assert closing.sequence == len(told(at_once))
         with pytest.raises(Declined) as declined:
-            await frames_until(stage.watch(stage.played.ledger.head), CaughtUp)
+            await frames_until(stage.watch(stage.played.ledger.head), CaughtUpFrame)
         assert closing.sequence == declined.value.facts["head"]
-        player = await frames_until(stage.watch(eyes=lambda _: 0), CaughtUp)
+        player = await frames_until(stage.watch(eyes=lambda _: 0), CaughtUpFrame)
         assert started == len(told(player))
         stage.now_ms += 60_000
-        frames = at_once + await frames_until(feed, Events)
+        frames = at_once + await frames_until(feed, EventsFrame)
         assert_one_chain(stage, 0, told(frames))
         await stage.play_out()
-        rest = await frames_until(feed, Ended)
+        rest = await frames_until(feed, EndedFrame)
         assert_one_chain(stage, 0, told(frames + rest))
 
     run(scenario)
@@ -372,8 +381,8 @@ def test_a_log_that_goes_on_in_another_way_ends_the_feed_as_lost() -> None:
         feed = stage.watch()
         await frames_so_far(feed)
         await stage.log.append("m", stage.stored, [Entry(stage.played.log[-1].data)])
-        with pytest.raises(LogLost):
-            await frames_until(feed, Ended)
+        with pytest.raises(TailLost):
+            await frames_until(feed, EndedFrame)
 
     run(scenario)
 
@@ -401,7 +410,7 @@ def test_the_chain_that_these_tests_look_at_would_show_a_fault(fault: str, monke
     """A planted fault in the channel is found by the same assertion that the promises are tested with."""
     frame = Channel.frame
 
-    def faulty(self: Channel, perspective: Perspective, after: int) -> Events:
+    def faulty(self: Channel, perspective: Perspective, after: int) -> EventsFrame:
         right = frame(self, perspective, after)
         events = list(right.events)
         if len(events) > 3:
@@ -411,14 +420,14 @@ def test_the_chain_that_these_tests_look_at_would_show_a_fault(fault: str, monke
                 events.insert(1, events[1])
             else:
                 events[1], events[2] = events[2], events[1]
-        return Events(events, right.perspective, right.ledger)
+        return EventsFrame(events, right.perspective, right.ledger)
 
     monkeypatch.setattr(Channel, "frame", faulty)
 
     async def scenario() -> None:
         stage = Stage()
         await stage.start()
-        frames = await frames_until(stage.watch(), CaughtUp)
+        frames = await frames_until(stage.watch(), CaughtUpFrame)
         with pytest.raises(AssertionError):
             assert_one_chain(stage, 0, told(frames))
 
@@ -434,7 +443,7 @@ def test_a_command_that_is_appended_reaches_every_watcher_though_nobody_told_the
         feed = stage.watch()
         await frames_so_far(feed)
         decision = decide(stage.played.ledger, Resign(Origin(stage.now_ms, b"p0", b"r" * 16)))
-        waiting = asyncio.create_task(frames_until(feed, Ended))
+        waiting = asyncio.create_task(frames_until(feed, EndedFrame))
         await asyncio.sleep(0)
         stage.played.append(decision)
         await stage.store()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.server import listing
+from rollbook.server import lists
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1 import match_pb2
 from tests.server.archives import Keeper, run
@@ -106,8 +106,8 @@ def test_private_matches_that_are_over_are_listed_for_those_who_played(tmp_path:
 
 def test_a_page_that_would_take_too_long_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With more to come, however little was found: nobody makes the service look through the whole archive at once."""
-    monkeypatch.setattr(listing, "MOST_LOOKED_AT", 3)
-    monkeypatch.setattr(listing, "CHUNK", 2)
+    monkeypatch.setattr(lists, "MOST_LOOKED_AT", 3)
+    monkeypatch.setattr(lists, "CHUNK", 2)
 
     async def scenario(keeper: Keeper) -> None:
         mine = (await keeper.person("other").open()).match_id

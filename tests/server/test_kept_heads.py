@@ -13,7 +13,7 @@ from rollbook.identity.tokens import Role
 from rollbook.match.chain import Head
 from rollbook.match.events import LOG_LOST, Sealed
 from rollbook.match.heads import sign_head
-from rollbook.server.lobby import Lobby
+from rollbook.server.lobby import StoredLobby
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST, Event
@@ -84,7 +84,7 @@ async def assert_sealed(world: Spoiler, match_id: str, at: int, head: SignedHead
     assert at == ledger.head.sequence == await world.log.head(match_id)
     aborted = Event.FromString((await world.stored(match_id))[-1]).sealed.aborted
     assert (ABORT_REASON_LOG_LOST, head.signature) == (aborted.reason, aborted.lost.signature)
-    assert [] == await Lobby(world.log).listed()
+    assert [] == await StoredLobby(world.log).listed()
 
 
 @pytest.mark.parametrize("route", ROUTES)

@@ -17,9 +17,9 @@ from rollbook.match.commands import Declined, Why
 from rollbook.match.events import LOG_LOST, Sealed
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Watcher
-from rollbook.server.failures import LogLost
+from rollbook.server.failures import TailLost
 from rollbook.server.feeds.feed import Feeds
-from rollbook.server.out.frames import CaughtUp, Confirmed, Ended, Events, Frame
+from rollbook.server.out.frames import CaughtUpFrame, ConfirmedFrame, EndedFrame, EventsFrame, Frame
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import AppendResult, StoreUnavailable
 from rollbook.storage.redis.keys import stream_key
@@ -159,16 +159,16 @@ def watch(feeds: Feeds, position: Position | None = None) -> AsyncIterator[Frame
 async def catch_up(feed: AsyncIterator[Frame]) -> None:
     """Read on until there is nothing more for now."""
     async for frame in feed:
-        if isinstance(frame, CaughtUp):
+        if isinstance(frame, CaughtUpFrame):
             return
 
 
-async def lost_of(feed: AsyncIterator[Frame]) -> LogLost:
+async def lost_of(feed: AsyncIterator[Frame]) -> TailLost:
     """What a feed ends with that must not end well."""
     try:
         async for frame in feed:
-            assert not isinstance(frame, Ended)
-    except LogLost as lost:
+            assert not isinstance(frame, EndedFrame)
+    except TailLost as lost:
         return lost
     raise AssertionError("the feed ended without a word")
 
@@ -179,7 +179,7 @@ def test_a_cut_log_is_sealed_behind_what_is_stored(run: Run) -> None:
     async def scenario(store: Store) -> None:
         table, told = await played(store)
         await store.cut(told.sequence - 2)
-        with pytest.raises(LogLost) as lost:
+        with pytest.raises(TailLost) as lost:
             await table.one.ledger("m")
         assert (told.sequence, told.sequence - 2) == (lost.value.known, lost.value.stored)
         await assert_sealed_once(store.log, told.sequence - 1, told)
@@ -200,7 +200,7 @@ def test_a_command_that_meets_a_cut_log_is_not_carried_out(run: Run) -> None:
     async def scenario(store: Store) -> None:
         table, told = await played(store)
         await store.cut(told.sequence - 1)
-        with pytest.raises(LogLost):
+        with pytest.raises(TailLost):
             await table.players[0].resign(0)
         await assert_sealed_once(store.log, told.sequence, told)
 
@@ -223,7 +223,7 @@ def test_a_log_that_went_on_otherwise_is_noticed_even_if_it_is_as_long_as_before
         assert seat is not None
         await Client(forgetful, f"p{seat}").choose(others[0], ledger.head, "other", seat)
         assert told.sequence == await store.log.head("m")
-        with pytest.raises(LogLost):
+        with pytest.raises(TailLost):
             await table.one.ledger("m")
         await assert_sealed_once(store.log, told.sequence + 1, told)
 
@@ -245,7 +245,7 @@ def test_nothing_is_appended_to_a_log_that_went_on_otherwise(run: Run) -> None:
         assert seat is not None
         await Client(Process(store.log), f"p{seat}").choose(others[0], ledger.head, "other", seat)
         assert told.sequence == await store.log.head("m")
-        with pytest.raises(LogLost):
+        with pytest.raises(TailLost):
             await table.players[0].resign(0)
         await assert_sealed_once(store.log, told.sequence + 1, told)
 
@@ -262,7 +262,7 @@ def test_several_processes_that_notice_at_once_seal_once(run: Run) -> None:
             await process.ledger("m")
         await store.cut(told.sequence - 3)
         results = await asyncio.gather(*[process.ledger("m") for process in processes], return_exceptions=True)
-        assert [LogLost] * 4 == [type(result) for result in results]
+        assert [TailLost] * 4 == [type(result) for result in results]
         await assert_sealed_once(store.log, told.sequence - 2, told)
 
     run(scenario)
@@ -275,12 +275,12 @@ def test_a_deleted_log_is_lost_for_good_and_nothing_takes_its_place(run: Run) ->
         table, told = await played(store)
         await store.delete()
         for _ in range(2):
-            with pytest.raises(LogLost) as lost:
+            with pytest.raises(TailLost) as lost:
                 await table.one.ledger("m")
             assert (told.sequence, 0) == (lost.value.known, lost.value.stored)
-            with pytest.raises(LogLost):
+            with pytest.raises(TailLost):
                 await table.players[0].resign(0)
-            with pytest.raises(LogLost):
+            with pytest.raises(TailLost):
                 await table.players[0].open()
         assert 0 == await store.log.head("m")
 
@@ -294,7 +294,7 @@ def test_a_running_match_whose_entries_were_trimmed_away_is_lost(run: Run) -> No
         table, told = await played(store)
         await store.let_go()
         for _ in range(2):
-            with pytest.raises(LogLost):
+            with pytest.raises(TailLost):
                 await table.one.ledger("m")
         assert [] == await store.log.read("m")
         assert told.sequence == await store.log.head("m")
@@ -345,11 +345,11 @@ def test_a_seal_that_the_store_did_not_take_is_made_up_for(run: Run) -> None:
         await store.cut(told.sequence - 1)
         log.willing = False
         for _ in range(2):
-            with pytest.raises(LogLost):
+            with pytest.raises(TailLost):
                 await table.one.ledger("m")
         assert told.sequence - 1 == await log.head("m")
         log.willing = True
-        with pytest.raises(LogLost):
+        with pytest.raises(TailLost):
             await table.one.ledger("m")
         await assert_sealed_once(log, told.sequence, told)
 
@@ -369,7 +369,7 @@ def test_it_is_counted_once_for_each_match() -> None:
         await process.ledger("m")
         await store.delete()
         for _ in range(3):
-            with pytest.raises(LogLost):
+            with pytest.raises(TailLost):
                 await process.ledger("m")
         assert ["m"] == counted
 
@@ -409,9 +409,9 @@ def test_a_watcher_from_before_the_cut_goes_on_to_the_seal(run: Run) -> None:
         await lost_of(live)
         ledger = await stored(store.log)
         frames = [frame async for frame in watch(feeds, Position(0, genesis("m")))]
-        assert isinstance(frames[0], Confirmed)
-        assert told.sequence == sum(len(frame.events) for frame in frames if isinstance(frame, Events))
-        assert Ended(END_REASON_MATCH_OVER, ledger.head) == frames[-1]
+        assert isinstance(frames[0], ConfirmedFrame)
+        assert told.sequence == sum(len(frame.events) for frame in frames if isinstance(frame, EventsFrame))
+        assert EndedFrame(END_REASON_MATCH_OVER, ledger.head) == frames[-1]
         await feeds.close()
 
     run(scenario)
@@ -444,7 +444,7 @@ def test_what_a_watcher_was_told_binds_commands_and_the_other_way_round(run: Run
         live = watch(feeds)
         await catch_up(live)
         await store.cut(told.sequence - 1)
-        with pytest.raises(LogLost):
+        with pytest.raises(TailLost):
             await process.ledger("m")
         await lost_of(live)
         await feeds.close()

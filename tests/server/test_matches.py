@@ -26,10 +26,10 @@ from rollbook.match.events import Opened, Terms
 from rollbook.match.ledger import Ledger
 from rollbook.rules.cant_stop.moves import Advance
 from rollbook.rules.catalogue import find
-from rollbook.rules.refusals import Refused
-from rollbook.server.failures import LogLost, MatchUnknown, RequestReused
+from rollbook.rules.refusals import RefusedByRules
+from rollbook.server.failures import MatchUnknown, RequestReused, TailLost
 from rollbook.server.play.matches import Answer
-from rollbook.storage.port import AppendResult, OutcomeUnknown
+from rollbook.storage.port import AppendResult, AppendUnconfirmed
 from tests.server.keeping import Process
 from tests.storage.memory import MemoryLog
 
@@ -268,7 +268,7 @@ def test_a_process_that_is_behind_catches_up_before_it_says_no() -> None:
         ledger = await table.one.ledger("m")
         seat = ledger.awaited_seat
         assert seat is not None
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedByRules):
             await Client(table.other, f"p{seat}").choose(Advance((2, 2, 2)), ledger.head, "third", seat)
 
     run(scenario)
@@ -294,7 +294,7 @@ class Forgetful:
             self.times -= 1
             if self.happens:
                 await self.inner.append(match_id, expected, entries, **how)
-            raise OutcomeUnknown
+            raise AppendUnconfirmed
         return await self.inner.append(match_id, expected, entries, **how)
 
 
@@ -326,7 +326,7 @@ def test_a_store_that_never_answers_is_unavailable_and_the_retry_is_safe() -> No
         assert seat is not None
         choice = ledger.game.caretaker(ledger.match.state)
         log.times = 3
-        with pytest.raises(OutcomeUnknown):
+        with pytest.raises(AppendUnconfirmed):
             await table.players[seat].choose(choice, position, "same", seat)
         answer = await table.players[seat].choose(choice, position, "same", seat)
         assert [position.sequence + 1, await log.head("m")] == [answer.first.sequence, answer.last.sequence]
@@ -363,7 +363,7 @@ def test_a_lost_tail_is_noticed_and_nothing_is_built_on_it() -> None:
         await table.through(table.one, request="first")
         told = (await table.one.ledger("m")).head.sequence
         await log.restore(told - 1)
-        with pytest.raises(LogLost) as lost:
+        with pytest.raises(TailLost) as lost:
             await table.one.ledger("m")
         assert (told, told - 1) == (lost.value.known, lost.value.stored)
         sealed = (await table.one.ledger("m")).match.sealed

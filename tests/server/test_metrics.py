@@ -22,7 +22,7 @@ from rollbook.match.chain import Entry
 from rollbook.match.events import Resumed, TimedOut
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.settings import Listen, SettingRefused, Settings
-from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from rollbook.v1 import feed_pb2, match_pb2
 from rollbook.v1.table_pb2 import Position
 from tests.server.serving import Service, started, until
@@ -202,7 +202,7 @@ def test_appends_are_counted_by_what_came_of_them() -> None:
         assert 1 == getattr(await log.append("m", 0, entries), "head", None)
         assert 1 == getattr(await log.append("m", 0, entries), "head", None)
         assert 5 == getattr(await log.append("m", 1, entries, not_before_ms=6), "now_ms", None)
-        for inner.failure in (OutcomeUnknown(), StoreUnavailable("gone"), StoreUnavailable("gone")):
+        for inner.failure in (AppendUnconfirmed(), StoreUnavailable("gone"), StoreUnavailable("gone")):
             with pytest.raises(type(inner.failure)):
                 await log.append("m", 1, entries)
         assert entries == await log.read("m") == (await log.wait({"m": 0}, 0))["m"]

@@ -15,7 +15,7 @@ import grpc
 import pytest
 
 from rollbook.match.chain import genesis, link
-from rollbook.server.rpc.errors import Context
+from rollbook.server.access import Context
 from rollbook.server.rpc.feed import FeedServicer
 from rollbook.v1 import feed_pb2_grpc
 from rollbook.v1.events_pb2 import Event

@@ -12,9 +12,10 @@ from rollbook.identity.refusals import NameReason, NameRefused, TokenReason, Tok
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Declined, Why
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.server.failures import LogLost, MatchUnknown, RequestReused
-from rollbook.server.rpc.errors import MOST_DETAIL_BYTES, Refusal, detail_of, play_refusal, refusal_of, status_of
-from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
+from rollbook.server.failures import MatchUnknown, RequestReused, TailLost
+from rollbook.server.refusals import Refusal, refusal_of
+from rollbook.server.rpc.errors import MOST_DETAIL_BYTES, detail_of, play_refusal, status_of
+from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalReason
 from tests.server.talking import World, refusal, run
@@ -29,9 +30,9 @@ from tests.server.talking import World, refusal, run
         *[NameRefused(reason, "why") for reason in NameReason],
         MatchUnknown("m"),
         RequestReused(),
-        LogLost("m", 2, 1),
+        TailLost("m", 2, 1),
         StoreUnavailable(),
-        OutcomeUnknown(),
+        AppendUnconfirmed(),
         Unreadable(),
     ],
     ids=repr,
@@ -92,9 +93,9 @@ class Broken:
     ("error", "code", "reason"),
     [
         (StoreUnavailable("away"), grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE"),
-        (OutcomeUnknown("away"), grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE"),
+        (AppendUnconfirmed("away"), grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE"),
         (Unreadable("new"), grpc.StatusCode.UNAVAILABLE, "EVENT_BODY_UNKNOWN"),
-        (LogLost("m", 2, 1), grpc.StatusCode.DATA_LOSS, "LOG_LOST"),
+        (TailLost("m", 2, 1), grpc.StatusCode.DATA_LOSS, "LOG_LOST"),
     ],
 )
 def test_what_the_store_does_is_told_by_name(error: Exception, code: grpc.StatusCode, reason: str) -> None:

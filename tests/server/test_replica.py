@@ -11,7 +11,7 @@ import pytest
 from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.commands import OpenMatch, Origin, Why
 from rollbook.match.decide import Decision
-from rollbook.server.failures import LogLost, MatchUnknown
+from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.play.history import History
 from rollbook.server.play.replica import Replica
 from rollbook.server.play.replicas import Replicas
@@ -156,8 +156,8 @@ def test_an_event_that_is_known_with_other_bytes_is_a_loss() -> None:
             entries = await shelf.log.read("m")
             entries[3] = Entry(entries[3].event + b"\0")
             await replica.tailed(0, entries)
-            assert isinstance(replica.failure, LogLost)
-            with pytest.raises(LogLost):
+            assert isinstance(replica.failure, TailLost)
+            with pytest.raises(TailLost):
                 await replica.caught_up()
             with shelf.replicas.use("m") as other:
                 assert other is not replica

@@ -303,6 +303,9 @@ def test_a_store_elsewhere_is_used_and_left_alone(tmp_path: Path) -> None:
     with service(tmp_path / "one") as one:
         url = f"unix://:@{tmp_path / 'one' / 'server.sock'}"
         assert SERVING == one.status()
+        stranger = refused("--data", str(tmp_path / "three"), "--redis", url, "--listen", "127.0.0.1:0")
+        assert 1 == stranger.returncode
+        assert "copy head.key and head.key.public" in stranger.stderr
         with service(another(tmp_path / "one", one), "--redis", url) as two, two.channel() as channel:
             assert 1 == call(channel, "Write")
             assert not psutil.Process(two.process.pid).children()

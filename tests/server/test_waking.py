@@ -11,7 +11,7 @@ from rollbook.match.events import Terms
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.feeds.wakeups import SLICE, Bell, Waker
-from rollbook.server.out.frames import CaughtUp, Events
+from rollbook.server.out.frames import CaughtUpFrame, EventsFrame
 from tests.server.test_feeds import Stage, frames_until, run
 
 SILENCE_SECONDS = 0.02
@@ -21,11 +21,11 @@ NEVER_SECONDS = 3_600
 async def watching(stage: Stage, perspective: Perspective, tell: Callable[[Perspective], None]) -> asyncio.Task[None]:
     """Somebody who has caught up and tells of the next events."""
     feed: Any = stage.watch(eyes=lambda _: perspective)
-    await frames_until(feed, CaughtUp)
+    await frames_until(feed, CaughtUpFrame)
 
     async def follow() -> None:
         async with aclosing(feed):
-            assert isinstance(await anext(feed), Events)
+            assert isinstance(await anext(feed), EventsFrame)
             tell(perspective)
 
     return asyncio.create_task(follow())
@@ -151,12 +151,12 @@ def test_one_task_serves_all_viewers_of_a_delayed_match() -> None:
             for _ in range(4):
                 feed: Any = stage.watch(eyes=eyes)
                 await stack.enter_async_context(aclosing(feed))
-                await frames_until(feed, CaughtUp)
+                await frames_until(feed, CaughtUpFrame)
                 tasks.append(len(asyncio.all_tasks()))
         assert [tasks[0]] * 4 == tasks
         stage.now_ms += 60_000
         late: Any = stage.watch(eyes=eyes)
         async with aclosing(late):
-            assert isinstance((await frames_until(late, Events))[-1], Events)
+            assert isinstance((await frames_until(late, EventsFrame))[-1], EventsFrame)
 
     run(scenario)

@@ -29,7 +29,8 @@ from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.finished import Finished
 from rollbook.server.limits import Limits
 from rollbook.server.metrics import MeasuredLog, Metrics
-from rollbook.server.rpc.errors import Refusal, detail_of, refusal_of
+from rollbook.server.refusals import Refusal, refusal_of
+from rollbook.server.rpc.errors import detail_of
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.v1.refusals_pb2 import RefusalDetail
 from tests.sim.clock import Clock

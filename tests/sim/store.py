@@ -13,7 +13,15 @@ from typing import Any, Final, Protocol, TypeVar
 
 from rollbook.match.chain import Entry
 from rollbook.storage.limits import KEEP_SECONDS, check_append
-from rollbook.storage.port import Appended, AppendResult, Conflict, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import (
+    Appended,
+    AppendResult,
+    AppendUnconfirmed,
+    Conflict,
+    Hole,
+    LobbyEntry,
+    StoreUnavailable,
+)
 from tests.sim.network import Network, Unanswered
 from tests.storage.memory import MemoryLog, _Stream
 
@@ -202,7 +210,7 @@ class SimulatedLog:
         not_before_ms: int | None = None,
         in_place_of: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected`, all or nothing; OutcomeUnknown if no answer comes."""
+        """Append behind the entry numbered `expected`, all or nothing; AppendUnconfirmed if no answer comes."""
         check_append(match_id, expected, entries)
         self._check_open()
         terms = {"behind": behind, "lobby": lobby, "not_before_ms": not_before_ms, "in_place_of": in_place_of}
@@ -211,7 +219,7 @@ class SimulatedLog:
         try:
             return await self._ask(lambda: self.store.append(name, match_id, expected, entries, **terms))
         except Unanswered:
-            raise OutcomeUnknown("the store does not answer") from None
+            raise AppendUnconfirmed("the store does not answer") from None
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """The entries behind `after`, at most so many, in order; Hole if one is missing."""

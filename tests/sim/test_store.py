@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import Appended, Conflict, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, Hole, LobbyEntry, StoreUnavailable
 from tests.sim.clock import SimulatedLoop
 from tests.sim.network import Network, Weather
 from tests.sim.store import PATIENCE_SECONDS, Bystander, SimulatedLog, Store
@@ -45,7 +45,7 @@ def test_an_append_whose_answer_is_lost_may_have_happened() -> None:
         for number in range(40):
             try:
                 await log.append(f"match{number}", 0, entries(b"one"))
-            except OutcomeUnknown:
+            except AppendUnconfirmed:
                 stored.add(f"match{number}" in store.log._streams)
         assert {True, False} == stored
         weather.lost = 1.0

@@ -19,7 +19,7 @@ from rollbook.match.chain import Entry
 from rollbook.storage.data_format import BEFORE_RELEASE, FORMAT
 from rollbook.storage.embedded.data_directory import DataDirectoryRefused
 from rollbook.storage.embedded.server import MOST_PATH_BYTES, EmbeddedServer, ServerFailed, ServerNotFound, find_server
-from rollbook.storage.port import Appended, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import Appended, AppendUnconfirmed, StoreUnavailable
 from rollbook.storage.redis.log import RedisLog
 from tests.storage.servers import OLDEST_REDIS
 
@@ -91,7 +91,7 @@ async def test_a_killed_server_has_lost_nothing_that_it_acknowledged(short_direc
         while True:
             try:
                 result = await log.append(match_id, acknowledged.get(match_id, 0), PAIR)
-            except (OutcomeUnknown, StoreUnavailable):
+            except (AppendUnconfirmed, StoreUnavailable):
                 return
             assert isinstance(result, Appended)
             acknowledged[match_id] = result.head

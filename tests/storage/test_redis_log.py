@@ -16,7 +16,7 @@ import pytest_asyncio
 from rollbook.match.chain import Entry
 from rollbook.storage.data_format import FORMAT
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.port import Appended, Conflict, Hole, LobbyEntry, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, Hole, LobbyEntry, StoreUnavailable
 from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.tails import MOST_KEYS
@@ -370,7 +370,7 @@ async def test_silence_leaves_an_append_unknown_and_asking_again_tells(binary: P
         log = await RedisLog.connect(server.url, append_seconds=0.3)
         await log.append("match", 0, [Entry(b"one")])
         server.process.send_signal(signal.SIGSTOP)
-        with pytest.raises(OutcomeUnknown):
+        with pytest.raises(AppendUnconfirmed):
             await log.append("match", 1, [Entry(b"two"), Entry(b"three")])
         with pytest.raises(StoreUnavailable):
             await log.append("match", 1, [Entry(b"never sent")])
@@ -391,7 +391,7 @@ async def test_a_batch_that_is_cut_off_is_unknown_as_far_as_it_was_not_answered(
         await asyncio.sleep(0.05)
         server.process.kill()
         results = await asyncio.gather(*crowd, return_exceptions=True)
-        assert [OutcomeUnknown] * 30 == [type(result) for result in results]
+        assert [AppendUnconfirmed] * 30 == [type(result) for result in results]
         await log.close()
 
 
@@ -400,7 +400,7 @@ async def append_anyhow(log: RedisLog, match_id: str, expected: int, entry: Entr
     while True:
         try:
             result = await log.append(match_id, expected, [entry])
-        except OutcomeUnknown:
+        except AppendUnconfirmed:
             continue
         assert result in (Appended(expected + 1), Conflict(expected + 1))
         return

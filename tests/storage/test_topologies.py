@@ -15,7 +15,7 @@ from redis.crc import key_slot
 
 from rollbook.match.chain import Entry
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.port import Appended, Conflict, LobbyEntry, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, LobbyEntry, StoreUnavailable
 from rollbook.storage.redis.keys import PARTITIONS_KEY, partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from tests.storage.servers import Server, running, sentinel_running
@@ -183,7 +183,7 @@ async def test_the_master_that_sentinel_names_is_used_and_followed(tmp_path: Pat
         while True:
             try:
                 result = await log.append(match_id, 1, [Entry(b"two")])
-            except (OutcomeUnknown, StoreUnavailable):
+            except (AppendUnconfirmed, StoreUnavailable):
                 assert time.monotonic() < deadline
                 await asyncio.sleep(0.02)
             else:

@@ -13,35 +13,10 @@ ROOT: Final = Path(__file__).parents[2]
 SOURCES: Final = ("service/rollbook", "replays/rollbook_replays", "clients/rollbook_clients")
 GENERATED: Final = "v1"
 
-TWICE_UNTIL_RENAMED: Final[dict[str, str]] = {
-    "Beat": "server/feeds and sdk",
-    "CaughtUp": "server/feeds and sdk",
-    "Confirmed": "server/feeds and sdk",
-    "Ended": "server (twice) and sdk",
-    "Events": "server/feeds and sdk",
-    "FellBehind": "server/feeds and sdk",
-    "Listed": "rules and server",
-    "Lobby": "server and sdk",
-    "LogLost": "server/play and sdk",
-    "Made": "match and sdk",
-    "Match": "match and sdk",
-    "OutcomeUnknown": "storage and sdk; half of its uses are in the server",
-    "Refused": "rules and sdk",
-    "Revealed": "server/feeds and sdk",
-}
-"""Classes of modules that are being rewritten; a name leaves this table as soon as it stands once."""
-
 GERUNDS: Final[dict[str, str]] = {
     "recording": "a recording is what it makes: a simulated match as a replay",
 }
 """Modules that may end in -ing, and why."""
-
-GERUNDS_UNTIL_RENAMED: Final = {
-    "service/rollbook/server/listing.py",
-    "service/rollbook/server/play/opening.py",
-    "service/rollbook/server/rpc/draining.py",
-}
-"""Modules that are being rewritten; one leaves this set as soon as it is called otherwise."""
 
 
 def modules() -> Iterator[Path]:
@@ -65,17 +40,14 @@ def test_a_class_name_stands_once_outside_the_modules_of_the_games() -> None:
             for node in ast.parse((ROOT / module).read_text(encoding="utf-8")).body:
                 if isinstance(node, ast.ClassDef):
                     places.setdefault(node.name, []).append(module)
-    twice = {name: list(map(str, found)) for name, found in places.items() if len(found) > 1}
-    assert {} == {name: found for name, found in twice.items() if name not in TWICE_UNTIL_RENAMED}
-    assert set() == TWICE_UNTIL_RENAMED.keys() - twice.keys(), "these stand once by now: take them out of the table"
+    assert {} == {name: list(map(str, found)) for name, found in places.items() if len(found) > 1}
 
 
 def test_modules_are_called_what_they_hold() -> None:
     """A gerund says that something is done, and not what is there."""
     named = set(modules()) | {parent for module in modules() for parent in module.parents}
     gerunds = {str(path) for path in named if path.stem.endswith("ing") and path.stem not in GERUNDS}
-    assert set() == gerunds - GERUNDS_UNTIL_RENAMED
-    assert set() == GERUNDS_UNTIL_RENAMED - gerunds, "these are called otherwise by now: take them out of the set"
+    assert set() == gerunds
 
 
 def test_every_exception_is_needed() -> None:

@@ -23,7 +23,7 @@ from multiprocessing import active_children, get_context, parent_process
 from typing import Any, Final
 
 from rollbook.match.events import Chosen, Happened, Resigned
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import find
 from rollbook.rules.chance import FirstSeat
@@ -91,7 +91,7 @@ def play(duel: Duel, number: int) -> Played:
     bots = _seated(duel, simulation.opened.match_id, sides)
     faults: list[StrategyFault] = []
 
-    def decide(match: Match, seat: int) -> Chosen[Any] | Resigned:
+    def decide(match: MatchFold, seat: int) -> Chosen[Any] | Resigned:
         if match.played_by_caretaker(seat):
             return Chosen(seat, match.game.caretaker(match.state), by_caretaker=True)
         try:
@@ -163,7 +163,7 @@ class _NotLegal(Exception):
     """What a bot chose cannot be chosen."""
 
 
-def _choice(bot: Bot, match: Match, seat: int) -> Any:
+def _choice(bot: Bot, match: MatchFold, seat: int) -> Any:
     legal = match.game.legal(match.state)
     choice = bot.choose(match.game.view(match.state, seat), legal)
     if choice not in legal:

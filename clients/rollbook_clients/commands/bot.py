@@ -14,7 +14,7 @@ from rollbook.cli.exits import Exit, Failed, usage
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.rules.catalogue import find
 from rollbook.rules.options import read_options
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.catalogue import Unknown
@@ -73,7 +73,7 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
         named.seated(Seat(rules, options, seats, number=0, seed=0))
         _together(count, at.token, match, invitation)
         authorities = at.authorities
-    except (Refused, Unknown, Unsuited, ValueError) as refused:
+    except (RefusedByRules, Unknown, Unsuited, ValueError) as refused:
         return usage(str(refused))
     except Failed as failed:
         _tell(failed.why)

@@ -16,7 +16,7 @@ from rollbook.cli.exits import Exit, usage
 from rollbook.cli.progress import Progress
 from rollbook.rules.catalogue import find
 from rollbook.rules.options import read_options
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook_clients.bots.bot import Unsuited
 from rollbook_clients.bots.catalogue import Unknown
 from rollbook_clients.bots.duel import Duel, check, play_all
@@ -83,7 +83,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
         played = _duel(one, other, game=game, option=option, seats=seats, seed=seed)
         jobs = _jobs(matches, jobs)
         check(played)
-    except (Refused, Unknown, Unsuited, ValueError) as refused:
+    except (RefusedByRules, Unknown, Unsuited, ValueError) as refused:
         return usage(str(refused))
     if seed is None:
         print(f"seed {played.seed}", file=sys.stderr)

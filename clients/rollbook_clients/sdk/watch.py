@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final
 
 from rollbook.match.chain import Position, genesis
 from rollbook.v1.feed_pb2 import (
@@ -37,13 +36,9 @@ from rollbook_clients.sdk.frames import (
 )
 from rollbook_clients.sdk.guests import Caller, bearer
 from rollbook_clients.sdk.legal import Legal
-from rollbook_clients.sdk.patience import Deadline
 from rollbook_clients.sdk.positions import read_position
 from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, Unauthenticated
 from rollbook_clients.sdk.witness import Witness
-
-_IN_THE_FUTURE: Final = {"POSITION_AHEAD", "MATCH_NOT_FOUND"}
-"""What a spectator is told of what it may only see later."""
 
 
 class Watch:
@@ -71,8 +66,6 @@ class Watch:
         """What the stream was asked for with."""
         self._vouched_for = 0
         """How far the service had vouched for the log when the stream began."""
-        self._hindsight: Deadline | None = None
-        """Until when a seat that was left may have seen more than a spectator may."""
         self._away_since: float | None = None
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
@@ -155,7 +148,6 @@ class Watch:
         if confirmed.perspective != self._perspective:
             self._perspective = confirmed.perspective
             frames.append(Confirmed(confirmed.perspective, self._position))
-        self._hindsight = None
         return frames
 
     def _check_reached(self) -> None:
@@ -176,10 +168,7 @@ class Watch:
         """What the end of a stream in good order asks for, done."""
         if reason == END_REASON_TOKEN_EXPIRED:
             return await self._caller.resume(self._token)
-        if reason == END_REASON_PERSPECTIVE_CHANGED:
-            delay = self._witness.spectator_delay_seconds
-            self._hindsight = Deadline(delay + self._caller.connection.patience.call) if delay else None
-        else:
+        if reason != END_REASON_PERSPECTIVE_CHANGED:
             self._caller.connection.renew()
         return Lost(EndReason.Name(reason), in_order=True)
 
@@ -191,8 +180,6 @@ class Watch:
         if resumed and refused.reason == "TOO_MANY_WATCHES":
             # The server has not yet noticed that the connections which were lost are gone.
             return Lost(str(refused))
-        if self._hindsight is not None and self._hindsight.left and refused.reason in _IN_THE_FUTURE:
-            return Lost("spectators see later what a seat has seen already")
         if resumed and isinstance(refused, PositionUnknown):
             return self._witness.lost(f"the service does not have what it has shown: {refused}")
         return self._witness.judged(refused)

@@ -9,13 +9,13 @@ from typing import Any, Final
 from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.moves import Unreadable, is_hidden
 from rollbook.match.events import Event, Happened, Opened, Ready
-from rollbook.match.fold import Match, Misplaced
+from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.match.perspective import as_seen
 from rollbook.replay_file.container import Replay
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose, Watcher
 from rollbook.rules.options import Options
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.narration import Narrator
@@ -51,9 +51,9 @@ class Film:
             self.opened = opened
             self.game: Any = find(opened.game, opened.ruleset)
             self.options: Options = self.game.settle(opened.options, len(opened.names))
-            self._kept = [Match(self.game, opened)]
+            self._kept = [MatchFold(self.game, opened)]
             self.frames = self._fold()
-        except (Unreadable, Misplaced, Refused, LookupError) as wrong:
+        except (Unreadable, Misplaced, RefusedByRules, LookupError) as wrong:
             raise NotShown(str(wrong)) from None
 
     def __len__(self) -> int:
@@ -110,7 +110,7 @@ class Film:
             frames.append(Frame(logged.event, logged.time_ms, begins))
         return frames
 
-    def _match(self, position: int) -> Match:
+    def _match(self, position: int) -> MatchFold:
         kept = self._kept[position // BETWEEN_COPIES].copy()
         for logged in self._logged[kept.sequence : position]:
             kept.take(logged.event)

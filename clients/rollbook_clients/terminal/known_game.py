@@ -13,7 +13,7 @@ from rollbook.match.events import Opened
 from rollbook.match.fold import Misplaced
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.games_pb2 import Choice, LegalChoices, View
 from rollbook.v1.match_pb2 import MatchSummary
@@ -61,7 +61,7 @@ def known_game(name: str, ruleset: int | None = None) -> KnownGame | None:
     """The game at this version of its rules, if this program has it."""
     try:
         return KnownGame(find(name, ruleset), presentation(name))
-    except Refused:
+    except RefusedByRules:
         return None
 
 
@@ -77,7 +77,7 @@ class Story:
         """The lines that this event makes; none of a game that is not known here."""
         try:
             return self._told(event, seating)
-        except (Unreadable, Misplaced, Refused):
+        except (Unreadable, Misplaced, RefusedByRules):
             self._narrator = None
             return []
 

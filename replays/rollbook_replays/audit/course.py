@@ -11,10 +11,10 @@ from typing import Final
 from rollbook.match.chain import genesis, link
 from rollbook.match.dice import commitment
 from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Resigned, Sealed, SeatLeft, SeatTaken
-from rollbook.match.fold import Match, Misplaced
+from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.match.ledger import Record
 from rollbook.replay_file.container import Replay
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.audit.divergence import Diverged
 from rollbook_replays.audit.draws import Draws, chance_awaited
 from rollbook_replays.audit.envelopes import REQUEST_BYTES
@@ -140,7 +140,7 @@ class Course:
                 raise Diverged(number, Check.HIDDEN, NOTHING_HIDDEN, "something")
             try:
                 record.take_linked(event, time_ms, links[number - 1])
-            except (Misplaced, Refused) as refusal:
+            except (Misplaced, RefusedByRules) as refusal:
                 check = _check_of(refusal, event, match)
                 raise Diverged(number, check, str(refusal), told(record.game, event)) from None
             if request:
@@ -175,7 +175,7 @@ def _check_time(number: int, time_ms: int, before_ms: int) -> None:
         raise Diverged(number, Check.CLOCKS, f"a time from {before_ms} on", str(time_ms))
 
 
-def _check_of(refusal: Misplaced | Refused, event: Event, match: Match) -> Check:
+def _check_of(refusal: Misplaced | RefusedByRules, event: Event, match: MatchFold) -> Check:
     """Which check an event fails that the rules of the table, or of the game, do not take."""
     if isinstance(refusal, Misplaced):
         return Check(refusal.breach.value)

@@ -13,7 +13,7 @@ from rollbook.match.codec.envelope import read_bytes, write_bytes, write_private
 from rollbook.match.codec.moves import Unreadable, is_hidden, with_hidden
 from rollbook.match.dice import Dice, match_key
 from rollbook.match.events import Happened
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.replay_file.container import Replay
 from rollbook.rules.chance import Draw, Throw, Value
 from rollbook_replays.audit.divergence import Diverged
@@ -21,7 +21,7 @@ from rollbook_replays.audit.events import AnyGame, told
 from rollbook_replays.audit.verdicts import Check, Thrown
 
 
-def chance_awaited(match: Match) -> Throw | Draw | None:
+def chance_awaited(match: MatchFold) -> Throw | Draw | None:
     """What chance is to give now; nothing if it is not its turn."""
     if match.must_be_sealed or not match.started:
         return None
@@ -54,7 +54,7 @@ class Draws:
                 kinds.setdefault(faces, Counter()).update(values)
         return tuple(Thrown(faces, dict(times)) for faces, times in kinds.items())
 
-    def proved(self, number: int, match: Match, awaited: Throw | Draw, seen: Happened[Any]) -> Happened[Any] | None:
+    def proved(self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]) -> Happened[Any] | None:
         """The event with what it hides; nothing where nobody can know that yet."""
         if self._secret is None:
             return self._completed(number, seen)

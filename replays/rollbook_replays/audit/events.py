@@ -20,7 +20,7 @@ from rollbook.match.events import Event, Opened, Ready, Sealed
 from rollbook.replay_file.container import BeforeRelease
 from rollbook.rules.catalogue import AnyGame as AnyGame  # noqa: PLC0414 - what a reader reads for
 from rollbook.rules.catalogue import find
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.divergence import Diverged
 from rollbook_replays.audit.envelopes import taken_off, without_request
@@ -49,7 +49,7 @@ def unknown_rules(first: bytes) -> str | None:
         return f"a program that knows dice by {opened.fairness[:40]!r}"
     try:
         find(opened.game, opened.ruleset)
-    except Refused:
+    except RefusedByRules:
         return f"a program that knows ruleset {opened.ruleset} of {opened.game[:40]!r}"
     return None
 
@@ -160,7 +160,7 @@ def _opened(first: bytes) -> proto.Opened:
 def _read(number: int, data: bytes, game: AnyGame | None, match_id: str) -> Logged:
     try:
         return read_bytes(data, b"", game, match_id)
-    except (Unreadable, Refused) as unreadable:
+    except (Unreadable, RefusedByRules) as unreadable:
         raise Diverged(number, Check.CONTAINER, CANONICAL, str(unreadable)) from None
 
 

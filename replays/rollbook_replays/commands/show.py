@@ -19,7 +19,7 @@ from rollbook.match.codec.notation import write
 from rollbook.match.fold import Misplaced
 from rollbook.replay_file.container import NotAReplay, read
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.audit.sources import File
 from rollbook_replays.games import presentation
 from rollbook_replays.history import Broken, Look, NotToBeSeen, look
@@ -69,7 +69,7 @@ def show(  # noqa: PLR0913 - every flag is a parameter
         text = "".join(write(seen.header, seen.events)) if as_json else _drawn(seen, at, in_colour=terminal)
     except OSError as wrong:
         return _refused(Exit.UNREADABLE, file, wrong.strerror or str(wrong))
-    except (Broken, Misplaced, Refused) as wrong:
+    except (Broken, Misplaced, RefusedByRules) as wrong:
         return _refused(Exit.WRONG, file, f"{wrong}; `rollbook audit` says more")
     except (NotAReplay, Unreadable, NotToBeSeen) as wrong:
         return _refused(Exit.UNREADABLE, file, str(wrong))

@@ -18,7 +18,7 @@ from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game
 from rollbook.rules.options import Options, read_options
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.narration import tell
 from rollbook_replays.text import plain
 
@@ -70,7 +70,7 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
         rules = find(game)
         seats = rules.seats[0] if seats is None else seats
         options = rules.settle(read_options(rules.options, pairs(option)), seats)
-    except (Refused, ValueError) as refused:
+    except (RefusedByRules, ValueError) as refused:
         return usage(str(refused))
     if seed is None:
         seed = secrets.randbelow(10**9)

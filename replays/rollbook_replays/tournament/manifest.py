@@ -35,7 +35,7 @@ from typing import Any, Final, TypeVar
 
 from rollbook.rules.catalogue import find
 from rollbook.rules.options import Options, OptionValue
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 
 LARGEST_MANIFEST: Final = 2 << 20
 MOST_DOTS: Final = 20_000
@@ -222,7 +222,7 @@ def _options(name: str, version: int, given: Mapping[str, OptionValue], sizes: s
     try:
         game = find(name, version)
         return {seats: game.settle(given, seats) for seats in sorted(sizes)}
-    except Refused as refused:
+    except RefusedByRules as refused:
         raise WrongManifest(str(refused)) from None
 
 

@@ -14,9 +14,9 @@ from rollbook.match.codec.moves import Unreadable, is_hidden, with_hidden
 from rollbook.match.codec.notation import LineReader, read_header
 from rollbook.match.dice import Dice, commitment, match_key
 from rollbook.match.events import Happened, Sealed
-from rollbook.match.fold import Match, Misplaced
+from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.rules.chance import Draw, Throw
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 
 Read = TypeVar("Read")
 
@@ -51,7 +51,7 @@ def check(lines: Sequence[str], *, unfinished: bool = False) -> Checked:
         raise Wrong(1, "the file is empty")
     header = _read(1, lambda: read_header(lines[0]))
     reader = LineReader(header)
-    match = _read(1, lambda: Match(header.game, header.opened))
+    match = _read(1, lambda: MatchFold(header.game, header.opened))
     secret = _secret(reader, lines)
     fits = secret is not None and commitment(secret) == header.opened.commitment
     dice = Dice(match_key(secret, header.opened.match_id, header.entropy)) if secret is not None and fits else None
@@ -73,7 +73,7 @@ def check(lines: Sequence[str], *, unfinished: bool = False) -> Checked:
 def _read(number: int, read: Callable[[], Read]) -> Read:
     try:
         return read()
-    except (Unreadable, Refused) as wrong:
+    except (Unreadable, RefusedByRules) as wrong:
         raise Wrong(number, str(wrong)) from None
 
 
@@ -85,7 +85,7 @@ def _secret(reader: LineReader, lines: Sequence[str]) -> bytes | None:
     return last.secret if isinstance(last, Sealed) else None
 
 
-def _take(match: Match, reader: LineReader, number: int, line: str, dice: Dice | None) -> bool:
+def _take(match: MatchFold, reader: LineReader, number: int, line: str, dice: Dice | None) -> bool:
     """Whether the fold could take the line; it cannot where the line hides what nobody has revealed."""
     try:
         sequence, event = reader(line)
@@ -97,12 +97,12 @@ def _take(match: Match, reader: LineReader, number: int, line: str, dice: Dice |
             elif is_hidden(event.outcome):
                 return False
         match.take(event)
-    except (Unreadable, Misplaced, Refused) as wrong:
+    except (Unreadable, Misplaced, RefusedByRules) as wrong:
         raise Wrong(number, str(wrong)) from None
     return True
 
 
-def _proved(match: Match, event: Happened[object], dice: Dice) -> Happened[object]:
+def _proved(match: MatchFold, event: Happened[object], dice: Dice) -> Happened[object]:
     awaited = match.awaited
     if not isinstance(awaited, Throw | Draw):
         return event

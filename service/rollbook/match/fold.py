@@ -71,7 +71,7 @@ _WHILE_RUNNING: Final = frozenset({Happened, Chosen, TimedOut, Forfeited, Resign
 """What happens only between start and end."""
 
 
-class Match:
+class MatchFold:
     """The fold of a match's events so far."""
 
     def __init__(self, game: Game[Any, Any, Any], opened: Opened) -> None:
@@ -99,9 +99,9 @@ class Match:
         self.forfeited: list[int] = []
         """The forfeited seats in the order in which they gave up."""
 
-    def copy(self) -> Match:
+    def copy(self) -> MatchFold:
         """A match of its own, equal to this one."""
-        other = object.__new__(Match)
+        other = object.__new__(MatchFold)
         other.__dict__.update(self.__dict__)
         other.state = self.game.copy(self.state)
         other.taken = self.taken.copy()
@@ -276,7 +276,7 @@ class Match:
         self.turn_of = seat
         self.turn_timed_out = False
 
-    _takers: ClassVar[dict[type, Callable[[Match, Any], None]]] = {
+    _takers: ClassVar[dict[type, Callable[[MatchFold, Any], None]]] = {
         SeatTaken: _seat_taken,
         SeatLeft: _seat_left,
         Ready: _ready,

@@ -29,13 +29,13 @@ from rollbook.match.events import (
     Started,
     TimedOut,
 )
-from rollbook.match.fold import Breach, Match, Misplaced
+from rollbook.match.fold import Breach, MatchFold, Misplaced
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game, ToChoose
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class EventRange:
     """The events that one command made."""
 
     first: int
@@ -49,14 +49,14 @@ class Requests:
 
     def __init__(self) -> None:
         """Remember none."""
-        self._settled: dict[bytes, Made] = {}
-        self._fresh: dict[bytes, Made] = {}
+        self._settled: dict[bytes, EventRange] = {}
+        self._fresh: dict[bytes, EventRange] = {}
 
-    def get(self, request: bytes) -> Made | None:
+    def get(self, request: bytes) -> EventRange | None:
         """What this request made."""
         return self._fresh.get(request) or self._settled.get(request)
 
-    def put(self, request: bytes, made: Made) -> None:
+    def put(self, request: bytes, made: EventRange) -> None:
         """Remember what a request made, in this copy alone."""
         self._fresh[request] = made
 
@@ -93,7 +93,7 @@ class Record:
             raise Misplaced("event 1 does not follow from the name of the match", Breach.CHAIN)
         self.game: Game[Any, Any, Any] = find(opened.game, opened.ruleset)
         self.opened = opened
-        self.match = Match(self.game, opened)
+        self.match = MatchFold(self.game, opened)
         self.clock = Clock.of(opened.terms, len(opened.names))
         self.last_link = first.link
         self.time_ms = first.time_ms
@@ -279,7 +279,7 @@ class Ledger(Record):
         other._requests = self._requests.copy()
         return other
 
-    def made_by(self, request: bytes) -> Made | None:
+    def made_by(self, request: bytes) -> EventRange | None:
         """The events that this request made; none if this log knows none of it."""
         made = self._requests.get(request) if request else None
         return made if made is not None and made.first <= self.match.sequence else None
@@ -312,7 +312,7 @@ class Ledger(Record):
     def _remember(self, logged: Logged) -> None:
         event = logged.event
         if logged.request:
-            self._requests.put(logged.request, Made(logged.sequence, logged.sequence))
+            self._requests.put(logged.request, EventRange(logged.sequence, logged.sequence))
             self._last_request = logged.request
         elif isinstance(event, TimedOut | Resumed) or (isinstance(event, Sealed) and event.aborted is not None):
             # What the service does of its own accord belongs to nobody's command.
@@ -320,4 +320,4 @@ class Ledger(Record):
         elif self._last_request:
             first = self._requests.get(self._last_request)
             if first is not None:
-                self._requests.put(self._last_request, Made(first.first, logged.sequence))
+                self._requests.put(self._last_request, EventRange(first.first, logged.sequence))

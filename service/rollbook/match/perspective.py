@@ -7,7 +7,7 @@ from typing import Final
 
 from rollbook.match.codec.envelope import Logged
 from rollbook.match.events import Event, Happened
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.rules.game import Perspective, Watcher
 
 _NOBODY: Final[frozenset[Perspective]] = frozenset()
@@ -22,7 +22,7 @@ class Visible:
     """Nobody where nothing is hidden; nor of the secret beside event 1."""
 
 
-def visible(before: Match, logged: Logged) -> Visible:
+def visible(before: MatchFold, logged: Logged) -> Visible:
     """The event, about to be taken by this match, with those who may see all of it."""
     event = logged.event
     if not logged.private or not isinstance(event, Happened):
@@ -31,7 +31,7 @@ def visible(before: Match, logged: Logged) -> Visible:
     return Visible(logged, frozenset(eyes for eyes in everybody if as_seen(before, event, eyes) == event))
 
 
-def as_seen(before: Match, event: Event, perspective: Perspective) -> Event:
+def as_seen(before: MatchFold, event: Event, perspective: Perspective) -> Event:
     """The event, about to be taken by this match, as the perspective sees it until the match is sealed."""
     if isinstance(event, Happened):
         return replace(event, outcome=before.game.seen(before.state, event.outcome, perspective))

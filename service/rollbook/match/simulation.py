@@ -10,14 +10,14 @@ from typing import Any, Final, TypeAlias
 from rollbook.match.codec.notation import Header
 from rollbook.match.dice import BOT_LABEL, Dice, commitment, match_key
 from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Resigned, Sealed, SeatTaken, Started
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.rules.game import Game, Over, ToChoose
 from rollbook.rules.options import Options
 
 NAMES: Final = ("Anna", "Tom", "Willi", "Heike", "Rita", "Peter")
 """Who sits at a simulated table; six are the most that any game seats."""
 
-Decide: TypeAlias = Callable[[Match, int], Chosen[Any] | Resigned]
+Decide: TypeAlias = Callable[[MatchFold, int], Chosen[Any] | Resigned]
 """What the seat that is awaited does."""
 
 
@@ -37,7 +37,7 @@ class Simulation:
             commitment=commitment(self.secret),
         )
         self.header = Header(self.opened, entropy=(b"",) * seats)
-        self.match = Match(game, self.opened)
+        self.match = MatchFold(game, self.opened)
 
     def events(self, decide: Decide | None = None) -> Iterator[tuple[int, Event]]:
         """The events after the first with their numbers; the fold has taken each before it is given out.
@@ -76,7 +76,7 @@ def _by_chance(bots: Dice) -> Decide:
     """Bots whose choices are counted, each with its own numbers."""
     numbers = count(1)
 
-    def decide(match: Match, seat: int) -> Chosen[Any]:
+    def decide(match: MatchFold, seat: int) -> Chosen[Any]:
         return Chosen(seat, match.game.legal(match.state).sample(bots.uniform(next(numbers))))
 
     return decide

@@ -66,7 +66,7 @@ class Reason(StrEnum):
     """A rule of the game's own, which `AgainstRule` names."""
 
 
-class Refused(Exception):
+class RefusedByRules(Exception):
     """A move or an option that the rules do not take; nothing has changed.
 
     `reason` is stable and for programs, `why` is a sentence for people, `facts` are the values that explain it,
@@ -89,11 +89,11 @@ class Refused(Exception):
         return f"{self.why} ({self.learn})"
 
 
-class Invalid(Refused):
+class Invalid(RefusedByRules):
     """It cannot be read as a move of this game, whatever the state is."""
 
 
-class Illegal(Refused):
+class Illegal(RefusedByRules):
     """It can be read, but the rules do not allow it in this state."""
 
 

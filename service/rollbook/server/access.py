@@ -11,8 +11,9 @@ import hmac
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
+import grpc
 from cachetools import LRUCache
 
 from rollbook.identity import references
@@ -22,13 +23,16 @@ from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import BROKEN, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates
-from rollbook.server.lobby import Beside, Lobby
+from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import summary_message
 from rollbook.server.play.replicas import Replicas
-from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
+
+Context = grpc.aio.ServicerContext[Any, Any]
+"""A call, as gRPC gives it."""
 
 _SCHEME: Final = "bearer"
 _MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
@@ -159,7 +163,7 @@ class Sight:
 class Sights:
     """Finds out what a caller may see of a match."""
 
-    def __init__(self, replicas: Replicas, lobby: Lobby, players: Players, clock_ms: Callable[[], int]) -> None:
+    def __init__(self, replicas: Replicas, lobby: StoredLobby, players: Players, clock_ms: Callable[[], int]) -> None:
         """Look at these matches."""
         self._replicas = replicas
         self._lobby = lobby

@@ -27,15 +27,15 @@ from rollbook.server.finished import Finished
 from rollbook.server.house import HouseProcess
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.limits import Held, Limits, Rates
-from rollbook.server.listing import Lists
-from rollbook.server.lobby import Lobby
+from rollbook.server.lists import Lists
+from rollbook.server.lobby import StoredLobby
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.heads import Heads
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.lost_logs import LostTails
 from rollbook.server.play.matches import Matches
-from rollbook.server.play.opening import Opening
+from rollbook.server.play.opener import Opener
 from rollbook.server.play.replicas import Replicas
 from rollbook.server.rpc.errors import Refusing
 from rollbook.server.rpc.feed import FeedServicer
@@ -102,14 +102,14 @@ class Parts:
         self.metrics = metrics
         self.rates = Rates(limits.requests_per_second, limits.requests_at_once)
         self.players = Players(given.service_key)
-        self.lobby = Lobby(log) if given.finished is None else Lobby(log, given.finished.find)
+        self.lobby = StoredLobby(log) if given.finished is None else StoredLobby(log, given.finished.find)
         self._lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary)
         self.replicas = Replicas(log, self._lost)
         self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
         self.callers = Callers(given.verifier, self.rates, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
-        self.opening = Opening(
+        self.opener = Opener(
             self.matches, log, self.lobby, self.players, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
         )
         self._heads = Heads(given.head_keys)
@@ -123,7 +123,7 @@ class Parts:
             callers=self.callers,
             sights=self.sights,
             seats=Seats(self.lobby, self.players, limits.seats_per_subject),
-            opening=self.opening,
+            opener=self.opener,
             commands=self.commands,
             plays=Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused),
             plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),

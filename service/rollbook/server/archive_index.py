@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 import structlog
 
-from rollbook.server.lobby import Listed
+from rollbook.server.lobby import ListedMatch
 from rollbook.storage.archive.port import ArchiveUnavailable
 
 FORMAT: Final = 2
@@ -59,7 +59,7 @@ class ArchiveIndex:
         with self._one_at_a_time:
             self._database.close()
 
-    def put(self, listed: Listed, version: str) -> None:
+    def put(self, listed: ListedMatch, version: str) -> None:
         """Note a match, in place of what was noted of it."""
         summary = listed.summary
         row = (
@@ -87,13 +87,13 @@ class ArchiveIndex:
         """By match id of which file everything here was made."""
         return self._do(lambda database: dict(database.execute("SELECT match_id, version FROM matches").fetchall()))
 
-    def find(self, match_id: str) -> Listed | None:
+    def find(self, match_id: str) -> ListedMatch | None:
         """What is noted of a match."""
         query = "SELECT listed FROM matches WHERE match_id = ?"
         row = self._do(lambda database: database.execute(query, (match_id,)).fetchone())
-        return None if row is None else Listed.read(row[0])
+        return None if row is None else ListedMatch.read(row[0])
 
-    def page(self, wanted: Wanted, before: tuple[int, str] | None, limit: int) -> list[Listed]:
+    def page(self, wanted: Wanted, before: tuple[int, str] | None, limit: int) -> list[ListedMatch]:
         """So many of them, those opened last first, that come behind this place in the order of lists."""
         conditions, values = ["1"], list[object]()
         for condition, value in (
@@ -110,7 +110,7 @@ class ArchiveIndex:
             " ORDER BY opened_ms DESC, match_id DESC LIMIT ?"
         )
         rows = self._do(lambda database: database.execute(query, (*values, limit)).fetchall())
-        return [Listed.read(row[0]) for row in rows]
+        return [ListedMatch.read(row[0]) for row in rows]
 
     def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do it, if need be on an index that begins anew: what is missing then is filled in from the files."""

@@ -19,7 +19,7 @@ from rollbook.match.chain import Entry, Position
 from rollbook.match.heads import HeadKeys
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
-from rollbook.server.lobby import Listed, Lobby
+from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
 from rollbook.server.out.replay_export import sealed_replay
@@ -50,7 +50,7 @@ class Archivist:
     def __init__(  # noqa: PLR0913 - how it is done
         self,
         log: ArchivedLog,
-        lobby: Lobby,
+        lobby: StoredLobby,
         finished: Finished,
         where: str,
         *,
@@ -116,7 +116,7 @@ class Archivist:
             if listed.summary.changed_ms <= due_ms:
                 await self._attempt(listed)
 
-    async def _attempt(self, listed: Listed) -> None:
+    async def _attempt(self, listed: ListedMatch) -> None:
         match_id = listed.summary.match_id
         try:
             await self.take(listed)
@@ -133,7 +133,7 @@ class Archivist:
         self._metrics.archived()
         _logger.info("archived", match=match_id)
 
-    async def take(self, listed: Listed) -> None:
+    async def take(self, listed: ListedMatch) -> None:
         """Archive a match, or do what is left of that."""
         archive, match_id = self._archived.archive, listed.summary.match_id
         if archive is None:

@@ -7,7 +7,7 @@ from typing import Final
 from rollbook.match.chain import Head
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.fold import Misplaced
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.storage.port import Hole
 
 
@@ -23,7 +23,7 @@ class RequestReused(Exception):
     """The request id has been used for something else."""
 
 
-class LogLost(Exception):
+class TailLost(Exception):
     """The stored log is shorter than, or other than, what this service has told; nothing is built on it."""
 
     def __init__(self, match_id: str, known: int, stored: int, kept: Head | None = None) -> None:
@@ -35,5 +35,5 @@ class LogLost(Exception):
         self.kept = kept
 
 
-BROKEN: Final = (LogLost, Hole, Misplaced, Refused, Unreadable)
+BROKEN: Final = (TailLost, Hole, Misplaced, RefusedByRules, Unreadable)
 """What reading a log comes to that is gone, has a hole, does not hold together, or is in words of another version."""

@@ -13,9 +13,9 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger
 from rollbook.replay_file.container import NotAReplay
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.archive_index import ArchiveIndex, Wanted
-from rollbook.server.lobby import Listed
+from rollbook.server.lobby import ListedMatch
 from rollbook.server.out.summary import summary_message
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole
 from rollbook.v1.events_pb2 import Event
@@ -36,22 +36,22 @@ class Finished:
         self._broken: dict[str, str] = {}
         """Files that could not be read, by the version that could not."""
 
-    async def find(self, match_id: str) -> Listed | None:
+    async def find(self, match_id: str) -> ListedMatch | None:
         """What there is to say of an archived match; none if it is not in the archive."""
         found = await asyncio.to_thread(self._index.find, match_id)
         return found or await self.take(match_id, UNKNOWN)
 
-    async def page(self, wanted: Wanted, before: tuple[int, str] | None, limit: int) -> list[Listed]:
+    async def page(self, wanted: Wanted, before: tuple[int, str] | None, limit: int) -> list[ListedMatch]:
         """So many matches behind a place in the order of lists."""
         return await asyncio.to_thread(self._index.page, wanted, before, limit)
 
-    async def take(self, match_id: str, version: str) -> Listed | None:
+    async def take(self, match_id: str, version: str) -> ListedMatch | None:
         """Note a match from its file; none if there is no file, or nothing can be read from it."""
         data = await self._archived.file(match_id)
         if data is None:
             return None
 
-        def note() -> Listed:
+        def note() -> ListedMatch:
             stored = whole(data, match_id)
             listed = listed_of(match_id, entries_of(stored), stored.replay.names)
             self._index.put(listed, version)
@@ -59,7 +59,7 @@ class Finished:
 
         try:
             return await asyncio.to_thread(note)
-        except (NotAReplay, Misplaced, Unreadable, Refused) as broken:
+        except (NotAReplay, Misplaced, Unreadable, RefusedByRules) as broken:
             self._broken[match_id] = version
             said = "a file of the archive cannot be read"
             _logger.error(said, match=match_id, why=str(broken))  # noqa: TRY400 - what it means is known
@@ -86,10 +86,10 @@ class Finished:
         self._index.close()
 
 
-def listed_of(match_id: str, entries: Sequence[Entry], names: Sequence[str]) -> Listed:
+def listed_of(match_id: str, entries: Sequence[Entry], names: Sequence[str]) -> ListedMatch:
     """A match that is over in a few lines, from its log and the names beside it; who opened it is forgotten."""
     ledger = Ledger.fold(match_id, list(entries))
     players = tuple(ledger.players)
     by_player = {player: name for player, name in zip(players, names, strict=False) if player}
     opened_ms = int(Event.FromString(entries[0].event).time_ms)
-    return Listed(summary_message(ledger, by_player, opened_ms), b"", players)
+    return ListedMatch(summary_message(ledger, by_player, opened_ms), b"", players)

@@ -23,10 +23,10 @@ from grpc_reflection.v1alpha import reflection
 from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
 from rollbook.server.metrics import Metrics, exposed
 from rollbook.server.rpc.call_log import CallLog
-from rollbook.server.rpc.draining import Draining
 from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
 from rollbook.server.rpc.interceptor import Interceptor, Layer
+from rollbook.server.rpc.open_calls import OpenCalls
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.shared_keys import settle_keys
 from rollbook.server.store_watch import Store, start_store
@@ -55,7 +55,7 @@ class NotListening(Exception):
     """The address cannot be listened on, or not with these certificates."""
 
 
-class Ended(Enum):
+class Shutdown(Enum):
     """How a service came to its end."""
 
     DRAINED = auto()
@@ -130,7 +130,7 @@ class Assembly:
 Assemble = Callable[[Foundation], Awaitable[Assembly]]
 
 
-async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Listening], None]) -> Ended:
+async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Listening], None]) -> Shutdown:
     """Run a service until a signal ends it: the first one drains, the second one forces.
 
     Call it on the main thread. What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound,
@@ -140,7 +140,7 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
         async with AsyncExitStack() as stack:
             running = await signals.unless_asked_to_end(_start(settings, assemble, stack))
             if running is None:
-                return Ended.DRAINED
+                return Shutdown.DRAINED
             listening(running.listening)
             watching = asyncio.create_task(running.store.watch(running.log, running.say_whether_it_serves))
             either: set[asyncio.Future[Any]] = {watching, signals.first}
@@ -167,7 +167,7 @@ class _Running:
     log: RedisLog
     server: grpc.aio.Server
     health: Health
-    draining: Draining
+    open_calls: OpenCalls
     assembly: Assembly
 
     async def say_whether_it_serves(self, answers: bool) -> None:  # noqa: FBT001 - it is the one thing that is said
@@ -175,7 +175,7 @@ class _Running:
         apart = {name: works() for name, works in self.assembly.apart.items()}
         await self.health.set_serving(serving=answers and self.assembly.works(), apart=apart)
 
-    async def drain(self, signals: _Signals) -> Ended:
+    async def drain(self, signals: _Signals) -> Shutdown:
         """Let what is under way finish, for as long as it may take and nobody forces it."""
         structlog.get_logger().info("draining", most_seconds=DRAIN_SECONDS)
         await self.health.drain()
@@ -183,21 +183,21 @@ class _Running:
         await asyncio.wait({draining, signals.second}, return_when=asyncio.FIRST_COMPLETED)
         if draining.done():
             draining.result()
-            return Ended.DRAINED
+            return Shutdown.DRAINED
         draining.cancel()
         await asyncio.wait({draining})
         await _stop(self.server)
-        return Ended.FORCED
+        return Shutdown.FORCED
 
     async def _let_finish(self) -> None:
         try:
             async with asyncio.timeout(DRAIN_SECONDS):
                 # Companions first, as long as their calls are answered.
                 await _drain(self.assembly.companions)
-                self.draining.drain()
+                self.open_calls.drain()
                 await _drain(self.assembly.servicers)
                 # Only now does the server hang up: until then whoever calls is told why there is no answer.
-                await self.draining.finished()
+                await self.open_calls.finished()
         except TimeoutError:
             structlog.get_logger().warning("calls did not end in time")
         # What gRPC has not sent yet of the last answers goes out.
@@ -227,9 +227,9 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
         stack.push_async_callback(servicer.close)
     names = [servicer.name for servicer in servicers]
     health = Health(names, assembly.apart)
-    draining = Draining(metrics.refused)
+    open_calls = OpenCalls(metrics.refused)
     server = grpc.aio.server(
-        interceptors=[Interceptor(CallLog(metrics.called), draining, *assembly.layers)],
+        interceptors=[Interceptor(CallLog(metrics.called), open_calls, *assembly.layers)],
         options=_OPTIONS,
         maximum_concurrent_rpcs=MOST_CALLS,
     )
@@ -245,7 +245,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     for companion in assembly.companions:
         stack.push_async_callback(companion.close)
         companion.start(bound)
-    return _Running(Listening(bound, settings, keys.head.key_id), store, log, server, health, draining, assembly)
+    return _Running(Listening(bound, settings, keys.head.key_id), store, log, server, health, open_calls, assembly)
 
 
 async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:

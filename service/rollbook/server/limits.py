@@ -10,7 +10,7 @@ from typing import Final
 
 from cachetools import LRUCache
 
-from rollbook.server.rpc.errors import Refusal
+from rollbook.server.refusals import Refusal
 
 MOST_BUCKETS: Final = 100_000
 """Callers remembered at once; whoever is forgotten has not called for longest."""

@@ -54,7 +54,7 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedMatch:
     """A match as the lobby lists it: as it was at its last lifecycle event."""
 
     summary: MatchSummary
@@ -68,7 +68,7 @@ class Listed:
         return len(summary).to_bytes(_LENGTH_BYTES, "big") + summary + b"".join(references)
 
     @classmethod
-    def read(cls, data: bytes) -> Listed:
+    def read(cls, data: bytes) -> ListedMatch:
         """What the store kept; DecodeError or ValueError if that is nothing of the kind."""
         end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big")
         summary = MatchSummary.FromString(data[_LENGTH_BYTES:end])
@@ -96,20 +96,20 @@ class Listed:
         return Beside(self.summary.opened_ms, self.opener, names, self.summary.position.sequence)
 
 
-async def _not_archived(_match_id: str) -> Listed | None:
+async def _not_archived(_match_id: str) -> ListedMatch | None:
     """There is no archive."""
     return None
 
 
-class Lobby:
+class StoredLobby:
     """The lobby of a log, and the names in it."""
 
-    def __init__(self, log: Log, archived: Callable[[str], Awaitable[Listed | None]] = _not_archived) -> None:
+    def __init__(self, log: Log, archived: Callable[[str], Awaitable[ListedMatch | None]] = _not_archived) -> None:
         """Serve the lobby of this log; `archived` finds what the archive knows of a match."""
         self._log = log
         self._archived = archived
         self._besides: LRUCache[str, Beside] = LRUCache(MOST_BESIDES)
-        self._listed: dict[str, tuple[bytes, Listed]] = {}
+        self._listed: dict[str, tuple[bytes, ListedMatch]] = {}
 
     async def summary(self, ledger: Ledger, player: bytes = b"", name: str = "") -> LobbyEntry | None:
         """What the lobby says of a match from now on; nothing new unless its life has changed.
@@ -149,20 +149,20 @@ class Lobby:
             self._besides[match_id] = found
         return found
 
-    async def _over(self, match_id: str) -> Listed | None:
+    async def _over(self, match_id: str) -> ListedMatch | None:
         """What is known of a match that is over: from the lobby, as long as it waits there for the archive."""
         known = self._listed.get(match_id)
         return known[1] if known is not None and known[1].is_over else await self._archived(match_id)
 
-    async def listed(self) -> list[Listed]:
+    async def listed(self) -> list[ListedMatch]:
         """All matches that are open or running, those opened last first."""
         return [listed for listed in await self.everything() if not listed.is_over]
 
-    async def finished(self) -> list[Listed]:
+    async def finished(self) -> list[ListedMatch]:
         """All matches that are over and not yet archived, those opened last first."""
         return [listed for listed in await self.everything() if listed.is_over]
 
-    async def everything(self) -> list[Listed]:
+    async def everything(self) -> list[ListedMatch]:
         """All matches of the lobby, those opened last first."""
         stored = await self._log.lobby()
         known = self._listed
@@ -175,10 +175,10 @@ class Lobby:
         matches = [listed for _, listed in self._listed.values()]
         return sorted(matches, key=lambda listed: listed.place, reverse=True)
 
-    async def _read(self, match_id: str, stored: bytes) -> Listed:
+    async def _read(self, match_id: str, stored: bytes) -> ListedMatch:
         """What the lobby says of a match; if that cannot be read, what the log says, which has no names."""
         with suppress(DecodeError, ValueError):
-            listed = Listed.read(stored)
+            listed = ListedMatch.read(stored)
             if listed.summary.match_id == match_id:
                 return listed
         _logger.error("what the lobby says of a match cannot be read", match=match_id)
@@ -187,9 +187,9 @@ class Lobby:
             ledger = (await left(self._log, match_id)).ledger
         if ledger is None:
             # Whether it was private nobody knows any more.
-            return Listed(MatchSummary(match_id=match_id, is_private=True, is_lost=True), b"", ())
+            return ListedMatch(MatchSummary(match_id=match_id, is_private=True, is_lost=True), b"", ())
         summary = summary_message(ledger, {}, await self._opened_ms(match_id))
-        return Listed(summary, b"", tuple(ledger.players))
+        return ListedMatch(summary, b"", tuple(ledger.players))
 
     async def _opened_ms(self, match_id: str) -> int:
         (first,) = await self._log.read(match_id, 0, 1)
@@ -198,4 +198,4 @@ class Lobby:
 
 def _entry(ledger: Ledger, beside: Beside) -> LobbyEntry:
     summary = summary_message(ledger, beside.names, beside.opened_ms)
-    return LobbyEntry(Listed(summary, beside.opener, tuple(ledger.players)).write())
+    return LobbyEntry(ListedMatch(summary, beside.opener, tuple(ledger.players)).write())

@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 
 STILL_SECONDS: Final = 15.0
 """A loop that has not come round for so long stands still."""
@@ -64,7 +64,7 @@ class BackgroundLoop:
             self._count(self._name)
             if self._failure is not type(failure):
                 self._failure = type(failure)
-                foreseen = isinstance(failure, StoreUnavailable | OutcomeUnknown)
+                foreseen = isinstance(failure, StoreUnavailable | AppendUnconfirmed)
                 say = _logger.warning if foreseen else _logger.exception
                 say("a loop has failed, and tries again", loop=self._name, why=str(failure))
             return False

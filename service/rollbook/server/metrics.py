@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, star
 from rollbook.match.chain import Entry
 from rollbook.match.events import Event
 from rollbook.server.settings import Listen
-from rollbook.storage.port import Appended, AppendResult, Conflict, Log, OutcomeUnknown
+from rollbook.storage.port import Appended, AppendResult, AppendUnconfirmed, Conflict, Log
 from rollbook.storage.wrapped import WrappedLog
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_GETTING_READY,
@@ -175,7 +175,7 @@ class MeasuredLog(WrappedLog):
                 told = "appended"
             else:
                 told = "conflict" if isinstance(result, Conflict) else "too_early"
-        except (OutcomeUnknown, asyncio.CancelledError):
+        except (AppendUnconfirmed, asyncio.CancelledError):
             told = "unknown"
             raise
         finally:

@@ -11,7 +11,7 @@ import json
 from typing import Final
 
 from rollbook.identity.service_keys import KeyFileRefused, ServiceKeys
-from rollbook.server.lobby import Lobby
+from rollbook.server.lobby import StoredLobby
 from rollbook.storage.redis.log import RedisLog
 
 _FINGERPRINT_DIGITS: Final = 16
@@ -33,7 +33,7 @@ async def settle_keys(log: RedisLog, keys: ServiceKeys) -> None:
                 f"The store is that of a service with other keys: copy {files} from the data directory of one that"
                 " serves it, or use another store."
             )
-        if "service.key" in other and await Lobby(log).listed():
+        if "service.key" in other and await StoredLobby(log).listed():
             raise KeyFileRefused(
                 "The store is that of a service with another service key, and matches are open or running in it: copy"
                 " service.key from the data directory of one that serves it, or use another store."

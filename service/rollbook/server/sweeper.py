@@ -18,8 +18,8 @@ from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import AbortUnready, Command, Declined, NotDue, Origin, Pardon, TimeOut
 from rollbook.match.ledger import Ledger
-from rollbook.server.failures import LogLost, MatchUnknown
-from rollbook.server.lobby import Lobby
+from rollbook.server.failures import MatchUnknown, TailLost
+from rollbook.server.lobby import StoredLobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
 from rollbook.server.play.lost_logs import LostTails
@@ -27,7 +27,7 @@ from rollbook.server.play.matches import Matches
 from rollbook.server.play.replicas import Replicas
 from rollbook.server.store_clock import StoreClock
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import Log, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import AppendUnconfirmed, Log, StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
 
 BEAT_SECONDS: Final = 1.0
@@ -43,7 +43,7 @@ SPARED_MS: Final = 5_000
 LONGEST_GAP_MS: Final = 5_000
 """Between two beats; what is longer is nobody's time."""
 
-_NOTHING_TO_SWEEP: Final = (MatchUnknown, LogLost, Unreadable, ArchiveUnavailable)
+_NOTHING_TO_SWEEP: Final = (MatchUnknown, TailLost, Unreadable, ArchiveUnavailable)
 """Of a match whose log is lost or unreadable; whoever noticed has said so, and the other matches go on."""
 
 _logger = structlog.get_logger()
@@ -56,7 +56,7 @@ class Sweeper:
         self,
         *,
         log: Log,
-        lobby: Lobby,
+        lobby: StoredLobby,
         matches: Matches,
         replicas: Replicas,
         lost: LostTails,
@@ -102,7 +102,7 @@ class Sweeper:
         for listed in lobby:
             try:
                 await self._look_at(listed.summary, now_ms, away_ms)
-            except (StoreUnavailable, OutcomeUnknown):
+            except (StoreUnavailable, AppendUnconfirmed):
                 raise
             except Exception:
                 if listed.summary.match_id not in self._odd:

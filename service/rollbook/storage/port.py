@@ -47,7 +47,7 @@ class TooEarly:
 AppendResult: TypeAlias = Appended | Conflict | TooEarly
 
 
-class OutcomeUnknown(Exception):
+class AppendUnconfirmed(Exception):
     """The store did not answer in time: the append may or may not have happened. Read, or append the same again."""
 
 

@@ -10,8 +10,8 @@ from rollbook.rules.cant_stop.moves import Stop
 from rollbook.server.app import Parts
 from rollbook.server.limits import Limits
 from rollbook.server.rpc.call_log import CallLog
-from rollbook.server.rpc.draining import Draining
 from rollbook.server.rpc.interceptor import Layer
+from rollbook.server.rpc.open_calls import OpenCalls
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import Position
 from tests.server.talking import Person
@@ -32,7 +32,7 @@ class Stage(Theatre):
     def layers(self, service: Parts) -> list[Layer]:
         """All that there are."""
         refused = service.metrics.refused
-        return [CallLog(service.metrics.called), Draining(refused), *super().layers(service)]
+        return [CallLog(service.metrics.called), OpenCalls(refused), *super().layers(service)]
 
 
 def stage(log: Any = None) -> Stage:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook_clients.terminal.film import Account, Film, NotShown
@@ -18,7 +18,7 @@ from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.staging import simulated
 
 
-def view_of(match: Match) -> object:
+def view_of(match: MatchFold) -> object:
     """What a judge sees of a match that was folded in one go."""
     return match.game.view(match.state, Watcher.JUDGE)
 
@@ -27,7 +27,7 @@ def view_of(match: Match) -> object:
 def test_a_position_looks_the_same_however_one_came_to_it(game: str) -> None:
     """States are kept here and there and folded from there, which must not be seen."""
     film = Film(simulated(game))
-    match = Match(find(game), film.opened)
+    match = MatchFold(find(game), film.opened)
     forwards = [view_of(match)]
     for logged in film._logged[1:]:
         match.take(logged.event)

@@ -281,6 +281,13 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
             ),
         ),
         (
+            # Raffzahn was looked at, which takes three people; it leaves nothing behind.
+            "home right left end enter",
+            OpenMatchRequest(
+                seats=2, options=Options(cant_stop=CantStopOptions(columns_to_win=3, hasty=False, free_fields=False))
+            ),
+        ),
+        (
             "home right end enter",
             OpenMatchRequest(
                 seats=3, options=Options(raffzahn=RaffzahnOptions(edition=RAFFZAHN_EDITION_REVISED, announce=False))

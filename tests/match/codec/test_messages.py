@@ -27,7 +27,7 @@ from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Game, Over, ToChoose
-from rollbook.rules.refusals import Invalid, Reason, Refused
+from rollbook.rules.refusals import Invalid, Reason, RefusedByRules
 from rollbook.v1.allie_gator_pb2 import AllieGatorHidden, AllieGatorOutcome
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.games_pb2 import Choice, HiddenOutcome, Outcome
@@ -121,7 +121,7 @@ def test_whatever_a_choice_message_holds_is_played_or_refused(name: str, data: s
         try:
             choice = choice_in(game, message)
             game.apply(state, choice)
-        except Refused as refused:
+        except RefusedByRules as refused:
             assert refused.why
             assert refused.learn
             assert len(str(refused)) < 2_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rollbook.match.events import Event
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose
@@ -27,14 +27,14 @@ def simulation(name: str, seats: int | None = None, options: Given | None = None
 
 def after_each_event(
     name: str, seats: int | None = None, options: Given | None = None, seed: int = 7
-) -> Iterator[tuple[int, Event, Match]]:
+) -> Iterator[tuple[int, Event, MatchFold]]:
     """Every event but the first, with the match that has taken it; the next one changes the match."""
     played = simulation(name, seats, options, seed)
     for sequence, event in played.events():
         yield sequence, event, played.match
 
 
-def match_at(part: float, name: str, seats: int, options: Given | None = None) -> Match:
+def match_at(part: float, name: str, seats: int, options: Given | None = None) -> MatchFold:
     """The match after this part of its events."""
     length = simulation(name, seats, options).match.sequence + sum(1 for _ in after_each_event(name, seats, options))
     for sequence, _, match in after_each_event(name, seats, options):
@@ -45,19 +45,19 @@ def match_at(part: float, name: str, seats: int, options: Given | None = None) -
 
 def choosing(
     name: str, seats: int | None = None, options: Given | None = None, seed: int = 7
-) -> Iterator[tuple[int, Match]]:
+) -> Iterator[tuple[int, MatchFold]]:
     """Every moment at which a seat is to choose, with that seat."""
     for _, _, match in after_each_event(name, seats, options, seed):
         if match.started and match.sealed is None and isinstance(match.awaited, ToChoose):
             yield match.awaited.seat, match
 
 
-def seated(match: Match, eyes: Perspective | None = None, language: str = "en") -> Seating:
+def seated(match: MatchFold, eyes: Perspective | None = None, language: str = "en") -> Seating:
     """Who sits there, for these eyes."""
     return seating_of(match.game, match.opened, eyes, Words(language))
 
 
-def menu_of(match: Match, seat: int, language: str = "en") -> Any:
+def menu_of(match: MatchFold, seat: int, language: str = "en") -> Any:
     """What the seat is offered."""
     game = match.game
     view, legal = game.view(match.state, seat), game.legal(match.state)

@@ -12,7 +12,7 @@ import pytest
 
 import rollbook_clients.terminal
 import rollbook_replays
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from rollbook_replays import narration
@@ -32,7 +32,7 @@ EXAMPLES = {"manifest.py"}
 """What names a game in an example of its docstring."""
 
 
-def drawn_at(match: Match, seat: int) -> list[Text]:
+def drawn_at(match: MatchFold, seat: int) -> list[Text]:
     """All text of a moment: the board, the menu's pieces, and the story of a legal choice."""
     shown, seating = presentation(match.game.name), seated(match, seat)
     view = match.game.view(match.state, seat)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rollbook.match.events import Chosen, Event, Happened, Sealed
-from rollbook.match.fold import Match
+from rollbook.match.fold import MatchFold
 from rollbook.match.perspective import as_seen
 from rollbook.rules.allie_gator.moves import Drawn, Stolen
 from rollbook.rules.catalogue import current
@@ -28,7 +28,7 @@ def told(  # noqa: PLR0917 - what a match and its reader are
     seed: int = 7,
     eyes: Perspective = Watcher.JUDGE,
     language: str = "en",
-) -> Iterator[tuple[Event, list[Sentence], Match, Match]]:
+) -> Iterator[tuple[Event, list[Sentence], MatchFold, MatchFold]]:
     """Every event as these eyes see it, its lines, and the match before and after it."""
     played = simulation(game, seats, options, seed)
     before = played.match.copy()

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from rollbook.rules.catalogue import current
 from rollbook.rules.options import Option as GameOption
 from rollbook.rules.options import OptionValue
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook_clients.sdk.options import options_of
 from rollbook_clients.terminal.screens.help import Help
@@ -46,7 +46,9 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         super().__init__(classes="dialog")
         self._words = words
         fewest = min(current(), key=lambda name: (current()[name].seats[0], current()[name].seats[-1]))
-        self._agreed: dict[str, Any] = {"game": fewest, "turn": 0, "delay": 0, "private": False}
+        self._wished: dict[str, Any] = {"game": fewest}
+        """What was chosen. Where a game does not allow it, its first value is agreed on, and the wish is kept."""
+        self._agreed: dict[str, Any] = {}
         self._lines: list[tuple[str, Sequence[Any]]] = []
         self._list = OptionList()
         self._wrong = Static(markup=False)
@@ -66,13 +68,12 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         self._show(keep=False)
 
     def _show(self, *, keep: bool = True) -> None:
-        game = current()[self._agreed["game"]]
+        game = current()[self._wished["game"]]
         self._lines = [("game", tuple(current())), ("seats", tuple(game.seats))]
         self._lines += [(option.name, _values(option)) for option in game.options]
         self._lines += [("turn", TURN_SECONDS), ("delay", DELAY_SECONDS), ("private", (False, True))]
-        for name, values in self._lines:
-            if self._agreed.get(name) not in values:
-                self._agreed[name] = values[0]
+        wished = self._wished
+        self._agreed = {name: wished[name] if wished.get(name) in values else values[0] for name, values in self._lines}
         at = self._list.highlighted if keep else None
         self._list.clear_options()
         self._list.add_options([*(self._line(name) for name, _ in self._lines), Option(self._words("opening.open"))])
@@ -111,7 +112,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         """What the rules have against it."""
         try:
             current()[self._agreed["game"]].settle(self._options(), self._agreed["seats"])
-        except Refused as refused:
+        except RefusedByRules as refused:
             return str(refused)
         return ""
 
@@ -126,7 +127,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
             return
         name, values = self._lines[at]
         now = values.index(self._agreed[name])
-        self._agreed[name] = values[(now + by) % len(values)]
+        self._wished[name] = values[(now + by) % len(values)]
         self._show()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:

@@ -126,7 +126,7 @@ def run(settings: Settings, assemble: Assemble) -> Exit:
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
     from rollbook.server import log_output  # noqa: PLC0415 - see above
     from rollbook.server.house import HouseMissing  # noqa: PLC0415 - see above
-    from rollbook.server.lifecycle import Ended, NotListening  # noqa: PLC0415 - see above
+    from rollbook.server.lifecycle import NotListening, Shutdown  # noqa: PLC0415 - see above
     from rollbook.server.lifecycle import serve as serve_until_signalled  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.data_directory import DataDirectoryRefused  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.server import ServerFailed, ServerNotFound  # noqa: PLC0415 - see above
@@ -144,7 +144,7 @@ def run(settings: Settings, assemble: Assemble) -> Exit:
     except OSError as failure:
         where = f"{failure.filename}: " if failure.filename else ""
         return _refused(f"{where}{failure.strerror or failure}", Exit.WRONG)
-    return Exit.GOOD if ended is Ended.DRAINED else Exit.INTERRUPTED
+    return Exit.GOOD if ended is Shutdown.DRAINED else Exit.INTERRUPTED
 
 
 def _listening(listening: Listening) -> None:

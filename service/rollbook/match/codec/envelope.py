@@ -35,7 +35,7 @@ from rollbook.match.events import (
     TimedOut,
 )
 from rollbook.rules.catalogue import AnyGame, find
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1 import events_pb2 as proto
 
 ENVELOPE: Final = 2
@@ -109,7 +109,7 @@ def read_bytes(data: bytes, private: bytes = b"", game: AnyGame | None = None, m
         raise Unreadable("these bytes are no event") from None
     try:
         event = _read_opened(written, match_id) if game is None else _read_body(game, written, beside)
-    except Refused as refused:
+    except RefusedByRules as refused:
         raise Unreadable(str(refused)) from None
     return Logged(written.sequence, written.time_ms, written.previous, event, written.request, data, private)
 

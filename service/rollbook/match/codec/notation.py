@@ -28,7 +28,7 @@ from rollbook.match.events import (
     TimedOut,
 )
 from rollbook.rules.catalogue import AnyGame, find
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 
 FORM: Final = 1
 LONGEST_LINE: Final = 1 << 16
@@ -135,7 +135,7 @@ def read_header(line: str) -> Header:
     try:
         game = find(written["game"], written["ruleset"])
         options = game.settle(written["options"], len(written["seats"]))
-    except Refused as refused:
+    except RefusedByRules as refused:
         raise Unreadable(str(refused)) from None
     if list(options) != list(written["options"]):
         raise Unreadable(f"options must be all of {', '.join(options)}, in this order")

@@ -10,9 +10,9 @@ from rollbook.match.events import LOG_LOST
 from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import Visible
 from rollbook.rules.game import Perspective
-from rollbook.server.failures import LogLost
+from rollbook.server.failures import TailLost
 from rollbook.server.feeds.wakeups import Bell
-from rollbook.server.out.frames import Events
+from rollbook.server.out.frames import EventsFrame
 from rollbook.server.play.replica import Replica
 
 FELL_BEHIND: Final = 50
@@ -30,7 +30,7 @@ class Channel:
         self.watchers = 0
         self.followed = False
         """Whether it has been read to the end once, so that only what is new has to be waited for."""
-        self._frames: dict[tuple[Perspective, int], Events] = {}
+        self._frames: dict[tuple[Perspective, int], EventsFrame] = {}
 
     @property
     def ledger(self) -> Ledger | None:
@@ -59,7 +59,7 @@ class Channel:
         self._frames.clear()
         self.bell.ring()
 
-    def frame(self, perspective: Perspective, after: int) -> Events:
+    def frame(self, perspective: Perspective, after: int) -> EventsFrame:
         """All events behind this one, made once for everybody who sees the same and is at the same place.
 
         What is made for somebody who is far behind is not kept: hardly anybody else is at the same place.
@@ -70,7 +70,7 @@ class Channel:
             if ledger is None:
                 raise LookupError("nothing of the match may be seen yet")
             events = self.replica.events or []
-            frame = Events(tuple(events[after : ledger.match.sequence]), perspective, ledger)
+            frame = EventsFrame(tuple(events[after : ledger.match.sequence]), perspective, ledger)
             if len(frame.events) < FELL_BEHIND:
                 self._frames[perspective, after] = frame
         return frame
@@ -83,7 +83,7 @@ class Channel:
             return
         sealed = None if ledger is None else ledger.match.sealed
         if sealed is not None and sealed.aborted == LOG_LOST:
-            raise LogLost(self.replica.match_id, position.sequence, head)
+            raise TailLost(self.replica.match_id, position.sequence, head)
         raise misplaced
 
 

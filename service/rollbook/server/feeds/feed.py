@@ -19,11 +19,19 @@ from rollbook.match.chain import Position, genesis
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.failures import LogLost, MatchUnknown
+from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Channel, DelayedChannel
 from rollbook.server.feeds.wakeups import Bell, Waker
 from rollbook.server.loops import BackgroundLoop
-from rollbook.server.out.frames import Beat, CaughtUp, Confirmed, Ended, FellBehind, Frame, Revealed
+from rollbook.server.out.frames import (
+    CaughtUpFrame,
+    ConfirmedFrame,
+    EndedFrame,
+    FellBehindFrame,
+    Frame,
+    HeartbeatFrame,
+    RevealedFrame,
+)
 from rollbook.server.play.replica import Replica
 from rollbook.server.play.replicas import Replicas
 from rollbook.storage.port import Log, StoreUnavailable
@@ -108,7 +116,7 @@ class Feeds:
         """Frames from behind a position (none: from the start) to the end of the match.
 
         `eyes` says what the watcher sees of the match as it is, and is asked again until the seats are closed;
-        `expired` whether it still may. Raises MatchUnknown, Declined for a position that is not there, LogLost and
+        `expired` whether it still may. Raises MatchUnknown, Declined for a position that is not there, TailLost and
         StoreUnavailable.
         """
         with self._replicas.use(match_id) as replica:
@@ -133,7 +141,7 @@ class Feeds:
         start = Position(0, genesis(replica.match_id)) if position is None else position
         await channel.check(start)
         perspective = eyes(replica.ledger)
-        yield Confirmed(perspective, start, channel.ledger)
+        yield ConfirmedFrame(perspective, start, channel.ledger)
         at = start
         caught_up = seats_closed = False
         while True:
@@ -142,14 +150,14 @@ class Feeds:
             # As long as somebody can sit down or get up, the watcher may see with other eyes by now.
             changed = not seats_closed and eyes(replica.ledger) != perspective
             if (reason := self._reason(expired=expired(), changed=changed)) is not None:
-                yield Ended(reason, at)
+                yield EndedFrame(reason, at)
                 return
             seats_closed = replica.ledger.match.closed
             head = channel.head
             behind = head.sequence - at.sequence
             if behind >= FELL_BEHIND and caught_up:
                 caught_up = False
-                yield FellBehind(at)
+                yield FellBehindFrame(at)
             elif behind:
                 frame = channel.frame(perspective, at.sequence)
                 self._lag(len(frame.events))
@@ -157,13 +165,13 @@ class Feeds:
                 yield frame
             elif not caught_up:
                 caught_up = True
-                yield CaughtUp(at)
+                yield CaughtUpFrame(at)
             elif channel.sealed:
-                yield Revealed(tuple(channel.events))
-                yield Ended(END_REASON_MATCH_OVER, at)
+                yield RevealedFrame(tuple(channel.events))
+                yield EndedFrame(END_REASON_MATCH_OVER, at)
                 return
             elif not await channel.bell.wait(plays=isinstance(perspective, int)) and channel.ledger is not None:
-                yield Beat(channel.ledger, channel.delay_ms)
+                yield HeartbeatFrame(channel.ledger, channel.delay_ms)
 
     def _reason(self, *, expired: bool, changed: bool) -> EndReason.ValueType | None:
         if self._draining:
@@ -208,7 +216,7 @@ class Feeds:
 
     async def _look_over(self, channel: Channel) -> None:
         """Read it to the end, for nobody in particular: what is amiss is told to its watchers."""
-        with suppress(LogLost, MatchUnknown, StoreUnavailable, Unreadable):
+        with suppress(TailLost, MatchUnknown, StoreUnavailable, Unreadable):
             await channel.replica.caught_up()
 
     async def _follow(self) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.server.access import Players, Sights, judges
-from rollbook.server.lobby import Listed, Lobby
+from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.v1.match_pb2 import MatchSummary
 
 _ANYBODY: Final = Subject(OWN_ISSUER, "", Role.PLAYER, (), "", 0)
@@ -23,7 +23,7 @@ _ANYBODY: Final = Subject(OWN_ISSUER, "", Role.PLAYER, (), "", 0)
 class Board:
     """All public matches that are open or running, as of the last look."""
 
-    def __init__(self, lobby: Lobby, sights: Sights, players: Players, seconds: float) -> None:
+    def __init__(self, lobby: StoredLobby, sights: Sights, players: Players, seconds: float) -> None:
         """Look at this lobby so often, as long as somebody watches."""
         self._lobby = lobby
         self._sights = sights
@@ -36,7 +36,7 @@ class Board:
         self._last_done = 0
         self._looked = asyncio.Event()
         self._failure: Exception | None = None
-        self._shown: dict[str, tuple[Listed, MatchSummary | None]] = {}
+        self._shown: dict[str, tuple[ListedMatch, MatchSummary | None]] = {}
         """By match id what the lobby lists, and what of it the public may see."""
 
     @asynccontextmanager
@@ -82,7 +82,7 @@ class Board:
                 seen[match_id] = summary
         return seen
 
-    def _is_inside(self, caller: Subject, listed: Listed) -> bool:
+    def _is_inside(self, caller: Subject, listed: ListedMatch) -> bool:
         match_id = listed.summary.match_id
         return self._players.reference(caller, match_id) in listed.players or judges(caller, match_id)
 
@@ -106,8 +106,8 @@ class Board:
                 return
             self.wake()
 
-    async def _public(self) -> dict[str, tuple[Listed, MatchSummary | None]]:
-        found: dict[str, tuple[Listed, MatchSummary | None]] = {}
+    async def _public(self) -> dict[str, tuple[ListedMatch, MatchSummary | None]]:
+        found: dict[str, tuple[ListedMatch, MatchSummary | None]] = {}
         for listed in await self._lobby.listed():
             match_id = listed.summary.match_id
             if listed.summary.is_private:

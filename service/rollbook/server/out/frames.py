@@ -25,7 +25,7 @@ from rollbook.v1.table_pb2 import Position as PositionMessage
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmed:
+class ConfirmedFrame:
     """The first frame: with whose eyes, and from where the feed goes on."""
 
     perspective: Perspective
@@ -35,7 +35,7 @@ class Confirmed:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Events:
+class EventsFrame:
     """What has happened since the frame before; the ledger is the match after the last of them.
 
     One of these is shared by all who are told the same, so that whoever writes it down need do so only once.
@@ -47,28 +47,28 @@ class Events:
 
 
 @dataclass(frozen=True, slots=True)
-class CaughtUp:
+class CaughtUpFrame:
     """There is nothing more at this moment."""
 
     position: Position
 
 
 @dataclass(frozen=True, slots=True)
-class FellBehind:
+class FellBehindFrame:
     """The watcher had caught up, and was too slow to stay so."""
 
     position: Position
 
 
 @dataclass(frozen=True, slots=True)
-class Revealed:
+class RevealedFrame:
     """Everything that the sealed match hid."""
 
     log: Sequence[Visible]
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
+class HeartbeatFrame:
     """Nothing has happened for a while."""
 
     ledger: Ledger
@@ -77,14 +77,16 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedFrame:
     """The last frame."""
 
     reason: EndReason.ValueType
     position: Position
 
 
-Frame: TypeAlias = Confirmed | Events | CaughtUp | FellBehind | Revealed | Beat | Ended
+Frame: TypeAlias = (
+    ConfirmedFrame | EventsFrame | CaughtUpFrame | FellBehindFrame | RevealedFrame | HeartbeatFrame | EndedFrame
+)
 
 
 class FrameMessages:
@@ -94,12 +96,12 @@ class FrameMessages:
         """Sign by these heads, and tell clocks by this one."""
         self._heads = heads
         self._clock_ms = clock_ms
-        self._made: WeakKeyDictionary[Events, MatchFrame] = WeakKeyDictionary()
+        self._made: WeakKeyDictionary[EventsFrame, MatchFrame] = WeakKeyDictionary()
 
     def of(self, frame: Frame) -> MatchFrame:  # noqa: PLR0911 - one for each kind
         """The message of a frame; do not change it."""
         match frame:
-            case Confirmed(perspective, position, ledger):
+            case ConfirmedFrame(perspective, position, ledger):
                 return MatchFrame(
                     confirmed=MatchFrame.Confirmed(
                         perspective=perspective_message(perspective),
@@ -107,24 +109,24 @@ class FrameMessages:
                         head=None if ledger is None else self._heads.of(ledger),
                     )
                 )
-            case Events():
+            case EventsFrame():
                 message = self._made.get(frame)
                 if message is None:
                     message = self._made[frame] = self._events(frame)
                 return message
-            case CaughtUp(position):
+            case CaughtUpFrame(position):
                 return MatchFrame(caught_up=MatchFrame.CaughtUp(position=_position(position)))
-            case FellBehind(position):
+            case FellBehindFrame(position):
                 return MatchFrame(fell_behind=MatchFrame.FellBehind(position=_position(position)))
-            case Revealed(log):
+            case RevealedFrame(log):
                 return MatchFrame(revealed=revealed(log))
-            case Beat(ledger, delay_ms):
+            case HeartbeatFrame(ledger, delay_ms):
                 clocks = clocks_message(ledger, self._clock_ms() - delay_ms)
                 return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._heads.of(ledger), clocks=clocks))
-            case Ended(reason, position):
+            case EndedFrame(reason, position):
                 return MatchFrame(ended=MatchFrame.Ended(reason=reason, position=_position(position)))
 
-    def _events(self, frame: Events) -> MatchFrame:
+    def _events(self, frame: EventsFrame) -> MatchFrame:
         return MatchFrame(
             events=MatchFrame.Events(
                 events=[projected(event, frame.perspective) for event in frame.events],

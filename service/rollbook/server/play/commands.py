@@ -32,7 +32,7 @@ from rollbook.server.access import Players, Sight, Sights, check_request_id
 from rollbook.server.failures import RequestReused
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.play.replicas import Replicas
-from rollbook.server.rpc.errors import Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.games_pb2 import Choice
 

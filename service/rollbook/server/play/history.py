@@ -13,7 +13,7 @@ from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import Visible, visible
 from rollbook.rules.catalogue import rulesets
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import RulesetUnknown
 from rollbook.storage.port import Hole, Log
 from rollbook.v1.events_pb2 import Event
@@ -84,7 +84,7 @@ class History:
 async def left(log: Log, match_id: str) -> History:
     """What is stored of a match, with its events, as far as it holds together; Unreadable: another version's words."""
     history = History(match_id, keeps_events=True)
-    with suppress(Misplaced, Refused):
+    with suppress(Misplaced, RefusedByRules):
         try:
             async for entries in pages(log, match_id):
                 history.take_all(entries)

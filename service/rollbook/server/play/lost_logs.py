@@ -23,9 +23,9 @@ from rollbook.match.decide import decide
 from rollbook.match.fold import Misplaced
 from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
-from rollbook.rules.refusals import Refused
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.play.history import History, left, pages
-from rollbook.storage.port import Appended, Hole, LobbyEntry, Log, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import Appended, AppendUnconfirmed, Hole, LobbyEntry, Log, StoreUnavailable
 
 MOST_TOLD: Final = 100_000
 """Matches whose highest head is remembered."""
@@ -107,7 +107,7 @@ class LostTails:
             _logger.error("a log has lost what was told", match=match_id, known=known, stored=stored)
         try:
             sealed = await self._sealed(match_id, kept or self._told_head(match_id))
-        except (StoreUnavailable, OutcomeUnknown) as failure:
+        except (StoreUnavailable, AppendUnconfirmed) as failure:
             # It is noticed again as soon as anybody asks for the match.
             _logger.warning("a match that lost its tail cannot be sealed yet", match=match_id, reason=str(failure))
             return
@@ -118,7 +118,7 @@ class LostTails:
         """Seal a match whose log is lost behind what is stored and holds together, in place of what lies beyond.
 
         If there is nothing of it, it leaves the lobby. Raises Unreadable for what another version may be able to read,
-        StoreUnavailable and OutcomeUnknown.
+        StoreUnavailable and AppendUnconfirmed.
         """
         for _ in range(TRIES):
             history, head = await left(self._log, match_id), await self._log.head(match_id)
@@ -163,7 +163,7 @@ class LostTails:
             try:
                 lobby = await self._summary(decision.after)
                 result = await self._log.append(match_id, ledger.head.sequence, entries, lobby=lobby)
-            except OutcomeUnknown:
+            except AppendUnconfirmed:
                 continue
             if isinstance(result, Appended):
                 _logger.error("sealed a match that lost its tail", match=match_id, sequence=result.head)
@@ -179,6 +179,6 @@ class LostTails:
                     history.take(history.read(entry))
                     if lost is not None and history.head == Position(lost.sequence, lost.link):
                         return None
-        except (Hole, Misplaced, Refused, Unreadable):
+        except (Hole, Misplaced, RefusedByRules, Unreadable):
             return None
         return history.ledger

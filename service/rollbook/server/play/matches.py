@@ -15,14 +15,14 @@ from rollbook.match.chain import Head, Position
 from rollbook.match.codec.envelope import Logged
 from rollbook.match.commands import Command, Declined, NotDue, OpenMatch, Origin, Why, answers
 from rollbook.match.decide import Decision, decide, open_match
-from rollbook.match.ledger import Ledger, Made
+from rollbook.match.ledger import EventRange, Ledger
 from rollbook.match.perspective import Visible
-from rollbook.rules.refusals import Refused
-from rollbook.server.failures import LogLost, RequestReused
+from rollbook.rules.refusals import RefusedByRules
+from rollbook.server.failures import RequestReused, TailLost
 from rollbook.server.play.lost_logs import LostTails
 from rollbook.server.play.replica import Replica
 from rollbook.server.play.replicas import Replicas
-from rollbook.storage.port import Appended, Conflict, LobbyEntry, Log, OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, LobbyEntry, Log, StoreUnavailable
 
 ASKED_AGAIN: Final = 3
 """How often an append is repeated whose outcome is unknown."""
@@ -58,7 +58,7 @@ class _Doubt:
 
     def __init__(self) -> None:
         """Know of none."""
-        self.why: OutcomeUnknown | None = None
+        self.why: AppendUnconfirmed | None = None
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -97,7 +97,7 @@ class Matches:
                     try:
                         lobby = await self._summary(ledger, command.origin.player, "")
                         result = await replica.open(first, ledger, lobby)
-                    except OutcomeUnknown as unknown:
+                    except AppendUnconfirmed as unknown:
                         doubt.why = unknown
                         continue
                     if isinstance(result, Appended):
@@ -115,7 +115,7 @@ class Matches:
             while (answer := await self._made_before(replica, ledger, command)) is None:
                 try:
                     decision = decide(ledger, command)
-                except (Declined, NotDue, Refused):
+                except (Declined, NotDue, RefusedByRules):
                     # Perhaps only this process is behind: what it says no to may be right for the state there is now.
                     newer = await replica.caught_up()
                     if newer.head == ledger.head:
@@ -138,7 +138,7 @@ class Matches:
             return None if history.ledger is None else Answer(tuple(history.events[-1:]), history.ledger)
 
     async def compare(self, match_id: str, kept: Head) -> None:
-        """Raise LogLost, with the match sealed, if the log lacks a head that the service signed and a client kept.
+        """Raise TailLost, with the match sealed, if the log lacks a head that the service signed and a client kept.
 
         A head that the service did not sign proves nothing.
         """
@@ -150,7 +150,7 @@ class Matches:
             # The entries of a match that is over may be in the archive.
             is_there = kept.sequence <= ledger.head.sequence if found is None else found == kept.link
             if not is_there:
-                raise LogLost(match_id, kept.sequence, ledger.head.sequence, kept)
+                raise TailLost(match_id, kept.sequence, ledger.head.sequence, kept)
 
     async def _opened_before(self, replica: Replica, command: OpenMatch) -> Answer:
         ledger = await replica.caught_up()
@@ -163,7 +163,7 @@ class Matches:
         made = ledger.made_by(command.origin.request)
         return None if made is None else await self._answer(replica, ledger, made, command)
 
-    async def _answer(self, replica: Replica, ledger: Ledger, made: Made, command: Command | OpenMatch) -> Answer:
+    async def _answer(self, replica: Replica, ledger: Ledger, made: EventRange, command: Command | OpenMatch) -> Answer:
         answer = Answer(tuple(await replica.made(made.first, made.last)), ledger)
         if not answers(answer.first, command):
             raise RequestReused
@@ -175,7 +175,7 @@ class Matches:
             for _ in range(ASKED_AGAIN):
                 try:
                     result = await replica.append(decision, await self._summary(decision.after, player, name))
-                except OutcomeUnknown as unknown:
+                except AppendUnconfirmed as unknown:
                     doubt.why = unknown
                     continue
                 if isinstance(result, Appended):
@@ -206,6 +206,6 @@ class Matches:
             async with replica.commands:
                 try:
                     yield replica
-                except LogLost as lost:
+                except TailLost as lost:
                     await replica.fail(lost)
                     raise

@@ -18,8 +18,8 @@ from rollbook.match.decide import Decision
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import Visible
-from rollbook.rules.refusals import Refused
-from rollbook.server.failures import LogLost, MatchUnknown
+from rollbook.rules.refusals import RefusedByRules
+from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.play.history import PAGE, History, pages
 from rollbook.server.play.lost_logs import LostTails, Told
 from rollbook.storage.port import Appended, AppendResult, Hole, LobbyEntry, Log
@@ -73,7 +73,7 @@ class Replica:
     async def caught_up(self) -> Ledger:
         """The match as it is now; of many who want that at once, one reads for all who were there before.
 
-        Raises MatchUnknown; LogLost, when the match has been sealed for it; Unreadable and StoreUnavailable.
+        Raises MatchUnknown; TailLost, when the match has been sealed for it; Unreadable and StoreUnavailable.
         """
         begun_before = self._reads_begun
         async with self._reading:
@@ -81,7 +81,7 @@ class Replica:
                 self._reads_begun += 1
                 try:
                     await self._read_to_the_end()
-                except (LogLost, Unreadable) as failure:
+                except (TailLost, Unreadable) as failure:
                     await self.fail(failure)
                 else:
                     self._last_done = self._reads_begun
@@ -95,14 +95,14 @@ class Replica:
             return
         try:
             self._take(after, entries)
-        except (LogLost, Unreadable) as failure:
+        except (TailLost, Unreadable) as failure:
             await self.fail(failure)
 
     async def fail(self, failure: Exception) -> None:
         """Nothing more will come; a match whose log was lost is sealed before anybody hears of it."""
         if self.failure is not None:
             return
-        if isinstance(failure, LogLost):
+        if isinstance(failure, TailLost):
             await self._lost.seal(self.match_id, failure.known, failure.stored, failure.kept)
         self.failure = failure
         self._tell()
@@ -136,19 +136,19 @@ class Replica:
             self._replace(ledger, [Visible(first)])
         return result
 
-    async def falls_short(self, before: int) -> LogLost | None:
+    async def falls_short(self, before: int) -> TailLost | None:
         """That the store takes nothing behind this event, because the log has a hole, before it or at its end."""
         stored = self.sequence
         head = await self._log.head(self.match_id)
         if head > stored and not await self._log.read(self.match_id, stored, 1):
-            return LogLost(self.match_id, head, stored)
+            return TailLost(self.match_id, head, stored)
         if head == before:
             # Nobody was faster. What this process has in memory may be missing from the store.
             try:
                 async for _ in pages(self._log, self.match_id):
                     pass
             except Hole as hole:
-                return LogLost(self.match_id, head, hole.stored)
+                return TailLost(self.match_id, head, hole.stored)
         return None
 
     def _extend(self, decision: Decision) -> None:
@@ -191,7 +191,7 @@ class Replica:
         if self.events is None:
             entries = await self._log.read(self.match_id, first - 1, last - first + 1)
             if len(entries) <= last - first:
-                raise LogLost(self.match_id, last, first - 1 + len(entries))
+                raise TailLost(self.match_id, last, first - 1 + len(entries))
             if first > 1 and not any(entry.private for entry in entries):
                 # Where nothing is hidden, nothing depends on what was before.
                 game = self.ledger.game
@@ -236,7 +236,7 @@ class Replica:
         begins = self.watchers > 0 and self.events is None
         stored = await (self._begin_anew(told) if begins else self._go_on(told))
         if told is not None and await self._lost.falls_short(self.match_id, told, stored):
-            raise LogLost(self.match_id, told.position.sequence, await self._log.head(self.match_id))
+            raise TailLost(self.match_id, told.position.sequence, await self._log.head(self.match_id))
         if self.known is None or (begins and self.events is None):
             raise await self._missing()
         self._lost.tell(self.match_id, self.known.head, sealed=self.known.match.sealed is not None)
@@ -272,11 +272,11 @@ class Replica:
             entries = await self._log.read(self.match_id, after, PAGE)
         except Hole as hole:
             known = hole.stored if told is None else told.position.sequence
-            raise LogLost(self.match_id, known, hole.stored) from hole
+            raise TailLost(self.match_id, known, hole.stored) from hole
         if told is not None and after < told.position.sequence <= after + len(entries):
             known = told.position.sequence
             if link(entries[known - after - 1].event) != told.position.link:
-                raise LogLost(self.match_id, known, known - 1)
+                raise TailLost(self.match_id, known, known - 1)
         return entries
 
     def _take(self, after: int, entries: Sequence[Entry]) -> None:
@@ -284,7 +284,7 @@ class Replica:
         known = self.sequence
         for sequence, entry in enumerate(entries[: known - after], after + 1):
             if not self._has(sequence, entry.event):
-                raise LogLost(self.match_id, known, sequence - 1)
+                raise TailLost(self.match_id, known, sequence - 1)
         new = entries[known - after :]
         if new and (decision := self._appended_by(new)) is not None:
             self._replace(decision.after, decision.made)
@@ -312,8 +312,8 @@ class Replica:
         try:
             for entry in entries:
                 history.take(history.read(entry))
-        except (Misplaced, Refused):
-            raise LogLost(self.match_id, max(self.sequence, history.sequence), history.sequence) from None
+        except (Misplaced, RefusedByRules):
+            raise TailLost(self.match_id, max(self.sequence, history.sequence), history.sequence) from None
         if history.ledger is None:
             raise MatchUnknown(self.match_id)
         return history.ledger
@@ -331,9 +331,9 @@ class Replica:
         for changed in self.changed:
             changed()
 
-    async def _missing(self) -> MatchUnknown | LogLost:
+    async def _missing(self) -> MatchUnknown | TailLost:
         """Why there is nothing to read: a match that the lobby lists has had a log."""
         is_listed = await self._log.summary(self.match_id) is not None
         if is_listed and not await self._log.read(self.match_id, 0, 1):
-            return LogLost(self.match_id, max(await self._log.head(self.match_id), 1), 0)
+            return TailLost(self.match_id, max(await self._log.head(self.match_id), 1), 0)
         return MatchUnknown(self.match_id)

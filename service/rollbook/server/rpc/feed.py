@@ -13,14 +13,14 @@ from rollbook.match.codec.envelope import LINK_BYTES
 from rollbook.match.commands import Declined
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective
-from rollbook.server.access import Callers, Sights
+from rollbook.server.access import Callers, Context, Sights
 from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.limits import Held
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.play.commands import position_malformed
-from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1 import feed_pb2_grpc

@@ -14,8 +14,9 @@ from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
 from rollbook.match.heads import HeadKeys
+from rollbook.server.access import Context
 from rollbook.server.limits import Limits, Rates
-from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.v1 import identity_pb2 as proto
 from rollbook.v1.identity_pb2_grpc import IdentityServiceServicer
 

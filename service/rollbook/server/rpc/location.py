@@ -12,10 +12,10 @@ import grpc
 from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Head
 from rollbook.server.access import Sight, Sights
-from rollbook.server.failures import LogLost, MatchUnknown
+from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.out.projection import legal_message
 from rollbook.server.play.matches import Matches
-from rollbook.server.rpc.errors import Refusal, refusal_of
+from rollbook.server.refusals import Refusal, refusal_of
 from rollbook.v1 import table_pb2
 
 _ABOUT_THE_MATCH: Final = {
@@ -89,7 +89,7 @@ class Locator:
         kept = Head(position.sequence, position.link, position.key_id, position.signature)
         try:
             await self._matches.compare(asked.match_id, kept)
-        except LogLost:
+        except TailLost:
             # How much is stored is not told: a spectator delay may hide it.
             why = "the log does not hold the head that was sent, which this service signed; nothing is built on it"
             return Refusal("LOG_LOST", why, {"known": kept.sequence})

@@ -10,18 +10,17 @@ from rollbook.identity.names import player_name
 from rollbook.identity.tokens import Role
 from rollbook.match.fold import Misplaced
 from rollbook.rules.game import Watcher
-from rollbook.server import listing
-from rollbook.server.access import Callers, Players, Sight, Sights, require
-from rollbook.server.failures import LogLost
+from rollbook.server.access import Callers, Context, Players, Sight, Sights, require
+from rollbook.server.failures import TailLost
 from rollbook.server.limits import Held
-from rollbook.server.listing import Lists
-from rollbook.server.lobby import Lobby
+from rollbook.server.lists import Lists, games
+from rollbook.server.lobby import StoredLobby
 from rollbook.server.out.heads import Heads
 from rollbook.server.out.projection import look_message, made_message
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
 from rollbook.server.play.matches import Answer
-from rollbook.server.play.opening import Opening
-from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.server.play.opener import Opener
+from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.server.rpc.play import Plays
 from rollbook.storage.port import Hole, Log
@@ -33,7 +32,7 @@ from rollbook.v1.match_pb2_grpc import MatchServiceServicer
 class Seats:
     """Who may take a seat, and how many of them."""
 
-    lobby: Lobby
+    lobby: StoredLobby
     players: Players
     most_of_one: int
 
@@ -63,7 +62,7 @@ class MatchServicer(MatchServiceServicer):
         callers: Callers,
         sights: Sights,
         seats: Seats,
-        opening: Opening,
+        opener: Opener,
         commands: Commands,
         plays: Plays,
         plays_held: Held,
@@ -77,7 +76,7 @@ class MatchServicer(MatchServiceServicer):
         self._callers = callers
         self._sights = sights
         self._seats = seats
-        self._opening = opening
+        self._opener = opener
         self._commands = commands
         self._plays = plays
         self._plays_held = plays_held
@@ -91,14 +90,14 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.ListGamesResponse:
         """Say what can be played."""
         del request, context
-        return listing.games()
+        return games()
 
     async def OpenMatch(  # noqa: N802 - named by the contract
         self, request: proto.OpenMatchRequest, context: Context
     ) -> proto.OpenMatchResponse:
         """Open a match."""
         caller = self._callers.of(context)
-        answer = await self._opening.open(caller, request)
+        answer = await self._opener.open(caller, request)
         opened = answer.ledger.opened
         code = self._players.invitation_code(opened.match_id) if opened.terms.is_private else ""
         # Nobody sits anywhere in event 1, and nothing that it hides is ever for anybody.
@@ -185,7 +184,7 @@ class MatchServicer(MatchServiceServicer):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             async with self._located(sight, request):
                 return proto.AbortMatchResponse(made=self._made(sight, await self._commands.abort(sight, request)))
-        except (LogLost, Hole, Misplaced):
+        except (TailLost, Hole, Misplaced):
             answer = await self._commands.end_lost(caller, request)
         if answer is None:
             return proto.AbortMatchResponse(is_gone=True)

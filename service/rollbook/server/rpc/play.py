@@ -21,7 +21,8 @@ from rollbook.server.out.heads import Heads
 from rollbook.server.out.projection import made_message
 from rollbook.server.play.commands import Commands, position_of
 from rollbook.server.play.matches import Answer
-from rollbook.server.rpc.errors import Refusal, play_refusal, refusal_of
+from rollbook.server.refusals import Refusal, refusal_of
+from rollbook.server.rpc.errors import play_refusal
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.v1 import match_pb2 as proto
 

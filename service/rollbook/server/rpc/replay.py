@@ -14,12 +14,12 @@ from rollbook.match.heads import HeadKeys
 from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, write
 from rollbook.replay_file.key_lines import write_keys
 from rollbook.rules.game import Watcher
-from rollbook.server.access import Callers, Sight, Sights
+from rollbook.server.access import Callers, Context, Sight, Sights
 from rollbook.server.auditors import Auditors, NotInstalled
 from rollbook.server.limits import Held, Limits
 from rollbook.server.out.replay_export import sealed_replay, seen_replay
 from rollbook.server.play.replicas import Replicas
-from rollbook.server.rpc.errors import Context, Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.storage.archive.log import ArchivedLog, whole_log
 from rollbook.v1 import replay_pb2 as proto
 from rollbook.v1.replay_pb2_grpc import ReplayServiceServicer

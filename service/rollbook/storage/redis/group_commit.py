@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from redis.exceptions import NoScriptError
 
-from rollbook.storage.port import OutcomeUnknown, StoreUnavailable
+from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire
 
 MOST_CALLS: Final = 512
@@ -57,7 +57,7 @@ class GroupCommit:
         self._sending: asyncio.Task[None] | None = None
 
     async def run(self, keys: Sequence[bytes], arguments: Sequence[bytes], *, asking: bool = False) -> Any:
-        """The script's answer; a refusal of the server, OutcomeUnknown or StoreUnavailable is raised."""
+        """The script's answer; a refusal of the server, AppendUnconfirmed or StoreUnavailable is raised."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._gathering.append(_Append(keys, arguments, asking, answer))
         if self._sending is None:
@@ -112,11 +112,11 @@ class GroupCommit:
                 otherwise.__cause__ = failure
             except Unanswered as failure:
                 answers = failure.answers
-                otherwise = OutcomeUnknown(f"The store did not answer in time: {failure}")
+                otherwise = AppendUnconfirmed(f"The store did not answer in time: {failure}")
                 otherwise.__cause__ = failure
             except BaseException as failure:
                 for call in batch:
-                    call.settle(OutcomeUnknown(f"The append was broken off: {failure!r}"))
+                    call.settle(AppendUnconfirmed(f"The append was broken off: {failure!r}"))
                 raise
             batch = self._settle(batch, answers, otherwise)
             with_script = True

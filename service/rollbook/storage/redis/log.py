@@ -4,7 +4,7 @@ A stream's entries have the ids `1-0`, `2-0`, `3-0` …, so that an id is a sequ
 Fields are `e`, the event, and `p`, its private part, if it has one.
 
 What an append may claim: `Appended` is durable, `Conflict` and `TooEarly` wrote nothing, and so did StoreUnavailable.
-Everything else is OutcomeUnknown. Nothing is sent twice behind the caller's back, except after a refusal.
+Everything else is AppendUnconfirmed. Nothing is sent twice behind the caller's back, except after a refusal.
 """
 
 from __future__ import annotations

@@ -15,14 +15,15 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
-from rollbook.server.rpc.errors import Count, Refusal, refuse
+from rollbook.server.refusals import Refusal
+from rollbook.server.rpc.errors import Count, refuse
 from rollbook.server.rpc.interceptor import Behaviour, Layer, within
 
 _ANSWERED_TO_THE_END: Final = "/grpc."
 """Where the methods begin of what gRPC itself defines: health and reflection."""
 
 
-class Draining(Layer):
+class OpenCalls(Layer):
     """Knows all calls that are under way, and all streams of requests."""
 
     def __init__(self, refused: Count) -> None:
@@ -80,10 +81,10 @@ class Draining(Layer):
 class _Requests:
     """The requests of one call."""
 
-    def __init__(self, requests: AsyncIterator[Any], draining: Draining, ending: Callable[[], Exception]) -> None:
+    def __init__(self, requests: AsyncIterator[Any], calls: OpenCalls, ending: Callable[[], Exception]) -> None:
         """Raise `ending` in place of a request that is not waited for any more."""
         self._requests = aiter(requests)
-        self._draining = draining
+        self._calls = calls
         self._ending = ending
         self._waiting: asyncio.Task[Any] | None = None
         self._woken = False
@@ -98,7 +99,7 @@ class _Requests:
         return self
 
     async def __anext__(self) -> Any:
-        if self._draining.begun:
+        if self._calls.begun:
             raise self._ending()
         task = asyncio.current_task()
         self._waiting = task

@@ -15,9 +15,9 @@ from rollbook.rules.catalogue import AnyGame, current, find
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.access import Players, check_request_id, require
 from rollbook.server.limits import Limits
-from rollbook.server.lobby import Lobby
+from rollbook.server.lobby import StoredLobby
 from rollbook.server.play.matches import Answer, Matches
-from rollbook.server.rpc.errors import Refusal
+from rollbook.server.refusals import Refusal
 from rollbook.storage.port import Log
 from rollbook.v1 import match_pb2 as proto
 
@@ -37,14 +37,14 @@ IDLE_SECONDS_ALLOWED: Final = range(3_600, 31_536_001)
 DELAY_SECONDS: Final = range(3_601)
 
 
-class Opening:
+class Opener:
     """Opens matches for callers."""
 
     def __init__(  # noqa: PLR0913 - what a new match needs
         self,
         matches: Matches,
         log: Log,
-        lobby: Lobby,
+        lobby: StoredLobby,
         players: Players,
         limits: Limits,
         *,

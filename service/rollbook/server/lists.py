@@ -18,8 +18,8 @@ from rollbook.rules.options import written
 from rollbook.server.access import Players, Sights, judges
 from rollbook.server.archive_index import Wanted
 from rollbook.server.finished import Finished
-from rollbook.server.lobby import Listed, Lobby
-from rollbook.server.rpc.errors import Refusal
+from rollbook.server.lobby import ListedMatch, StoredLobby
+from rollbook.server.refusals import Refusal
 from rollbook.v1 import match_pb2 as proto
 
 PAGE: Final = 50
@@ -60,7 +60,7 @@ class Lists:
     """Lists the matches there are, page by page, to whoever may see them."""
 
     def __init__(
-        self, lobby: Lobby, finished: Finished | None, sights: Sights, players: Players, service_key: bytes
+        self, lobby: StoredLobby, finished: Finished | None, sights: Sights, players: Players, service_key: bytes
     ) -> None:
         """List the lobby, and what the archive has, if there is one; page tokens are sealed by a key of their own."""
         self._lobby = lobby
@@ -99,7 +99,7 @@ class Lists:
                 response.matches.append(found)
         return response
 
-    async def _behind(self, wanted: Wanted, cursor: Cursor | None) -> AsyncIterator[Listed]:
+    async def _behind(self, wanted: Wanted, cursor: Cursor | None) -> AsyncIterator[ListedMatch]:
         """The matches behind a place, in the order of lists, from lobby and archive; those in both come once."""
         waiting = [listed for listed in await self._lobby.everything() if cursor is None or listed.place < cursor]
         finished = self._finished
@@ -115,7 +115,7 @@ class Lists:
         for listed in waiting:
             yield listed
 
-    def _may_match(self, caller: Subject, request: proto.ListMatchesRequest, listed: Listed) -> bool:
+    def _may_match(self, caller: Subject, request: proto.ListMatchesRequest, listed: ListedMatch) -> bool:
         """Whether it is worth reading the match: whether the caller may see it, and what cannot have changed."""
         summary = listed.summary
         if request.game not in {"", summary.game}:

@@ -1,0 +1,101 @@
+"""Every refusal as a client gets it, with the code that the contract gives its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import grpc
+
+from rollbook.identity.refusals import NameRefused, TokenRefused
+from rollbook.match.chain import Position
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.commands import Declined
+from rollbook.match.fold import Misplaced
+from rollbook.rules.refusals import Fact, RefusedByRules
+from rollbook.server.failures import MatchUnknown, RequestReused, RulesetUnknown, TailLost
+from rollbook.storage.archive.port import ArchiveUnavailable
+from rollbook.storage.port import AppendUnconfirmed, Hole, StoreUnavailable
+from rollbook.v1.games_pb2 import LegalChoices
+from rollbook.v1.refusals_pb2 import RefusalReason, status_code
+
+PREFIX: Final = "REFUSAL_REASON_"
+"""Where the names of all reasons begin in the contract."""
+
+
+@dataclass(slots=True, eq=False)
+class Refusal(Exception):
+    """What a client is told: the reason by its name, a sentence, the facts, and where the match stands."""
+
+    reason: str
+    """As RefusalReason names it, without the prefix."""
+    why: str
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    position: Position | None = None
+    legal: LegalChoices | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a reason that no client could look up."""
+        RefusalReason.Value(PREFIX + self.reason)
+
+    def __str__(self) -> str:
+        """Say why."""
+        return self.why
+
+    @property
+    def code(self) -> grpc.StatusCode:
+        """The status code of the reason."""
+        return CODES[self.reason]
+
+    def at(self, position: Position, legal: LegalChoices | None) -> Refusal:
+        """The same refusal, with what its caller may know of the match."""
+        return replace(self, position=position, legal=legal)
+
+
+def refusal_of(error: BaseException) -> Refusal | None:
+    """What a client is told of this; nothing if no client can have caused it."""
+    match error:
+        case Refusal():
+            return error
+        case Declined() | RefusedByRules():
+            return Refusal(error.reason.name, error.why, error.facts)
+        case TokenRefused():
+            return Refusal(f"TOKEN_{error.reason.name}", error.why)
+        case NameRefused():
+            return Refusal("NAME_REFUSED", error.why, {"why": error.reason.value})
+        case _:
+            return _of_the_store(error)
+
+
+def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - one for each kind
+    match error:
+        case MatchUnknown():
+            return Refusal("MATCH_NOT_FOUND", "there is no such match for this caller")
+        case RequestReused():
+            return Refusal("REQUEST_ID_REUSED", "the request id has been used for something else")
+        case TailLost():
+            facts = {"known": error.known, "stored": error.stored}
+            return Refusal("LOG_LOST", "the stored log is not what has been told; nothing is built on it", facts)
+        case Misplaced() | Hole():
+            return Refusal("LOG_LOST", "the stored log does not hold together; nothing is built on it")
+        case ArchiveUnavailable():
+            return Refusal("ARCHIVE_UNAVAILABLE", "the match lies in the archive, which cannot be read now")
+        case StoreUnavailable():
+            return Refusal("STORE_UNAVAILABLE", f"{error.cause}, and this changed nothing: try again later")
+        case AppendUnconfirmed():
+            why = "the store does not answer, and this may have happened or not: the same request again is safe"
+            return Refusal("STORE_UNAVAILABLE", why)
+        case RulesetUnknown():
+            return Refusal("RULESET_UNKNOWN", str(error))
+        case Unreadable():
+            return Refusal("EVENT_BODY_UNKNOWN", "the log has an event that this server cannot read")
+    return None
+
+
+CODES: Final[Mapping[str, grpc.StatusCode]] = {
+    value.name.removeprefix(PREFIX): grpc.StatusCode[value.GetOptions().Extensions[status_code]]
+    for value in RefusalReason.DESCRIPTOR.values
+    if value.number
+}
+"""The status code of every reason, as the contract gives it."""
