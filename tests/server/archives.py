@@ -32,13 +32,14 @@ class Keeper(Theatre):
     def process(self, keys: dict[str, Any] | None = None) -> Parts:
         """A process of the service over the same store and archive, with an index of its own."""
         store = self.log.store if isinstance(self.log, ArchivedLog) else self.log
-        self.log = ArchivedLog(store, None)
         self.index_path = Path(tempfile.mkdtemp(dir=self.folder)) / "index.sqlite"
+        self.log = ArchivedLog(store, None)
         return self.reopened(keys)
 
     def reopened(self, keys: dict[str, Any] | None = None) -> Parts:
         """A process with the index that there is."""
-        self.finished = Finished(self.log, ArchiveIndex(self.index_path))
+        self.log.index = ArchiveIndex(self.index_path)
+        self.finished = Finished(self.log, self.log.index)
         service = super().process(keys)
         self.archivist = self.keeping(service)
         return service

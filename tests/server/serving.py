@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -214,6 +215,16 @@ def service(data: Path, *flags: str) -> Iterator[Service]:
     """A service on a data directory and a free port; what is left of it in the end is killed."""
     with started([*PROGRAM, "--data", str(data), "--listen", "127.0.0.1:0", *flags]) as one:
         yield one
+
+
+def another(data: Path, one: Service) -> Path:
+    """A second data directory beside this one, with the keys of the service that has begun here."""
+    assert one.address
+    there = data.with_name(f"{data.name}-too")
+    there.mkdir()
+    for file in data.glob("*.key*"):
+        shutil.copy2(file, there)
+    return there
 
 
 @contextmanager

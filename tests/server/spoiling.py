@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 import redis.asyncio
 
+from rollbook.match.chain import Entry
 from rollbook.match.ledger import Ledger
-from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.port import AppendResult, StoreUnavailable
 from rollbook.storage.redis.keys import stream_key
 from rollbook.storage.redis.log import RedisLog
 from rollbook.v1.table_pb2 import Position, SignedHead
 from tests.server.talking import PATIENCE_SECONDS, Refused
 from tests.server.watching import Theatre
-from tests.storage.memory import MemoryLog
 from tests.storage.servers import Server
+
+
+class SetLog(RedisLog):
+    """A store whose clock can be set forward."""
+
+    ahead_ms = 0
+
+    async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **how: Any) -> AppendResult:
+        """What is due by the clock as it was set is due."""
+        not_before_ms = how.pop("not_before_ms", None)
+        due_ms = None if not_before_ms is None else not_before_ms - self.ahead_ms
+        return await super().append(match_id, expected, entries, not_before_ms=due_ms, **how)
+
+    async def now_ms(self) -> int:
+        """The time as it was set."""
+        return await super().now_ms() + self.ahead_ms
 
 
 class Spoiler(Theatre):
@@ -36,6 +52,16 @@ class Spoiler(Theatre):
         with pytest.raises(StoreUnavailable):
             await self.log.now_ms()
         await asyncio.to_thread(self.server.start_again)
+
+    async def sweep_on(self, seconds: int) -> None:
+        """Let so much time go by on the store's clock, in which the service sweeps, and is not sparing in the end."""
+        sweeper = self.service.sweeper()
+        for _ in range(seconds):
+            await sweeper.sweep()
+            self.clock.ms += 1_000
+            if isinstance(self.log, SetLog):
+                self.log.ahead_ms += 1_000
+        await sweeper.sweep()
 
     async def cut(self, match_id: str, keep: int) -> None:
         """Leave so many events, as a restored backup does."""
@@ -63,6 +89,7 @@ class Spoiler(Theatre):
     async def restarted(self) -> AsyncIterator[Spoiler]:
         """Another process of the service over the same store, which remembers nothing."""
         self.service = self.process()
+        await self.service.clock.compare()
         before = self.channel
         async with self.serving(self.service):
             yield self
@@ -92,18 +119,19 @@ def said(told: Refused) -> tuple[str, str, dict[str, str], str, bytes]:
 async def spoiled(server: Server | None, **how: Any) -> AsyncIterator[Spoiler]:
     """A world in memory, or on a server that is empty."""
     if server is None:
-        async with Spoiler(log=MemoryLog(), **how).serving() as world:
+        async with Spoiler(**how).serving() as world:
             assert isinstance(world, Spoiler)
             yield world
         return
     client: Any
     async with redis.asyncio.Redis(port=server.port, protocol=2) as client:
         await client.flushall()
-        log = await RedisLog.connect(server.url)
+        log = await SetLog.connect(server.url)
         try:
             async with Spoiler(log=log, **how).serving() as world:
                 assert isinstance(world, Spoiler)
                 world.client, world.server = client, server
+                await world.service.clock.compare()
                 yield world
         finally:
             await log.close()

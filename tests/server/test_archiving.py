@@ -15,6 +15,7 @@ from rollbook.storage.archive.log import whole
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Conflict
 from rollbook.v1 import match_pb2
+from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST, Event
 from rollbook.v1.table_pb2 import Position
 from tests.server.archives import Keeper, run
 from tests.server.talking import Person, refusal, some_choice
@@ -318,5 +319,52 @@ def test_names_and_opener_stay_while_the_match_is_in_the_lobby(tmp_path: Path) -
             assert names == [seat.name for seat in (await opener.look(match_id)).summary.seats]
             boss = keeper.person("boss", Role.OPERATOR)
             assert private.match_id == (await boss.look(private.match_id)).summary.match_id
+
+    run(scenario, tmp_path)
+
+
+def test_whoever_opens_a_match_needs_no_archive(tmp_path: Path) -> None:
+    """It is not even asked; that it is out of reach is counted and said, and it is used again when it is back."""
+
+    async def scenario(keeper: Keeper) -> None:
+        folder, away = tmp_path / "archive", tmp_path / "away"
+        await keeper.archivist.look()
+        assert (True,) == (keeper.archivist.works,)
+        folder.rename(away)
+        folder.write_text("no folder")
+        opened = await keeper.person("one").open(request_id="open-it-1")
+        assert opened == await keeper.person("one").open(request_id="open-it-1")
+        for failures in (1, 2):
+            await keeper.archivist.look()
+            assert (False,) == (keeper.archivist.works,)
+            assert failures == keeper.service.metrics.registry.get_sample_value("rollbook_archive_failures_total")
+        assert 0 == keeper.service.metrics.registry.get_sample_value("rollbook_archiving")
+        folder.unlink()
+        away.rename(folder)
+        keeper.clock.ms += 31_000
+        await keeper.archivist.look()
+        assert (True,) == (keeper.archivist.works,)
+
+    run(scenario, tmp_path)
+
+
+def test_a_match_that_is_over_and_lost_its_end_is_sealed_for_it_although_nobody_returns(tmp_path: Path) -> None:
+    """What processes told is forgotten after a restart; the lobby was written along with the seal, and proves it."""
+
+    async def scenario(keeper: Keeper) -> None:
+        match_id, _ = await keeper.over()
+        end = await keeper.log.head(match_id)
+        del keeper.log.store._streams[match_id].entries[4:]
+        service = keeper.process()
+        async with keeper.serving(service):
+            await keeper.archivist.settle()
+            await keeper.archivist.look()
+            (lost,) = [Event.FromString(entry.event) for entry in await keeper.log.read(match_id, 4)]
+            assert (ABORT_REASON_LOG_LOST, end) == (lost.sealed.aborted.reason, lost.sealed.aborted.lost.sequence)
+            assert 1 == service.metrics.registry.get_sample_value("rollbook_lost_tails_total")
+            await keeper.archivist.look()
+            assert await keeper.log.summary(match_id) is None
+            summary = (await keeper.person("p0").look(match_id)).summary
+            assert ABORT_REASON_LOG_LOST == summary.aborted.reason
 
     run(scenario, tmp_path)

@@ -29,7 +29,7 @@ from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import MatchUnknown, RequestReused, TailLost
 from rollbook.server.play.matches import Answer
-from rollbook.storage.port import AppendResult, AppendUnconfirmed, StoreUnavailable
+from rollbook.storage.port import AppendResult, AppendUnconfirmed
 from tests.server.keeping import Process
 from tests.storage.memory import MemoryLog
 
@@ -326,7 +326,7 @@ def test_a_store_that_never_answers_is_unavailable_and_the_retry_is_safe() -> No
         assert seat is not None
         choice = ledger.game.caretaker(ledger.match.state)
         log.times = 3
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(AppendUnconfirmed):
             await table.players[seat].choose(choice, position, "same", seat)
         answer = await table.players[seat].choose(choice, position, "same", seat)
         assert [position.sequence + 1, await log.head("m")] == [answer.first.sequence, answer.last.sequence]

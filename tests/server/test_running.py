@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import queue
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -20,7 +19,7 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 
 from rollbook.server.lifecycle import MOST_STREAMS_A_CONNECTION
 from rollbook.storage.embedded.server import find_server
-from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, begin, call, health, service, until
+from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, another, begin, call, health, service, until
 from tests.server.talking import refused as told_by
 from tests.storage.servers import running
 from tests.storage.terminating import certificate
@@ -307,10 +306,7 @@ def test_a_store_elsewhere_is_used_and_left_alone(tmp_path: Path) -> None:
         stranger = refused("--data", str(tmp_path / "three"), "--redis", url, "--listen", "127.0.0.1:0")
         assert 1 == stranger.returncode
         assert "copy head.key and head.key.public" in stranger.stderr
-        (tmp_path / "two").mkdir()
-        for file in (tmp_path / "one").glob("*.key*"):
-            shutil.copy2(file, tmp_path / "two")
-        with service(tmp_path / "two", "--redis", url) as two, two.channel() as channel:
+        with service(another(tmp_path / "one", one), "--redis", url) as two, two.channel() as channel:
             assert 1 == call(channel, "Write")
             assert not psutil.Process(two.process.pid).children()
             two.process.terminate()

@@ -14,10 +14,9 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from tests.sim.checkers.checker import Violation
-from tests.sim.faults import BREAKS, Fault
+from tests.sim.faults import BREAKS, LOSSES, Fault
 from tests.sim.observations import told_line
-from tests.sim.world import AWAITED, Outcome, run
+from tests.sim.world import Outcome, run
 
 LINE = 200
 """Characters of a line of a trace."""
@@ -31,9 +30,8 @@ def main(words: Sequence[str] | None = None) -> int:
     seconds: list[float] = []
     for number, (outcome, took) in enumerate(_outcomes(seeds, options.jobs, options.steps, also), 1):
         seconds.append(took)
-        broken = [each for each in outcome.violations if options.all or each.checker not in AWAITED]
-        if broken:
-            _show(outcome, broken, trace=options.trace, steps=options.steps)
+        if outcome.violations:
+            _show(outcome, trace=options.trace, steps=options.steps)
             return 1
         if number % 20 == 0 or number == len(seeds):
             rate = f"{statistics.median(seconds):.2f} s of CPU a seed in the median, {max(seconds):.2f} at most"
@@ -49,9 +47,8 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--steps", type=int, help="let things go wrong for so many messages")
     parser.add_argument("--jobs", type=int, default=1, help="how many to run at once")
     parser.add_argument("--trace", action="store_true", help="show what led to a broken promise")
-    parser.add_argument("--all", action="store_true", help="also hold the service to what it is known to break")
-    names = [fault.name.lower() for fault in BREAKS]
-    parser.add_argument("--also", action="append", default=[], choices=names, help="a fault that is not mended yet")
+    names = [fault.name.lower() for fault in (*LOSSES, *BREAKS)]
+    parser.add_argument("--also", action="append", default=[], choices=names, help="a fault to have among them")
     return parser.parse_args(words)
 
 
@@ -71,13 +68,13 @@ def _timed(seed: int, steps: int | None, also: tuple[Fault, ...]) -> tuple[Outco
     return run(seed, steps=steps, also=also), time.process_time() - began
 
 
-def _show(outcome: Outcome, broken: Sequence[Violation], *, trace: bool, steps: int | None) -> None:
+def _show(outcome: Outcome, *, trace: bool, steps: int | None) -> None:
     again = f"--seed {outcome.seed} --seeds 1" + ("" if steps is None else f" --steps {steps}")
     if trace:
         for at, observation in outcome.seen:
-            if getattr(observation, "match_id", "") in {"", broken[0].match_id}:
+            if getattr(observation, "match_id", "") in {"", outcome.violations[0].match_id}:
                 sys.stdout.write(told_line(at, observation)[:LINE] + "\n")
-    for violation in broken:
+    for violation in outcome.violations:
         sys.stdout.write(f"seed {outcome.seed}: {violation} (match {violation.match_id[:6]})\n")
     sys.stdout.write(f"again: python -m tests.sim {again} --trace\n")
 

@@ -41,7 +41,7 @@ LOSSES: Final = (Fault.FAIL_OVER, Fault.CUT)
 """By these the store loses what it had said was durable; the design allows it, if it is noticed."""
 
 BREAKS: Final = (Fault.DELETE, Fault.DIG, Fault.SCRIBBLE)
-"""By these one match is broken so that nobody can end it."""
+"""By these one match is broken, which costs no other anything; only an operator can end it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ class Plan:
 
     @classmethod
     def draw(cls, chance: random.Random, also: tuple[Fault, ...] = ()) -> Plan:
-        """Some of everything; `also` are faults that happen only where they are asked for."""
+        """Some of everything; `also` are faults that shall be among them."""
         harmless = (Fault.KILL, Fault.FUSE, Fault.CLOCK, Fault.STORE_CLOCK, Fault.RESTART)
         faults = [fault for fault in harmless if chance.random() < 0.6]
         if chance.random() < 0.2:
-            faults.append(chance.choice(LOSSES))
+            faults.append(chance.choice((*LOSSES, *BREAKS)))
         return cls(
             lost=chance.choice((0.0, 0.0, 0.01, 0.05)),
             doubled=chance.choice((0.0, 0.0, 0.02, 0.1)),
@@ -88,8 +88,6 @@ class Mischief:
         """Break these."""
         self.harmed: set[str] = set()
         """Matches whose logs lost something."""
-        self.broken: set[str] = set()
-        """Matches that nobody can end any more."""
         self.ended_at: float | None = None
         self._plan = plan
         self._processes = processes
@@ -167,7 +165,6 @@ class Mischief:
         if fault is Fault.CUT:
             self._store.cut(match_id, self._chance.randint(1, logs[match_id] - 1))
             return
-        self.broken.add(match_id)
         if fault is Fault.DELETE:
             self._store.delete(match_id)
         elif fault is Fault.DIG:

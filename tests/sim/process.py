@@ -209,7 +209,7 @@ class Process:
         )
         self.time_ms = parts.clock
         self._servicers = (parts.match_servicer(), parts.feed_servicer())
-        parts.sweeper().start()
+        parts.sweeper().loop.start()
         await parts.archivist(log, finished, "", after_seconds=ARCHIVE_AFTER_SECONDS).start()
 
     # Calls

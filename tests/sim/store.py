@@ -13,7 +13,15 @@ from typing import Any, Final, Protocol, TypeVar
 
 from rollbook.match.chain import Entry
 from rollbook.storage.limits import KEEP_SECONDS, check_append
-from rollbook.storage.port import AppendResult, AppendUnconfirmed, Hole, LobbyEntry, StoreUnavailable
+from rollbook.storage.port import (
+    Appended,
+    AppendResult,
+    AppendUnconfirmed,
+    Conflict,
+    Hole,
+    LobbyEntry,
+    StoreUnavailable,
+)
 from tests.sim.network import Network, Unanswered
 from tests.storage.memory import MemoryLog, _Stream
 
@@ -63,8 +71,15 @@ class Store:
         raise AssertionError("the reference waits")
 
     def append(self, client: str, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
-        """Append, all or nothing."""
-        result = self.do(self.log.append(match_id, expected, entries, **terms))
+        """Append, all or nothing; behind a hole only in place of everything beyond it."""
+        holes = [number for holed, number in self._holes if holed == match_id]
+        if holes and (terms["in_place_of"] is None or min(holes) <= expected):
+            result: AppendResult = Conflict(self.do(self.log.head(match_id)))
+        else:
+            result = self.do(self.log.append(match_id, expected, entries, **terms))
+        if holes and isinstance(result, Appended):
+            for number in holes:
+                del self._holes[match_id, number]
         self.witness(client, match_id, expected, entries, result)
         wake(self.changed)
         return result
@@ -193,11 +208,12 @@ class SimulatedLog:
         behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
+        in_place_of: int | None = None,
     ) -> AppendResult:
         """Append behind the entry numbered `expected`, all or nothing; AppendUnconfirmed if no answer comes."""
         check_append(match_id, expected, entries)
         self._check_open()
-        terms = {"behind": behind, "lobby": lobby, "not_before_ms": not_before_ms}
+        terms = {"behind": behind, "lobby": lobby, "not_before_ms": not_before_ms, "in_place_of": in_place_of}
         name = self._host.name
         self._host.decides(match_id, expected, entries)
         try:

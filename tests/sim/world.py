@@ -37,9 +37,6 @@ from tests.sim.workload import Workload
 
 CHECKERS: Final = (*logs.CHECKERS, *feeds.CHECKERS, *views.CHECKERS)
 
-AWAITED: Final = frozenset({"isolated"})
-"""Promises that the service is known to break; SEEDS.md has the seeds, and a test fails once one is mended."""
-
 PROCESSES: Final = (2, 3)
 LOOK_SECONDS: Final = 1.0
 SLACK_SECONDS: Final = 25.0

@@ -56,19 +56,21 @@ class MemoryLog:
         behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
+        in_place_of: int | None = None,
     ) -> AppendResult:
         """Append behind the entry numbered `expected` (0: neither log nor lobby may have it), all or nothing."""
         check_append(match_id, expected, entries)
         self._check_open()
         stream = self._stream(match_id)
         head = 0 if stream is None else stream.head
-        if head != expected or (stream is None and match_id in self._lobby):
+        if head != (in_place_of or expected) or (stream is None and match_id in self._lobby):
             return Conflict(head)
         if behind and not self._ends_with(match_id, behind):
             return Conflict(head)
         if not_before_ms is not None and (now_ms := self._clock_ms()) < not_before_ms:
             return TooEarly(now_ms)
         stream = self._streams.setdefault(match_id, _Stream())
+        del stream.entries[expected - stream.trimmed :]
         stream.entries.extend(entries)
         if lobby is not None:
             if lobby.summary:
@@ -147,7 +149,7 @@ class MemoryLog:
             stream.until_ms = self._clock_ms() + keep_seconds * 1_000
 
     async def unlist(self, match_id: str) -> None:
-        """Take an archived match out of the lobby."""
+        """Take a match out of the lobby."""
         self._check_open()
         self._lobby.pop(match_id, None)
 

@@ -21,14 +21,15 @@ from rollbook.identity.tokens import Role, Subject, Verifier
 from rollbook.match.commands import Origin
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.failures import MatchUnknown
+from rollbook.server.failures import BROKEN, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates
 from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import summary_message
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
-from rollbook.v1.match_pb2 import MatchSummary
+from rollbook.storage.archive.port import ArchiveUnavailable
+from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
 
 Context = grpc.aio.ServicerContext[Any, Any]
 """A call, as gRPC gives it."""
@@ -210,13 +211,24 @@ class Sights:
         with self._replicas.use(sight.match_id) as replica:
             return replace(sight, ledger=await replica.as_of(until_ms, closing.sequence))
 
-    async def summary(self, caller: Subject, match_id: str) -> MatchSummary | None:
-        """A listed match as the caller may see it now; nothing if it is gone."""
+    async def summary(self, caller: Subject, listed: MatchSummary) -> MatchSummary | None:
+        """A listed match as the caller may see it now; nothing if it is gone.
+
+        One that cannot be read is shown as it was listed, unless that lies in a delayed viewer's future.
+        """
+        match_id = listed.match_id
         try:
             sight = await self.now(caller, match_id, self._players.invitation_code(match_id))
             return (await self.delayed(sight)).summary
         except MatchUnknown:
             return None
+        except (*BROKEN, ArchiveUnavailable) as failure:
+            is_late = listed.state != MATCH_STATE_OPEN and listed.spectator_delay_seconds
+            if is_late and listed.changed_ms > self._clock_ms() - listed.spectator_delay_seconds * 1_000:
+                return None
+            shown = MatchSummary(is_lost=not isinstance(failure, RulesetUnknown | ArchiveUnavailable))
+            shown.MergeFrom(listed)
+            return shown
 
     async def _of(self, caller: Subject, ledger: Ledger) -> Sight:
         match_id = ledger.opened.match_id

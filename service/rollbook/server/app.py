@@ -53,6 +53,9 @@ from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
 from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
 from rollbook.v1.replay_pb2_grpc import add_ReplayServiceServicer_to_server
 
+ARCHIVE: Final = "rollbook.archive"
+"""By this name health tells whether finished matches go to the archive."""
+
 LOBBY_SECONDS: Final = 1.0
 """How often the lobby is looked at while somebody watches it."""
 
@@ -100,9 +103,9 @@ class Parts:
         self.rates = Rates(limits.requests_per_second, limits.requests_at_once)
         self.players = Players(given.service_key)
         self.lobby = StoredLobby(log) if given.finished is None else StoredLobby(log, given.finished.find)
-        lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary)
-        self.replicas = Replicas(log, lost)
-        self.matches = Matches(log, self.replicas, lost, self.lobby.summary)
+        self._lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary)
+        self.replicas = Replicas(log, self._lost)
+        self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
         self.callers = Callers(given.verifier, self.rates, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
@@ -133,7 +136,7 @@ class Parts:
     def feed_servicer(self, servicer: type[FeedServicer] = FeedServicer) -> FeedServicer:
         """What serves feeds."""
         given, limits = self.given, self.given.limits
-        feeds = Feeds(given.log, self.replicas, self.clock, self.metrics.framed)
+        feeds = Feeds(given.log, self.replicas, self.clock, self.metrics.framed, self.metrics.loop_failed)
         self.metrics.count_watchers(lambda: feeds.watchers)
         return servicer(
             callers=self.callers,
@@ -176,6 +179,7 @@ class Parts:
             lobby=self.lobby,
             matches=self.matches,
             replicas=self.replicas,
+            lost=self._lost,
             metrics=self.metrics,
             clock=self.clock,
         )
@@ -190,6 +194,7 @@ class Parts:
             self.lobby,
             finished,
             where,
+            lost=self._lost,
             head_keys=given.head_keys,
             replay_key=given.replay_key,
             metrics=self.metrics,
@@ -203,8 +208,9 @@ async def assemble(foundation: Foundation) -> Assembly:
     """Everything that the contract has, on this log and these keys."""
     keys, settings = foundation.keys, foundation.settings
     own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
-    log = ArchivedLog(foundation.log, None)
-    finished = Finished(log, ArchiveIndex(settings.data / "archive-index.sqlite"))
+    index = ArchiveIndex(settings.data / "archive-index.sqlite")
+    log = ArchivedLog(foundation.log, None, index)
+    finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
     parts = Parts(
         Given(
@@ -224,14 +230,14 @@ async def assemble(foundation: Foundation) -> Assembly:
     matches, feeds, identity = parts.match_servicer(), parts.feed_servicer(), parts.identity_servicer()
     replays = parts.replay_servicer(log)
     sweeper = parts.sweeper()
-    sweeper.start()
+    sweeper.loop.start()
     archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
     await archivist.start()
     demo = settings.demo_seconds
     house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
 
     async def close() -> None:
-        await sweeper.close()
+        await sweeper.loop.close()
         await archivist.close()
 
     return Assembly(
@@ -250,6 +256,8 @@ async def assemble(foundation: Foundation) -> Assembly:
         ],
         [Refusing(parts.metrics.refused)],
         [] if house is None else [house],
+        works=lambda: not sweeper.loop.stands_still,
+        apart={ARCHIVE: lambda: archivist.works},
     )
 
 

@@ -50,6 +50,7 @@ class ArchiveIndex:
     def __init__(self, path: Path) -> None:
         """Open it, or begin anew."""
         self._path = path
+        self.is_complete = False
         self._one_at_a_time = threading.Lock()
         self._database = self._opened()
 
@@ -148,6 +149,7 @@ class ArchiveIndex:
         return sqlite3.connect(self._path, check_same_thread=False)
 
     def _begin_anew(self) -> None:
+        self.is_complete = False
         self._database.close()
         self._database = self._made()
 

@@ -15,17 +15,19 @@ import structlog
 
 from rollbook.files import Step, no_step
 from rollbook.identity.service_keys import SigningKey
-from rollbook.match.chain import Entry
+from rollbook.match.chain import Entry, Position
 from rollbook.match.heads import HeadKeys
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
 from rollbook.server.lobby import ListedMatch, StoredLobby
+from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
 from rollbook.server.out.replay_export import sealed_replay
+from rollbook.server.replica.lost_logs import LostTails
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole, whole_log
 from rollbook.storage.archive.marker import OtherArchive, open_archive, settle
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
-from rollbook.storage.port import Hole, StoreUnavailable
+from rollbook.storage.port import StoreUnavailable
 from rollbook.v1.events_pb2 import Event
 
 LOOK_SECONDS: Final = 5.0
@@ -52,6 +54,7 @@ class Archivist:
         finished: Finished,
         where: str,
         *,
+        lost: LostTails,
         head_keys: HeadKeys,
         replay_key: SigningKey,
         metrics: Metrics,
@@ -61,6 +64,7 @@ class Archivist:
     ) -> None:
         """Archive the matches of this log at this place, so long after their seal."""
         self._lobby = lobby
+        self._lost = lost
         self._head_keys = head_keys
         self._replay_key = replay_key
         self._metrics = metrics
@@ -77,31 +81,22 @@ class Archivist:
         """Matches that could not be archived, and what kept them from it, so that it is said once."""
         self._leaving: set[str] = set()
         """Finished matches that the lobby had at the last look."""
-        self._working: asyncio.Task[None] | None = None
+        self.loop = BackgroundLoop("archivist", self.look, metrics.loop_failed, LOOK_SECONDS)
 
     async def start(self) -> None:
         """Archive from now on."""
         await self.settle()
-        self._working = asyncio.create_task(self._forever())
+        self.loop.start()
 
     async def close(self) -> None:
         """Archive no more; what is half done is done at the next start."""
-        if self._working is not None:
-            self._working.cancel()
-            await asyncio.gather(self._working, return_exceptions=True)
+        await self.loop.close()
         self._finished.close()
-
-    async def _forever(self) -> None:
-        while True:
-            try:
-                await self.look()
-            except StoreUnavailable as failure:
-                _logger.warning("cannot archive", reason=str(failure))
-            await asyncio.sleep(LOOK_SECONDS)
 
     async def look(self) -> None:
         """Archive what is due, and now and then compare the index with the archive."""
-        if self._archived.archive is None and not await self.settle():
+        # Before the first look that has just been found out.
+        if (self._looks or self._archived.archive is None) and not await self.settle():
             return
         if self._looks % COMPARE_LOOKS == 0:
             await self._finished.compare()
@@ -111,6 +106,7 @@ class Archivist:
             # Another service has archived it.
             await self._finished.find(match_id)
         self._leaving = set(finished)
+        self._failed = {match_id: why for match_id, why in self._failed.items() if match_id in finished}
         if await self._archived.store.archive_is_lacked():
             self._turn_off(OtherArchive("another service of this store does not have the archive"))
             return
@@ -124,7 +120,9 @@ class Archivist:
         match_id = listed.summary.match_id
         try:
             await self.take(listed)
-        except (NotTheSame, NotAReplay, Hole, ArchiveUnavailable) as failure:
+        except Exception as failure:
+            if isinstance(failure, StoreUnavailable) and not isinstance(failure, ArchiveUnavailable):
+                raise
             self._metrics.archive_failed()
             if self._failed.get(match_id) is not type(failure):
                 self._failed[match_id] = type(failure)
@@ -142,6 +140,9 @@ class Archivist:
             raise ArchiveUnavailable("there is no archive")
         entries = await whole_log(self._archived, match_id)
         if not entries or not Event.FromString(entries[-1].event).HasField("sealed"):
+            end = listed.summary.position
+            self._lost.tell(match_id, Position(end.sequence, end.link), sealed=True)
+            await self._lost.seal(match_id, end.sequence, len(entries))
             raise NotTheSame("the lobby says that the match is over, and the log does not")
         if not await self._has(archive, match_id, entries):
             names = [seat.name for seat in listed.summary.seats]
@@ -175,21 +176,29 @@ class Archivist:
 
     # Whether there is an archive
 
+    @property
+    def works(self) -> bool:
+        """Whether finished matches go to the archive; a match that is broken itself does not count."""
+        kept_out = any(issubclass(why, ArchiveUnavailable) for why in self._failed.values())
+        return self._off is None and not kept_out and not self.loop.stands_still
+
     async def settle(self) -> bool:
         """Whether this is the archive of the store's matches, and can be used."""
         try:
-            archive = await asyncio.to_thread(open_archive, self._where, self._step)
+            archive = self._archived.archive
+            if archive is None:
+                archive = await asyncio.to_thread(open_archive, self._where, self._step)
             await settle(archive, self._archived.store)
         except (OtherArchive, ArchiveUnavailable) as why:
             await self._archived.store.lack_archive(LACKING_SECONDS)
             self._turn_off(why)
             return False
         self._archived.archive = archive
-        self._turn_on()
         return True
 
     def _turn_off(self, why: Exception) -> None:
         self._metrics.archiving(on=False)
+        self._metrics.archive_failed()
         if self._off is not type(why):
             self._off = type(why)
             _logger.error("finished matches are not archived: they stay in the store", why=str(why))

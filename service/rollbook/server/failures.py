@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rollbook.match.chain import Head
 from rollbook.match.codec.moves import Unreadable
+from rollbook.match.fold import Misplaced
+from rollbook.rules.refusals import RefusedByRules
+from rollbook.storage.port import Hole
 
 
 class MatchUnknown(Exception):
@@ -28,3 +33,7 @@ class TailLost(Exception):
         self.known = known
         self.stored = stored
         self.kept = kept
+
+
+BROKEN: Final = (TailLost, Hole, Misplaced, RefusedByRules, Unreadable)
+"""What reading a log comes to that is gone, has a hole, does not hold together, or is in words of another version."""

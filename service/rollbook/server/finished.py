@@ -78,6 +78,7 @@ class Finished:
         changed = [match_id for match_id in changed if self._broken.get(match_id) != there[match_id]]
         for match_id in changed:
             await self.take(match_id, there[match_id])
+        self._index.is_complete = True
         return len(changed) + len(noted.keys() - there.keys())
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import signal
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -121,6 +121,10 @@ class Assembly:
     layers: Sequence[Layer] = ()
     """Around every call, the first of them outermost; outside of them all the call is logged."""
     companions: Sequence[Companion] = ()
+    works: Callable[[], bool] = lambda: True
+    """Whether it does by itself what it has to do all the time; if not, nothing of it serves."""
+    apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
+    """What health tells by names of its own: whether that works."""
 
 
 Assemble = Callable[[Foundation], Awaitable[Assembly]]
@@ -138,7 +142,7 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
             if running is None:
                 return Shutdown.DRAINED
             listening(running.listening)
-            watching = asyncio.create_task(running.store.watch(running.log, running.health.set_serving))
+            watching = asyncio.create_task(running.store.watch(running.log, running.say_whether_it_serves))
             either: set[asyncio.Future[Any]] = {watching, signals.first}
             try:
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -165,6 +169,11 @@ class _Running:
     health: Health
     open_calls: OpenCalls
     assembly: Assembly
+
+    async def say_whether_it_serves(self, answers: bool) -> None:  # noqa: FBT001 - it is the one thing that is said
+        """Say so by health; `answers` is what the store does."""
+        apart = {name: works() for name, works in self.assembly.apart.items()}
+        await self.health.set_serving(serving=answers and self.assembly.works(), apart=apart)
 
     async def drain(self, signals: _Signals) -> Shutdown:
         """Let what is under way finish, for as long as it may take and nobody forces it."""
@@ -217,7 +226,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     for servicer in servicers:
         stack.push_async_callback(servicer.close)
     names = [servicer.name for servicer in servicers]
-    health = Health(names)
+    health = Health(names, assembly.apart)
     open_calls = OpenCalls(metrics.refused)
     server = grpc.aio.server(
         interceptors=[Interceptor(CallLog(metrics.called), open_calls, *assembly.layers)],
@@ -230,7 +239,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
     bound = _listen(server, settings)
     # The store has just answered, and nobody shall be told otherwise before it is looked at for the first time.
-    await health.set_serving(serving=True)
+    await health.set_serving(serving=True, apart={name: works() for name, works in assembly.apart.items()})
     await server.start()
     stack.push_async_callback(_stop, server)
     for companion in assembly.companions:

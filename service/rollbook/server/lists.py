@@ -94,7 +94,7 @@ class Lists:
             if not may_match:
                 continue
             summary = listed.summary
-            found = summary if listed.is_over else await self._sights.summary(caller, summary.match_id)
+            found = summary if listed.is_over else await self._sights.summary(caller, summary)
             if found is not None and _matches(request, player, found):
                 response.matches.append(found)
         return response

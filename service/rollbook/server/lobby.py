@@ -10,14 +10,20 @@ the log, so whoever gets up takes the name along.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import structlog
 from cachetools import LRUCache
+from google.protobuf.message import DecodeError
 
 from rollbook.identity.references import REFERENCE_BYTES
+from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
 from rollbook.server.out.summary import summary_message
+from rollbook.server.replica.history import left
+from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import LobbyEntry, Log
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
@@ -28,6 +34,8 @@ MOST_BESIDES: Final = 10_000
 _NOBODY: Final = bytes(REFERENCE_BYTES)
 _LENGTH_BYTES: Final = 4
 _OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
+
+_logger = structlog.get_logger()
 
 
 @dataclass(slots=True)
@@ -61,11 +69,13 @@ class ListedMatch:
 
     @classmethod
     def read(cls, data: bytes) -> ListedMatch:
-        """What the store kept."""
+        """What the store kept; DecodeError or ValueError if that is nothing of the kind."""
         end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big")
         summary = MatchSummary.FromString(data[_LENGTH_BYTES:end])
         references = [data[at : at + REFERENCE_BYTES] for at in range(end, len(data), REFERENCE_BYTES)]
         opener, *players = (b"" if reference == _NOBODY else reference for reference in references)
+        if len(players) != len(summary.seats):
+            raise ValueError("not as many players as seats")
         return cls(summary, opener, tuple(players))
 
     @property
@@ -135,7 +145,7 @@ class StoredLobby:
             if stored is None:
                 found = Beside(await self._opened_ms(match_id), sequence=least)
             else:
-                found = ListedMatch.read(stored).beside
+                found = (await self._read(match_id, stored)).beside
             self._besides[match_id] = found
         return found
 
@@ -159,11 +169,27 @@ class StoredLobby:
         self._listed = {
             match_id: known[match_id]
             if match_id in known and known[match_id][0] == data
-            else (data, ListedMatch.read(data))
+            else (data, await self._read(match_id, data))
             for match_id, data in stored.items()
         }
         matches = [listed for _, listed in self._listed.values()]
         return sorted(matches, key=lambda listed: listed.place, reverse=True)
+
+    async def _read(self, match_id: str, stored: bytes) -> ListedMatch:
+        """What the lobby says of a match; if that cannot be read, what the log says, which has no names."""
+        with suppress(DecodeError, ValueError):
+            listed = ListedMatch.read(stored)
+            if listed.summary.match_id == match_id:
+                return listed
+        _logger.error("what the lobby says of a match cannot be read", match=match_id)
+        ledger = None
+        with suppress(Unreadable, ArchiveUnavailable):
+            ledger = (await left(self._log, match_id)).ledger
+        if ledger is None:
+            # Whether it was private nobody knows any more.
+            return ListedMatch(MatchSummary(match_id=match_id, is_private=True, is_lost=True), b"", ())
+        summary = summary_message(ledger, {}, await self._opened_ms(match_id))
+        return ListedMatch(summary, b"", tuple(ledger.players))
 
     async def _opened_ms(self, match_id: str) -> int:
         (first,) = await self._log.read(match_id, 0, 1)

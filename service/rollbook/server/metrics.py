@@ -77,7 +77,15 @@ class Metrics:
         )
         self._archived = Counter("rollbook_archived", "Matches that went to the archive.", registry=self.registry)
         self._archive_failures = Counter(
-            "rollbook_archive_failures", "Attempts to archive a match that failed.", registry=self.registry
+            "rollbook_archive_failures",
+            "Looks at the archive, or matches on their way into it, that failed.",
+            registry=self.registry,
+        )
+        self._loop_failures = Counter(
+            "rollbook_loop_failures",
+            "Failures of what the service does all the time.",
+            ["loop"],
+            registry=self.registry,
         )
         self._clocks = Gauge(
             "rollbook_clock_difference_seconds",
@@ -131,6 +139,10 @@ class Metrics:
     def archive_failed(self) -> None:
         """A match could not be archived, and stays in the log."""
         self._archive_failures.inc()
+
+    def loop_failed(self, name: str) -> None:
+        """What the service does all the time has failed, and is tried again."""
+        self._loop_failures.labels(name).inc()
 
     def clocks_differ(self, seconds: float) -> None:
         """The store's clock is so far ahead of the service's."""

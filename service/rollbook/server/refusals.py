@@ -81,7 +81,9 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
             return Refusal("LOG_LOST", "the stored log does not hold together; nothing is built on it")
         case ArchiveUnavailable():
             return Refusal("ARCHIVE_UNAVAILABLE", "the match lies in the archive, which cannot be read now")
-        case StoreUnavailable() | AppendUnconfirmed():
+        case StoreUnavailable():
+            return Refusal("STORE_UNAVAILABLE", f"{error.cause}, and this changed nothing: try again later")
+        case AppendUnconfirmed():
             why = "the store does not answer, and this may have happened or not: the same request again is safe"
             return Refusal("STORE_UNAVAILABLE", why)
         case RulesetUnknown():

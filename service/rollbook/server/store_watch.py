@@ -1,7 +1,7 @@
 """The store under a service: one that is there already, or a server of our own that is started again when it dies.
 
-As long as the store does not answer the service does not serve; appends find out by themselves and are refused. The log
-stays connected all the time: a server of our own comes back under the same address.
+As long as the store cannot be written to the service does not serve; appends find out by themselves and are refused.
+The log stays connected all the time: a server of our own comes back under the same address.
 """
 
 from __future__ import annotations
@@ -14,10 +14,18 @@ import structlog
 
 from rollbook.server.settings import Settings
 from rollbook.storage.embedded.server import EmbeddedServer, ServerFailed
-from rollbook.storage.port import Log, StoreUnavailable
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.log import RedisLog
 
 LOOK_SECONDS: Final = 0.25
-"""How often the store is looked at."""
+"""How often it is looked whether a server of our own runs."""
+
+BEAT_SECONDS: Final = 1.0
+"""Between two writes on every master."""
+
+FAILURES: Final = 2
+SUCCESSES: Final = 3
+"""So many beats in a row change what is told."""
 
 ANSWER_SECONDS: Final = 3.0
 """How long it may be silent."""
@@ -39,8 +47,8 @@ class Store(Protocol):
     def url(self) -> str:
         """Where the log finds it."""
 
-    async def watch(self, log: Log, tell: Tell) -> NoReturn:
-        """Tell whether it answers, whenever that changes."""
+    async def watch(self, log: RedisLog, tell: Tell) -> NoReturn:
+        """Tell whether it can be written to, again and again."""
 
     async def stop(self) -> None:
         """Leave it as it has to be left."""
@@ -59,7 +67,7 @@ class _Elsewhere:
     def __init__(self, url: str) -> None:
         self.url = url
 
-    async def watch(self, log: Log, tell: Tell) -> NoReturn:
+    async def watch(self, log: RedisLog, tell: Tell) -> NoReturn:
         look = _Look(log, tell)
         while True:
             await look.again()
@@ -80,13 +88,13 @@ class _Own:
         self._logger: Any = structlog.get_logger()
         self.url = server.url
 
-    async def watch(self, log: Log, tell: Tell) -> NoReturn:
+    async def watch(self, log: RedisLog, tell: Tell) -> NoReturn:
         """Start the server again when it dies; a data directory that somebody else took meanwhile ends the watch."""
         look = _Look(log, tell)
         while True:
             if self._server.exit_code is not None:
                 self._logger.error("the store has ended", exit_code=self._server.exit_code)
-                await look.found(answers=False)
+                await look.found(serves=False)
                 await self._start_again()
             await look.again()
             await asyncio.sleep(LOOK_SECONDS)
@@ -118,31 +126,43 @@ class _Own:
 
 
 class _Look:
-    """Looks whether a store answers, and tells what is new."""
+    """Looks whether a store can be written to, and tells; one beat that fails or succeeds changes nothing."""
 
-    def __init__(self, log: Log, tell: Tell) -> None:
+    def __init__(self, log: RedisLog, tell: Tell) -> None:
         self._log = log
         self._tell = tell
-        self._answered: bool | None = None
+        self._serves = True
+        self._in_a_row = 0
+        """Beats that came to something else than what is told."""
+        self._next_beat = 0.0
         self._logger: Any = structlog.get_logger()
 
     async def again(self) -> None:
+        """Beat, if it is time to."""
+        now = asyncio.get_running_loop().time()
+        if now < self._next_beat:
+            return
+        self._next_beat = now + BEAT_SECONDS
         why = ""
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await self._log.now_ms()
+                await self._log.prove()
         except TimeoutError:
             why = f"no answer within {ANSWER_SECONDS:g} s"
         except StoreUnavailable as failure:
             why = str(failure)
-        await self.found(answers=not why, why=why)
+        self._in_a_row = self._in_a_row + 1 if bool(why) is self._serves else 0
+        if self._in_a_row >= (FAILURES if why else SUCCESSES):
+            await self.found(serves=not why, why=why)
+        else:
+            await self._tell(self._serves)
 
-    async def found(self, *, answers: bool, why: str = "") -> None:
-        if answers == self._answered:
-            return
+    async def found(self, *, serves: bool, why: str = "") -> None:
+        """Tell at once."""
+        self._in_a_row = 0
         if why:
-            self._logger.error("the store does not answer", why=why)
-        elif answers and self._answered is not None:
-            self._logger.info("the store answers again")
-        self._answered = answers
-        await self._tell(answers)
+            self._logger.error("the store cannot be written to", why=why)
+        elif serves:
+            self._logger.info("the store can be written to again")
+        self._serves = serves
+        await self._tell(serves)

@@ -9,21 +9,24 @@ in every match that has a clock.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from typing import Final
 
 import structlog
 
+from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import AbortUnready, Command, Declined, NotDue, Origin, Pardon, TimeOut
 from rollbook.match.ledger import Ledger
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.lobby import StoredLobby
+from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
 from rollbook.server.play.matches import Matches
+from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.store_clock import StoreClock
+from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import AppendUnconfirmed, Log, StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
 
@@ -40,7 +43,7 @@ SPARED_MS: Final = 5_000
 LONGEST_GAP_MS: Final = 5_000
 """Between two beats; what is longer is nobody's time."""
 
-_NOTHING_TO_SWEEP: Final = (MatchUnknown, TailLost, Unreadable)
+_NOTHING_TO_SWEEP: Final = (MatchUnknown, TailLost, Unreadable, ArchiveUnavailable)
 """Of a match whose log is lost or unreadable; whoever noticed has said so, and the other matches go on."""
 
 _logger = structlog.get_logger()
@@ -56,6 +59,7 @@ class Sweeper:
         lobby: StoredLobby,
         matches: Matches,
         replicas: Replicas,
+        lost: LostTails,
         metrics: Metrics,
         clock: StoreClock,
     ) -> None:
@@ -64,6 +68,7 @@ class Sweeper:
         self._lobby = lobby
         self._matches = matches
         self._replicas = replicas
+        self._lost = lost
         self._metrics = metrics
         self._clock = clock
         self._swept_ms = 0
@@ -71,27 +76,9 @@ class Sweeper:
         self._spared_until_ms = 0
         """No turn is ended before, because a client that could not reach the service may do so again."""
         self._name = secrets.token_hex(8)
-        self._sweeping: asyncio.Task[None] | None = None
+        self.loop = BackgroundLoop("sweeper", self.beat, metrics.loop_failed, BEAT_SECONDS)
         self._odd: set[str] = set()
         """Matches that could not be swept for a reason that nobody foresaw, so that it is said once."""
-
-    def start(self) -> None:
-        """Sweep from now on."""
-        self._sweeping = asyncio.create_task(self._forever())
-
-    async def close(self) -> None:
-        """Sweep no more."""
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-            await asyncio.gather(self._sweeping, return_exceptions=True)
-
-    async def _forever(self) -> None:
-        while True:
-            try:
-                await self.beat()
-            except (StoreUnavailable, AppendUnconfirmed) as failure:
-                _logger.warning("cannot sweep", reason=str(failure))
-            await asyncio.sleep(BEAT_SECONDS)
 
     async def beat(self) -> None:
         """Sweep, unless another process does."""
@@ -124,6 +111,9 @@ class Sweeper:
 
     async def _look_at(self, summary: MatchSummary, now_ms: int, away_ms: int) -> None:
         match_id, origin = summary.match_id, Origin(now_ms)
+        if (written := summary.position).sequence:
+            # The lobby was written along with this event: a log without it is lost, also for who has told nobody.
+            self._lost.tell(match_id, Position(written.sequence, written.link), sealed=False)
         if _has_a_clock(summary):
             if away_ms > LONGEST_GAP_MS:
                 await self._do(match_id, Pardon(origin, away_ms))

@@ -54,6 +54,11 @@ class AppendUnconfirmed(Exception):
 class StoreUnavailable(Exception):
     """The store cannot be reached, or is not as it has to be; nothing was written."""
 
+    def __init__(self, why: str = "", cause: str = "the store does not answer") -> None:
+        """Keep what an operator wants to know, and the cause as clients may be told it."""
+        super().__init__(why)
+        self.cause = cause
+
 
 class Hole(Exception):
     """Entries are missing from the middle of a log: nobody shall carry on over that."""
@@ -81,10 +86,13 @@ class Log(Protocol):
         behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
+        in_place_of: int | None = None,
     ) -> AppendResult:
         """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably.
 
         `behind` is the event which that entry has to be: a log that was put back may be as long as the one it replaced.
+        A log with a hole takes nothing but, with `in_place_of` its last sequence, what stands for all that is lost
+        behind `expected`; that is the only time that entries go.
         """
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
@@ -104,6 +112,9 @@ class Log(Protocol):
 
     async def summary(self, match_id: str) -> bytes | None:
         """What the lobby says of one match; nothing if it does not list it."""
+
+    async def unlist(self, match_id: str) -> None:
+        """Take a match out of the lobby: it is in the archive, or nothing is left of it."""
 
     async def now_ms(self) -> int:
         """The store's own clock, in Unix milliseconds, which all replicas share."""

@@ -35,6 +35,10 @@ class WrappedLog:
         """What the lobby says of one match; nothing if it does not list it."""
         return await self._inner.summary(match_id)
 
+    async def unlist(self, match_id: str) -> None:
+        """Take a match out of the lobby."""
+        await self._inner.unlist(match_id)
+
     async def now_ms(self) -> int:
         """The store's own clock."""
         return await self._inner.now_ms()

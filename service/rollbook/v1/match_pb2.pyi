@@ -58,7 +58,7 @@ class _MatchState:
 class _MatchStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MatchState.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     MATCH_STATE_UNSPECIFIED: _MatchState.ValueType  # 0
-    """Never sent; in a filter, any state."""
+    """In a filter, any state."""
     MATCH_STATE_OPEN: _MatchState.ValueType  # 1
     """There are free seats; who sits may leave."""
     MATCH_STATE_GETTING_READY: _MatchState.ValueType  # 2
@@ -74,7 +74,7 @@ class MatchState(_MatchState, metaclass=_MatchStateEnumTypeWrapper):
     """The life of a match."""
 
 MATCH_STATE_UNSPECIFIED: MatchState.ValueType  # 0
-"""Never sent; in a filter, any state."""
+"""In a filter, any state."""
 MATCH_STATE_OPEN: MatchState.ValueType  # 1
 """There are free seats; who sits may leave."""
 MATCH_STATE_GETTING_READY: MatchState.ValueType  # 2
@@ -148,13 +148,14 @@ class MatchSummary(_message.Message):
     AWAITED_SEAT_FIELD_NUMBER: _builtins.int
     PLACES_FIELD_NUMBER: _builtins.int
     ABORTED_FIELD_NUMBER: _builtins.int
+    IS_LOST_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     OPEN_SECONDS_FIELD_NUMBER: _builtins.int
     IDLE_SECONDS_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """24 characters of base32 in lower case."""
     state: Global___MatchState.ValueType
-    """Never unspecified."""
+    """Unspecified only in a match of which nothing is known any more; see `is_lost`."""
     game: _builtins.str
     """The game's name, such as "cant_stop"."""
     ruleset: _builtins.int
@@ -181,6 +182,11 @@ class MatchSummary(_message.Message):
     """Time of the last event, Unix time in milliseconds."""
     awaited_seat: _builtins.int
     """The seat that is to choose, from 0; left out unless running."""
+    is_lost: _builtins.bool
+    """In lists: the stored log is gone or does not hold together. Everything else is as it was last listed, and calls for
+    the match are refused as LOG_LOST until an operator ends it by AbortMatch. If nothing else of it is known, nothing
+    but match_id and is_private is set, and only operators see it.
+    """
     open_seconds: _builtins.int
     """Seconds without an event after which the match expires while seats are free; 0 = never."""
     idle_seconds: _builtins.int
@@ -225,13 +231,14 @@ class MatchSummary(_message.Message):
         awaited_seat: _builtins.int | None = ...,
         places: _events_pb2.Sealed.Places | None = ...,
         aborted: _events_pb2.Sealed.Aborted | None = ...,
+        is_lost: _builtins.bool = ...,
         options: _games_pb2.Options | None = ...,
         open_seconds: _builtins.int = ...,
         idle_seconds: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "options", b"options", "places", b"places", "position", b"position", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__awaited_seat: _TypeAlias = _typing.Literal["awaited_seat"]  # noqa: Y015
     _WhichOneofArgType__awaited_seat: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat"]  # noqa: Y015
@@ -1075,18 +1082,22 @@ class AbortMatchResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     MADE_FIELD_NUMBER: _builtins.int
+    IS_GONE_FIELD_NUMBER: _builtins.int
+    is_gone: _builtins.bool
+    """Nothing was stored any more that a seal could follow: the match has left the lobby, and that is all."""
     @_builtins.property
     def made(self) -> Global___EventsMade:
-        """The event `sealed`."""
+        """The event `sealed`; left out if `is_gone`."""
 
     def __init__(
         self,
         *,
         made: Global___EventsMade | None = ...,
+        is_gone: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["made", b"made"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["made", b"made"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_gone", b"is_gone", "made", b"made"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

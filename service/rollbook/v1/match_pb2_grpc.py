@@ -173,7 +173,8 @@ class MatchServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def AbortMatch(self, request, context):
-        """End a match without a result. For operators.
+        """End a match without a result. For operators. A match whose log is lost is sealed as `log_lost` behind what is stored
+        of it, and one of which nothing is stored leaves the lobby.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

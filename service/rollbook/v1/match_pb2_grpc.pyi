@@ -92,7 +92,9 @@ class MatchServiceStub:
     was faster.
     """
     AbortMatch: _grpc.UnaryUnaryMultiCallable[_match_pb2.AbortMatchRequest, _match_pb2.AbortMatchResponse]
-    """End a match without a result. For operators."""
+    """End a match without a result. For operators. A match whose log is lost is sealed as `log_lost` behind what is stored
+    of it, and one of which nothing is stored leaves the lobby.
+    """
     Play: _grpc.StreamStreamMultiCallable[_match_pb2.PlayRequest, _match_pb2.PlayResponse]
     """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
     the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
@@ -137,7 +139,9 @@ class MatchServiceAsyncStub(MatchServiceStub):
     was faster.
     """
     AbortMatch: _aio.UnaryUnaryMultiCallable[_match_pb2.AbortMatchRequest, _match_pb2.AbortMatchResponse]  # type: ignore[assignment]
-    """End a match without a result. For operators."""
+    """End a match without a result. For operators. A match whose log is lost is sealed as `log_lost` behind what is stored
+    of it, and one of which nothing is stored leaves the lobby.
+    """
     Play: _aio.StreamStreamMultiCallable[_match_pb2.PlayRequest, _match_pb2.PlayResponse]  # type: ignore[assignment]
     """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
     the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
@@ -239,7 +243,9 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.AbortMatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.AbortMatchResponse, _abc.Awaitable[_match_pb2.AbortMatchResponse]]:
-        """End a match without a result. For operators."""
+        """End a match without a result. For operators. A match whose log is lost is sealed as `log_lost` behind what is stored
+        of it, and one of which nothing is stored leaves the lobby.
+        """
 
     @_abc_1.abstractmethod
     def Play(

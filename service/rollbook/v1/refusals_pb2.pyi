@@ -454,8 +454,9 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_STORE_UNAVAILABLE: _RefusalReason.ValueType  # 230
     """--- Not now; the same call may succeed a little later.
 
-    The store does not answer, and what was asked may have happened or not. Cause: Redis is away, full, failing over or
-    slow. Client: repeat with the same request id, later and later.
+    The store does not answer or takes no writes; the sentence names the cause, and says where what was asked may have
+    happened all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Client: repeat with the same
+    request id, later and later.
     """
     REFUSAL_REASON_ARCHIVE_UNAVAILABLE: _RefusalReason.ValueType  # 231
     """The match lies in the archive, which cannot be read now. Cause: a shared disk is away. Client: repeat later and
@@ -900,8 +901,9 @@ Client: begin with the first page.
 REFUSAL_REASON_STORE_UNAVAILABLE: RefusalReason.ValueType  # 230
 """--- Not now; the same call may succeed a little later.
 
-The store does not answer, and what was asked may have happened or not. Cause: Redis is away, full, failing over or
-slow. Client: repeat with the same request id, later and later.
+The store does not answer or takes no writes; the sentence names the cause, and says where what was asked may have
+happened all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Client: repeat with the same
+request id, later and later.
 """
 REFUSAL_REASON_ARCHIVE_UNAVAILABLE: RefusalReason.ValueType  # 231
 """The match lies in the archive, which cannot be read now. Cause: a shared disk is away. Client: repeat later and

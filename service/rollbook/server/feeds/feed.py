@@ -15,8 +15,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-import structlog
-
 from rollbook.match.chain import Position, genesis
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
@@ -24,6 +22,7 @@ from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Channel, DelayedChannel
 from rollbook.server.feeds.wakeups import Bell, Waker
+from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.frames import (
     CaughtUpFrame,
     ConfirmedFrame,
@@ -51,14 +50,11 @@ WAIT_SECONDS: Final = 5.0
 PAUSE_SECONDS: Final = 0.005
 """Between two reads of the log under load."""
 
-RETRY_SECONDS: Final = 0.5
 LATE_LOOK_MS: Final = 250
 """How often a delayed channel looks at the clock, which may be set, unlike the time that a task sleeps."""
 
 GUARD_SECONDS: Final = 2.0
 """How often it is looked whether the logs that are watched still have what was told of them."""
-
-_logger = structlog.get_logger()
 
 
 class Feeds:
@@ -70,8 +66,12 @@ class Feeds:
         replicas: Replicas,
         clock_ms: Callable[[], int],
         lag: Callable[[int], None] = lambda _events: None,
+        failed: Callable[[str], None] = lambda _loop: None,
     ) -> None:
-        """Follow this log; nothing is read before somebody watches. `lag` hears by how much each frame was behind."""
+        """Follow this log; nothing is read before somebody watches.
+
+        `lag` hears by how much each frame was behind, `failed` which loop has failed.
+        """
         self._log = log
         self._replicas = replicas
         self._clock_ms = clock_ms
@@ -82,6 +82,8 @@ class Feeds:
         """What follows the live channel for each delayed one."""
         self._waker = Waker()
         self._joined = asyncio.Event()
+        self._following = BackgroundLoop("feeds", self._follow, failed, PAUSE_SECONDS)
+        self._watching_over = BackgroundLoop("watch over feeds", self._watch_over, failed, 0)
         self._tailer: asyncio.Task[None] | None = None
         self._guard: asyncio.Task[None] | None = None
         self._draining = False
@@ -193,9 +195,9 @@ class Feeds:
                 channel.followed = True
                 self._joined.set()
             if self._tailer is None or self._tailer.done():
-                self._tailer = asyncio.create_task(self._follow())
+                self._tailer = asyncio.create_task(self._following.run(lambda: self._live))
             if self._guard is None or self._guard.done():
-                self._guard = asyncio.create_task(self._watch_over())
+                self._guard = asyncio.create_task(self._watching_over.run(lambda: self._live))
             yield channel
         finally:
             channel.watchers -= 1
@@ -207,11 +209,10 @@ class Feeds:
 
     async def _watch_over(self) -> None:
         """Notice a log that lost what was told of it, although nothing new comes behind that."""
-        while self._live:
-            await asyncio.sleep(GUARD_SECONDS)
-            for channel in tuple(self._live.values()):
-                if not channel.sealed:
-                    await self._look_over(channel)
+        await asyncio.sleep(GUARD_SECONDS)
+        for channel in tuple(self._live.values()):
+            if not channel.sealed:
+                await self._look_over(channel)
 
     async def _look_over(self, channel: Channel) -> None:
         """Read it to the end, for nobody in particular: what is amiss is told to its watchers."""
@@ -219,39 +220,30 @@ class Feeds:
             await channel.replica.caught_up()
 
     async def _follow(self) -> None:
-        """Wait for whatever is new in all channels, until nobody watches any more."""
-        while self._live:
-            self._joined.clear()
-            heads = {
-                match_id: channel.replica.sequence
-                for match_id, channel in self._live.items()
-                if channel.followed and channel.replica.failure is None
-            }
-            waiting = asyncio.ensure_future(self._log.wait(heads, WAIT_SECONDS))
-            joined = asyncio.ensure_future(self._joined.wait())
-            try:
-                await asyncio.wait({waiting, joined}, return_when=asyncio.FIRST_COMPLETED)
-                if not waiting.done():
-                    continue
-                found = waiting.result()
-            except StoreUnavailable as unavailable:
-                _logger.warning("log cannot be followed", reason=str(unavailable))
-                await asyncio.sleep(RETRY_SECONDS)
+        """Wait for whatever is new in all channels, or for another one."""
+        self._joined.clear()
+        heads = {
+            match_id: channel.replica.sequence
+            for match_id, channel in self._live.items()
+            if channel.followed and channel.replica.failure is None
+        }
+        waiting = asyncio.ensure_future(self._log.wait(heads, WAIT_SECONDS))
+        joined = asyncio.ensure_future(self._joined.wait())
+        try:
+            await asyncio.wait({waiting, joined}, return_when=asyncio.FIRST_COMPLETED)
+            found = waiting.result() if waiting.done() else {}
+        finally:
+            for task in (waiting, joined):
+                task.cancel()
+            await asyncio.gather(waiting, joined, return_exceptions=True)
+        for match_id, entries in found.items():
+            channel = self._live.get(match_id)
+            if channel is None:
                 continue
-            finally:
-                for task in (waiting, joined):
-                    task.cancel()
-                await asyncio.gather(waiting, joined, return_exceptions=True)
-            for match_id, entries in found.items():
-                channel = self._live.get(match_id)
-                if channel is None:
-                    continue
-                if entries:
-                    await channel.replica.tailed(heads[match_id], entries)
-                else:
-                    await self._look_over(channel)  # a hole, which the others do not wait for
-            if found:
-                await asyncio.sleep(PAUSE_SECONDS)
+            if entries:
+                await channel.replica.tailed(heads[match_id], entries)
+            else:
+                await self._look_over(channel)  # a hole, which the others do not wait for
 
     @asynccontextmanager
     async def _cut(self, live: Channel, delay_ms: int) -> AsyncIterator[DelayedChannel]:

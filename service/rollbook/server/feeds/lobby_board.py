@@ -77,7 +77,7 @@ class Board:
             if game not in {"", listed.summary.game}:
                 continue
             sees_more = listed.summary.spectator_delay_seconds and self._is_inside(caller, listed)
-            summary = await self._sights.summary(caller, listed.summary.match_id) if sees_more else shown
+            summary = await self._sights.summary(caller, listed.summary) if sees_more else shown
             if summary is not None:
                 seen[match_id] = summary
         return seen
@@ -114,6 +114,6 @@ class Board:
                 continue
             known = self._shown.get(match_id)
             if known is None or known[0] is not listed or listed.summary.spectator_delay_seconds:
-                known = listed, await self._sights.summary(_ANYBODY, match_id)
+                known = listed, await self._sights.summary(_ANYBODY, listed.summary)
             found[match_id] = known
         return found

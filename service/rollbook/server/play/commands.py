@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
+from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Position
 from rollbook.match.codec.envelope import LINK_BYTES
 from rollbook.match.codec.messages import read_choice
@@ -95,6 +96,13 @@ class Commands:
         """End the match without a result."""
         origin = self._origin(sight, request.request_id)
         return await self._carried_out(sight, Abort(origin, await self._misplaced(sight, request)))
+
+    async def end_lost(self, caller: Subject, request: proto.AbortMatchRequest) -> Answer | None:
+        """End a match whose log is lost; none if nothing was left of it but its place in the lobby."""
+        check_request_id(request.request_id)
+        match_id = request.match_id
+        origin = self._players.origin(caller, match_id, request.request_id, self._clock_ms())
+        return await self._matches.end_lost(match_id, origin)
 
     async def choose(self, sight: Sight, request: Choosing, position: Position | Declined) -> Answer:
         """Choose for the own seat in answer to a position, or to none that can be read."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from rollbook.match.chain import Head, Position
 from rollbook.match.codec.envelope import Logged
-from rollbook.match.commands import Command, Declined, NotDue, OpenMatch, Why, answers
+from rollbook.match.commands import Command, Declined, NotDue, OpenMatch, Origin, Why, answers
 from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.ledger import EventRange, Ledger
 from rollbook.match.perspective import Visible
@@ -26,8 +26,6 @@ from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, LobbyEn
 
 ASKED_AGAIN: Final = 3
 """How often an append is repeated whose outcome is unknown."""
-
-_UNAVAILABLE: Final = "the store does not answer; the same request again is safe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +53,23 @@ class Answer:
         return head if head.sequence == last.sequence else Position(last.sequence, last.link)
 
 
+class _Doubt:
+    """Where an append that came to nothing may have happened after all: then nobody is told that it has not."""
+
+    def __init__(self) -> None:
+        """Know of none."""
+        self.why: AppendUnconfirmed | None = None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, _kind: object, failure: BaseException | None, _where: object) -> None:
+        """Turn what would say that nothing was written into what the append came to."""
+        if self.why is not None and isinstance(failure, StoreUnavailable):
+            raise self.why from failure
+
+
 Summary = Callable[[Ledger, bytes, str], Awaitable[LobbyEntry | None]]
 
 
@@ -77,15 +92,18 @@ class Matches:
                 return await self._opened_before(replica, command)
             first = open_match(command)
             ledger = Ledger(first)
-            for _ in range(ASKED_AGAIN):
-                try:
-                    result = await replica.open(first, ledger, await self._summary(ledger, command.origin.player, ""))
-                except AppendUnconfirmed:
-                    continue
-                if isinstance(result, Appended):
-                    return Answer((Visible(first),), ledger)
-                return await self._opened_before(replica, command)
-            raise StoreUnavailable(_UNAVAILABLE)
+            with _Doubt() as doubt:
+                for _ in range(ASKED_AGAIN):
+                    try:
+                        lobby = await self._summary(ledger, command.origin.player, "")
+                        result = await replica.open(first, ledger, lobby)
+                    except AppendUnconfirmed as unknown:
+                        doubt.why = unknown
+                        continue
+                    if isinstance(result, Appended):
+                        return Answer((Visible(first),), ledger)
+                    return await self._opened_before(replica, command)
+                raise StoreUnavailable
 
     async def carry_out(self, match_id: str, command: Command, name: str = "") -> Answer:
         """Carry out a command, once, however often it is sent; decline it if somebody else was faster.
@@ -106,9 +124,18 @@ class Matches:
                     continue
                 if await self._appended(replica, decision, command.origin.player, name):
                     return Answer(tuple(decision.made), decision.after)
-                await self._check_overtaken(replica, command)
+                await self._check_overtaken(replica, decision, command)
                 ledger = replica.ledger
             return answer
+
+    async def end_lost(self, match_id: str, origin: Origin) -> Answer | None:
+        """Seal a match whose log is lost behind what is stored of it; none if that is nothing, and it leaves the lobby.
+
+        One that has been sealed is answered with its seal.
+        """
+        async with self._one_at_a_time(match_id):
+            history = await self._lost.end(match_id, origin)
+            return None if history.ledger is None else Answer(tuple(history.events[-1:]), history.ledger)
 
     async def compare(self, match_id: str, kept: Head) -> None:
         """Raise TailLost, with the match sealed, if the log lacks a head that the service signed and a client kept.
@@ -144,17 +171,19 @@ class Matches:
 
     async def _appended(self, replica: Replica, decision: Decision, player: bytes, name: str) -> bool:
         """Whether the decision is in the log; false if somebody else was faster."""
-        for _ in range(ASKED_AGAIN):
-            try:
-                result = await replica.append(decision, await self._summary(decision.after, player, name))
-            except AppendUnconfirmed:
-                continue
-            if isinstance(result, Appended):
-                return True
-            if isinstance(result, Conflict):
-                return await self._is_there(replica, decision)
-            raise NotDue("by the store's clock the time is not out")
-        raise StoreUnavailable(_UNAVAILABLE)
+        with _Doubt() as doubt:
+            for _ in range(ASKED_AGAIN):
+                try:
+                    result = await replica.append(decision, await self._summary(decision.after, player, name))
+                except AppendUnconfirmed as unknown:
+                    doubt.why = unknown
+                    continue
+                if isinstance(result, Appended):
+                    return True
+                if isinstance(result, Conflict):
+                    return await self._is_there(replica, decision)
+                raise NotDue("by the store's clock the time is not out")
+            raise StoreUnavailable
 
     async def _is_there(self, replica: Replica, decision: Decision) -> bool:
         """Whether it was this very decision that was faster, as after an append whose answer was lost."""
@@ -162,9 +191,9 @@ class Matches:
         await replica.caught_up()
         return await replica.link_at(last.sequence) == last.link
 
-    async def _check_overtaken(self, replica: Replica, command: Command) -> None:
+    async def _check_overtaken(self, replica: Replica, decision: Decision, command: Command) -> None:
         """Decline a command if it was not the very same one that was faster."""
-        if (lost := await replica.falls_short()) is not None:
+        if (lost := await replica.falls_short(decision.before.head.sequence)) is not None:
             raise lost
         if replica.ledger.made_by(command.origin.request) is None:
             head = replica.sequence

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.moves import Unreadable
+from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger
 from rollbook.match.perspective import Visible, visible
 from rollbook.rules.catalogue import rulesets
+from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import RulesetUnknown
-from rollbook.storage.port import Log
+from rollbook.storage.port import Hole, Log
 from rollbook.v1.events_pb2 import Event
 
 PAGE: Final = 1_000
@@ -61,6 +64,11 @@ class History:
                 raise
             raise RulesetUnknown("this server does not have the ruleset of the match") from None
 
+    def take_all(self, entries: Sequence[Entry]) -> None:
+        """Take the next entries."""
+        for entry in entries:
+            self.take(self.read(entry))
+
     def take(self, logged: Logged) -> None:
         """Take the next event; Misplaced, or the game's refusal, if it is not the next."""
         if self.ledger is None:
@@ -71,3 +79,15 @@ class History:
             self.ledger.take(logged)
         if self._keeps_events:
             self.events.append(event)
+
+
+async def left(log: Log, match_id: str) -> History:
+    """What is stored of a match, with its events, as far as it holds together; Unreadable: another version's words."""
+    history = History(match_id, keeps_events=True)
+    with suppress(Misplaced, RefusedByRules):
+        try:
+            async for entries in pages(log, match_id):
+                history.take_all(entries)
+        except Hole as hole:
+            history.take_all(await log.read(match_id, history.sequence, hole.stored - history.sequence))
+    return history

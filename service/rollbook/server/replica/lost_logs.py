@@ -1,9 +1,10 @@
 """Logs that lost what was told: how that is remembered, noticed once, and ended with a seal.
 
 A failover or a restored backup can leave a log that is shorter than, or other than, what this service has shown to
-somebody. Nothing may be built on such a log but the seal that says so, behind what is stored; where not even that can
-be read, as with a hole in it, nothing is written at all. What was told is remembered for as long as the process lives;
-after that clients remember: a head that they kept, and that we signed, is as good.
+somebody. Nothing may be built on such a log but the seal that says so, behind what is stored. Over a hole nothing is
+written, until an operator has the match sealed behind what is left before it, in place of what lies beyond. What was
+told is remembered for as long as the process lives; after that clients remember: a head that they kept, and that we
+signed, is as good.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from typing import Final
 import structlog
 from cachetools import LRUCache
 
-from rollbook.match.chain import Entry, Head, Position
+from rollbook.match.chain import Entry, Head, Position, link
 from rollbook.match.codec.moves import Unreadable
-from rollbook.match.commands import Origin, SealLost
+from rollbook.match.commands import Abort, Origin, SealLost
 from rollbook.match.decide import decide
 from rollbook.match.fold import Misplaced
 from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import RefusedByRules
-from rollbook.server.replica.history import History, pages
+from rollbook.server.replica.history import History, left, pages
 from rollbook.storage.port import Appended, AppendUnconfirmed, Hole, LobbyEntry, Log, StoreUnavailable
 
 MOST_TOLD: Final = 100_000
@@ -112,6 +113,39 @@ class LostTails:
             return
         if sealed is not None:
             self._told[match_id] = Told(sealed.head, sealed=True)
+
+    async def end(self, match_id: str, origin: Origin) -> History:
+        """Seal a match whose log is lost behind what is stored and holds together, in place of what lies beyond.
+
+        If there is nothing of it, it leaves the lobby. Raises Unreadable for what another version may be able to read,
+        StoreUnavailable and AppendUnconfirmed.
+        """
+        for _ in range(TRIES):
+            history, head = await left(self._log, match_id), await self._log.head(match_id)
+            ledger = history.ledger
+            if ledger is None:
+                await self._log.unlist(match_id)
+                return history
+            if ledger.match.sealed is not None:
+                return history
+            lost = await self._lost_head(match_id, ledger.head.sequence, head)
+            decision = decide(ledger, Abort(origin) if lost is None else SealLost(origin, lost))
+            entries = [Entry(logged.data, logged.private) for logged in decision.entries]
+            stored, lobby = ledger.head.sequence, await self._summary(decision.after)
+            beyond = head if head > stored else None
+            result = await self._log.append(match_id, stored, entries, lobby=lobby, in_place_of=beyond)
+            if isinstance(result, Appended):
+                _logger.error("an operator ended a match whose log is lost", match=match_id, sequence=result.head)
+                self._told[match_id] = Told(decision.after.head, sealed=True)
+                return await left(self._log, match_id)
+        raise StoreUnavailable("the log of the match goes on although it is lost")
+
+    async def _lost_head(self, match_id: str, stored: int, head: int) -> Head | None:
+        """The evidence: the last event beyond what is left, or the furthest that was told; none if nobody knows one."""
+        if head > stored and (newest := await self._log.read(match_id, head - 1, 1)):
+            return self._keys.sign(match_id, head, link(newest[0].event))
+        told = self._told_head(match_id)
+        return told if told is not None and told.sequence > stored else None
 
     def _told_head(self, match_id: str) -> Head | None:
         told = self._told.get(match_id)

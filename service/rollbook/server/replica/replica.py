@@ -136,12 +136,19 @@ class Replica:
             self._replace(ledger, [Visible(first)])
         return result
 
-    async def falls_short(self) -> TailLost | None:
-        """That the store counts on from an entry which it does not have any more, so that nothing can follow."""
+    async def falls_short(self, before: int) -> TailLost | None:
+        """That the store takes nothing behind this event, because the log has a hole, before it or at its end."""
         stored = self.sequence
         head = await self._log.head(self.match_id)
         if head > stored and not await self._log.read(self.match_id, stored, 1):
             return TailLost(self.match_id, head, stored)
+        if head == before:
+            # Nobody was faster. What this process has in memory may be missing from the store.
+            try:
+                async for _ in pages(self._log, self.match_id):
+                    pass
+            except Hole as hole:
+                return TailLost(self.match_id, head, hole.stored)
         return None
 
     def _extend(self, decision: Decision) -> None:

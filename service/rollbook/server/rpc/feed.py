@@ -14,7 +14,7 @@ from rollbook.match.commands import Declined
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective
 from rollbook.server.access import Callers, Context, Sights
-from rollbook.server.failures import MatchUnknown
+from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.limits import Held
@@ -22,6 +22,7 @@ from rollbook.server.out.frames import FrameMessages
 from rollbook.server.play.commands import position_malformed
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
+from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1 import feed_pb2_grpc
 from rollbook.v1.feed_pb2 import (
     END_REASON_DRAINING,
@@ -133,10 +134,10 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                 yield LobbyFrame(heartbeat=LobbyFrame.Heartbeat(time_ms=self._clock_ms()))
 
     async def _gone(self, caller: Subject, last: MatchSummary) -> MatchSummary:
-        """What became of a match that has left the lobby."""
+        """What became of a match that has left the lobby; what was last seen of it, if that cannot be read."""
         try:
             return (await self._sights.looked_at(caller, last.match_id)).summary
-        except MatchUnknown:
+        except (MatchUnknown, ArchiveUnavailable, *BROKEN):
             return last
 
 
@@ -155,7 +156,12 @@ def _has_changed(known: MatchSummary | None, summary: MatchSummary) -> bool:
 
 def _life(summary: MatchSummary) -> tuple[object, ...]:
     """What makes a match another than it was; choices and turns do not."""
-    return summary.state, tuple(seat.SerializeToString() for seat in summary.seats), summary.WhichOneof("result")
+    return (
+        summary.state,
+        summary.is_lost,
+        tuple(seat.SerializeToString() for seat in summary.seats),
+        summary.WhichOneof("result"),
+    )
 
 
 def _snapshot(matches: list[MatchSummary]) -> Iterator[LobbyFrame]:

@@ -1,4 +1,4 @@
-"""Health as gRPC defines it, for all services at once: they share one store, and serve or do not serve together.
+"""Health as gRPC defines it: services share one store, and serve or do not serve together; the archive is apart.
 
 The library's own servicer keeps whoever watches waiting for ever, so that no server with a watcher could be drained.
 """
@@ -6,7 +6,8 @@ The library's own servicer keeps whoever watches waiting for ever, so that no se
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import grpc
@@ -18,17 +19,17 @@ SERVICE_NAME: Final = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 class Health(health_pb2_grpc.HealthServicer):
     """Says whether the service serves; the empty name asks for the whole of it."""
 
-    def __init__(self, services: Iterable[str]) -> None:
-        """Know these services, and serve none of them yet."""
-        self._services = frozenset({"", *services})
-        self._serving = False
+    def __init__(self, services: Iterable[str], apart: Iterable[str] = ()) -> None:
+        """Know these services, and those that are told of apart, and serve none of them yet."""
+        self._services = ("", *services)
+        self._serving = dict.fromkeys((*self._services, *apart), False)
         self._draining = False
         self._changed = asyncio.Condition()
 
-    async def set_serving(self, serving: bool) -> None:  # noqa: FBT001 - it is the one thing that is said
-        """Say from now on whether it serves; after `drain` it never does again."""
+    async def set_serving(self, *, serving: bool, apart: Mapping[str, bool] = MappingProxyType({})) -> None:
+        """Say from now on whether it serves, and what is apart; after `drain` nothing ever does again."""
         async with self._changed:
-            self._serving = serving and not self._draining
+            self._serving |= dict.fromkeys(self._services, serving) | dict(apart)
             self._changed.notify_all()
 
     async def drain(self) -> None:
@@ -40,7 +41,7 @@ class Health(health_pb2_grpc.HealthServicer):
         self, request: health_pb2.HealthCheckRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> health_pb2.HealthCheckResponse:
         """Answer once."""
-        if request.service not in self._services:
+        if request.service not in self._serving:
             await context.abort(grpc.StatusCode.NOT_FOUND, "there is no such service here; reflection lists them")
         return health_pb2.HealthCheckResponse(status=self._status(request.service))
 
@@ -61,8 +62,8 @@ class Health(health_pb2_grpc.HealthServicer):
                 return
 
     def _status(self, service: str) -> int:
-        if service not in self._services:
+        if service not in self._serving:
             return health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
-        if self._serving:
+        if self._serving[service] and not self._draining:
             return health_pb2.HealthCheckResponse.SERVING
         return health_pb2.HealthCheckResponse.NOT_SERVING

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from rollbook.identity.names import player_name
 from rollbook.identity.tokens import Role
+from rollbook.match.fold import Misplaced
 from rollbook.rules.game import Watcher
 from rollbook.server.access import Callers, Context, Players, Sight, Sights, require
+from rollbook.server.failures import TailLost
 from rollbook.server.limits import Held
 from rollbook.server.lists import Lists, games
 from rollbook.server.lobby import StoredLobby
@@ -21,7 +23,7 @@ from rollbook.server.play.opener import Opener
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.server.rpc.play import Plays
-from rollbook.storage.port import Log
+from rollbook.storage.port import Hole, Log
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.match_pb2_grpc import MatchServiceServicer
 
@@ -178,9 +180,16 @@ class MatchServicer(MatchServiceServicer):
         """End a match without a result."""
         caller = self._callers.of(context)
         require(caller, Role.OPERATOR)
-        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
-            return proto.AbortMatchResponse(made=self._made(sight, await self._commands.abort(sight, request)))
+        try:
+            sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
+            async with self._located(sight, request):
+                return proto.AbortMatchResponse(made=self._made(sight, await self._commands.abort(sight, request)))
+        except (TailLost, Hole, Misplaced):
+            answer = await self._commands.end_lost(caller, request)
+        if answer is None:
+            return proto.AbortMatchResponse(is_gone=True)
+        head = self._heads.of(answer.ledger, answer.leads_to)
+        return proto.AbortMatchResponse(made=made_message(answer.made, Watcher.PUBLIC, head))
 
     async def Play(  # noqa: N802 - named by the contract
         self, request_iterator: AsyncIterator[proto.PlayRequest], context: Context

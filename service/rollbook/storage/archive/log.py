@@ -31,9 +31,6 @@ class ArchivableLog(Log, Protocol):
     async def trim(self, match_id: str) -> None:
         """Let go of the entries of an archived match; its head stays for a week, so that a stale append is refused."""
 
-    async def unlist(self, match_id: str) -> None:
-        """Take an archived match out of the lobby."""
-
     async def archive_mark(self, claim: str = "") -> str:
         """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
 
@@ -44,12 +41,27 @@ class ArchivableLog(Log, Protocol):
         """Whether some service said so."""
 
 
+class Index(Protocol):
+    """What is remembered of the archive without asking it."""
+
+    is_complete: bool
+    """Whether it has been compared with the archive."""
+
+    def find(self, match_id: str) -> object | None:
+        """What there is to say of a match; none if the archive does not have it, as far as is known here."""
+
+
 class ArchivedLog(WrappedLog):
     """A store and, behind it, an archive."""
 
-    def __init__(self, store: ArchivableLog, archive: Archive | None) -> None:
-        """Read from the archive what the store has let go of; without one that cannot be read."""
+    def __init__(self, store: ArchivableLog, archive: Archive | None, index: Index | None = None) -> None:
+        """Read from the archive what the store has let go of; without one that cannot be read.
+
+        With an index the archive is not asked about a match that neither the store nor the index knows: so whoever
+        opens one needs no archive.
+        """
         super().__init__(store)
+        self.index = index
         self.store = store
         self.archive = archive
         self._kept: LRUCache[str, list[Entry]] = LRUCache(MOST_KEPT)
@@ -80,7 +92,13 @@ class ArchivedLog(WrappedLog):
     async def head(self, match_id: str) -> int:
         """The sequence of the last entry; 0 if the match does not exist."""
         head = await self.store.head(match_id)
-        return head or len(await self._archived(match_id) or ())
+        if head or await self._is_unknown(match_id):
+            return head
+        return len(await self._archived(match_id) or ())
+
+    async def _is_unknown(self, match_id: str) -> bool:
+        index = self.index
+        return index is not None and index.is_complete and await asyncio.to_thread(index.find, match_id) is None
 
     async def file(self, match_id: str) -> bytes | None:
         """The file of a match as the archive has it; none if it has none."""

@@ -2,13 +2,16 @@
 --
 -- KEYS  the match's stream, and its partition's lobby if the append changes it or begins the match
 -- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, the event of that sequence (empty: any),
---       then event and private part of each entry
+--       the last sequence of a log of which everything behind the expected one is lost (0: of none), then event and
+--       private part of each entry
 -- Reply {0, head} appended, {1, head} the log is not there, {2, now} too early
 --
 -- Everything that could fail is looked at before the first write, because what a script has written stays written.
 
 local expected = tonumber(ARGV[1])
+local lost = tonumber(ARGV[6])
 local last = 0
+local kept = {}
 local in_place = expected == 0
 
 if KEYS[2] then
@@ -21,11 +24,21 @@ end
 if redis.call('EXISTS', KEYS[1]) == 1 then
     -- The last id outlives the entries, so that a match whose entries went to the archive takes no stale append.
     local facts = redis.call('XINFO', 'STREAM', KEYS[1])
+    local length, id
     for i = 1, #facts, 2 do
         if facts[i] == 'last-generated-id' then
-            last = tonumber(string.match(facts[i + 1], '^%d+'))
-            in_place = expected > 0 and facts[i + 1] == string.format('%.0f-0', expected)
+            id = facts[i + 1]
+        elseif facts[i] == 'length' then
+            length = facts[i + 1]
         end
+    end
+    last = tonumber(string.match(id, '^%d+'))
+    if lost > 0 then
+        kept = redis.call('XRANGE', KEYS[1], '-', string.format('%.0f-0', expected))
+        in_place = expected > 0 and last == lost and #kept == expected
+    else
+        -- A log with a hole in it is not as long as its last id says.
+        in_place = expected > 0 and id == string.format('%.0f-0', expected) and length == expected
     end
 elseif expected == 0 then
     -- A match that the lobby lists has been begun: its log is lost, and none takes its place.
@@ -50,8 +63,15 @@ if not_before > 0 then
     end
 end
 
+if lost > 0 then
+    redis.call('DEL', KEYS[1])
+    for _, entry in ipairs(kept) do
+        redis.call('XADD', KEYS[1], entry[1], unpack(entry[2]))
+    end
+end
+
 local sequence = expected
-for i = 6, #ARGV, 2 do
+for i = 7, #ARGV, 2 do
     sequence = sequence + 1
     local id = string.format('%.0f-0', sequence)
     if ARGV[i + 1] == '' then

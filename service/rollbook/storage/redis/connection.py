@@ -27,6 +27,8 @@ NEEDED_FOR_FSYNC: Final = {
 }
 """What a server has to be set to, so that an answer means that the entries survive it."""
 
+NOT_KEPT: Final = "the store would not keep what it acknowledges"
+
 _ELSE: Final = "Or ask for durability 'relaxed' by name, which may lose what was acknowledged."
 
 
@@ -60,12 +62,17 @@ async def prove_durable(connection: Any) -> None:
                 f"Whether the store keeps what it acknowledges cannot be seen: CONFIG GET {setting} was refused"
                 f" ({refusal}). Let this user read the configuration. {_ELSE}"
             ) from refusal
-        found = answer[1].decode(errors="replace") if len(answer) > 1 else "unknown to the server"
-        if found != needed:
-            raise NotDurable(
-                f"The store would not keep what it acknowledges: {setting} is {found}, and has to be {needed}."
-                f" Set it in the server's configuration file, and now with CONFIG SET {setting} {needed}. {_ELSE}"
-            )
+        check_durable(setting, needed, answer)
+
+
+def check_durable(setting: str, needed: str, answer: Any) -> None:
+    """Refuse a server that is set otherwise."""
+    found = answer[1].decode(errors="replace") if len(answer) > 1 else "unknown to the server"
+    if found != needed:
+        raise NotDurable(
+            f"The store would not keep what it acknowledges: {setting} is {found}, and has to be {needed}."
+            f" Set it in the server's configuration file, and now with CONFIG SET {setting} {needed}. {_ELSE}"
+        )
 
 
 class Wire:
@@ -83,7 +90,7 @@ class Wire:
                 try:
                     connection = await self._pool.get_connection()
                 except NotDurable as refusal:
-                    raise StoreUnavailable(str(refusal)) from refusal
+                    raise StoreUnavailable(str(refusal), NOT_KEPT) from refusal
                 except (RedisError, OSError) as failure:
                     raise Unsent(str(failure)) from failure
                 try:
@@ -108,6 +115,11 @@ class Wire:
         except (RedisError, OSError) as failure:
             raise Unanswered(str(failure), answers) from failure
         return answers
+
+    async def hang_up(self) -> None:
+        """Let go of the connections that nobody talks over, so that the next conversation begins with a greeting."""
+        async with self._turn:
+            await self._pool.disconnect(inuse_connections=False)
 
     async def close(self) -> None:
         """Hang up."""

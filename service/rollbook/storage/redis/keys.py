@@ -29,6 +29,12 @@ ARCHIVE_KEY: Final = b"rollbook:archive"
 LACKING_KEY: Final = b"rollbook:archive:lacking"
 """Is there for as long as some service runs that does not have that archive."""
 
+
+def alive_key(partition: int) -> bytes:
+    """Where processes write to see whether the server of a partition takes it."""
+    return b"{p%d}:alive" % partition
+
+
 SWEEPER_KEY: Final = b"rollbook:sweeper"
 """Which process sweeps, as long as its lease lasts."""
 

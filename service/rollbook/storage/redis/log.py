@@ -30,6 +30,7 @@ from rollbook.storage.redis.keys import (
     PARTITIONS,
     PARTITIONS_KEY,
     SWEEPER_KEY,
+    alive_key,
     lobby_key,
     partition_of,
     stream_key,
@@ -57,6 +58,18 @@ end
 redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]
 """
+
+_CAUSES: Final = {
+    "OOM": "the store is out of memory",
+    "NOREPLICAS": "the store has too few replicas",
+    "CLUSTERDOWN": "the store's cluster is down",
+    "MISCONF": "the store cannot write to its disk",
+    "READONLY": "the store takes no writes",
+    "NOPERM": "the store does not let the service do this",
+}
+"""What clients are told of a refusal, by its code."""
+
+_MOVING: Final = (AskError, TryAgainError)
 
 _MOST_REDIRECTIONS: Final = 5
 _READ_ATTEMPTS: Final = 4
@@ -118,6 +131,7 @@ class RedisLog:
         behind: bytes | None = None,
         lobby: LobbyEntry | None = None,
         not_before_ms: int | None = None,
+        in_place_of: int | None = None,
     ) -> AppendResult:
         """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably."""
         check_append(match_id, expected, entries)
@@ -127,6 +141,7 @@ class RedisLog:
             keys.append(lobby_key(self._partition(match_id)))
         summary = b"" if lobby is None else lobby.summary
         arguments = [b"%d" % expected, b"%d" % (not_before_ms or 0), match_id.encode(), summary, behind or b""]
+        arguments.append(b"%d" % (in_place_of or 0))
         for entry in entries:
             arguments += (entry.event, entry.private)
         self._appending += 1
@@ -170,7 +185,7 @@ class RedisLog:
         keys = [lobby_key(partition) for partition in range(self._partitions)]
         answers = await self._ask_all([(key, ("HGETALL", key)) for key in keys])
         return {
-            match_id.decode(): summary
+            match_id.decode(errors="replace"): summary
             for answer in answers
             for match_id, summary in zip(answer[::2], answer[1::2], strict=True)
         }
@@ -191,6 +206,22 @@ class RedisLog:
         before_ms = await self._ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, "GET", appends=True)
         return None if before_ms is None else int(before_ms)
 
+    async def prove(self) -> None:
+        """Write on every master, or raise StoreUnavailable with what is amiss."""
+        by_server = await self._by_server((number, lobby_key(number)) for number in range(self._partitions))
+        try:
+            answers = await asyncio.gather(*[server.beat(alive_key(numbers[0])) for server, numbers in by_server])
+        except (Unsent, Unanswered) as silence:
+            self._servers.doubt()
+            raise StoreUnavailable(f"The store does not answer: {silence}") from silence
+        for answer in answers:
+            # What is being moved is refused where it was, and that server is well.
+            if isinstance(answer, ResponseError) and (
+                isinstance(answer, MovedError) or not isinstance(answer, _MOVING)
+            ):
+                self._servers.doubt()
+                raise _refused(answer) from answer
+
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on by the store's clock."""
         command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
@@ -208,7 +239,7 @@ class RedisLog:
         await self._ask(key, "EXPIRE", key, keep_seconds)
 
     async def unlist(self, match_id: str) -> None:
-        """Take an archived match out of the lobby."""
+        """Take a match out of the lobby."""
         key = lobby_key(self._partition(match_id))
         await self._ask(key, "HDEL", key, match_id)
 
@@ -329,6 +360,8 @@ class RedisLog:
                         self._doubt_after(refusal)
                         failure = refusal
         if len(answers) < len(commands):
+            if isinstance(failure, ResponseError):
+                raise _refused(failure) from failure
             raise StoreUnavailable(f"The store does not answer: {failure}") from failure
         return [answers[number] for number in range(len(commands))]
 
@@ -363,7 +396,8 @@ def _wire(server: Server, *, held: bool, appends: bool) -> Wire:
 
 
 def _refused(refusal: ResponseError) -> StoreUnavailable:
-    return StoreUnavailable(f"The store refused: {refusal}")
+    code = getattr(refusal, "status_code", None) or str(refusal).partition(" ")[0]
+    return StoreUnavailable(f"The store refused: {refusal}", _CAUSES.get(code, "the store refuses"))
 
 
 async def _pause(times: int) -> None:
@@ -379,9 +413,9 @@ def _entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[b
     """Entries as they came, or Hole if one before or between them is missing."""
     entries: list[Entry] = []
     for expected, (identity, fields) in enumerate(answer, after + 1):
-        if identity != b"%d-0" % expected:
-            raise Hole(match_id, expected - 1)
         named = dict(zip(fields[::2], fields[1::2], strict=True))
+        if identity != b"%d-0" % expected or b"e" not in named:
+            raise Hole(match_id, expected - 1)
         entries.append(Entry(named[b"e"], named.get(b"p", b"")))
     return entries
 

@@ -20,7 +20,15 @@ from redis.exceptions import AskError, MovedError, RedisClusterException, RedisE
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.address import Address, Host, Kind
 from rollbook.storage.redis.cancellation import cancellation_heeded
-from rollbook.storage.redis.connection import Durability, Wire, prove_durable
+from rollbook.storage.redis.connection import (
+    NEEDED_FOR_FSYNC,
+    NOT_KEPT,
+    Durability,
+    NotDurable,
+    Wire,
+    check_durable,
+    prove_durable,
+)
 from rollbook.storage.redis.group_commit import GroupCommit
 
 MOST_BLOCK_SECONDS: Final = 5.0
@@ -28,6 +36,8 @@ MOST_BLOCK_SECONDS: Final = 5.0
 
 _ANSWER_SECONDS: Final = 5.0
 """How long an answer may take that is not held back."""
+
+_BEAT_KEPT_SECONDS: Final = 60
 
 _MOST_READS: Final = 32
 _MOST_TAILS: Final = 1_024
@@ -51,6 +61,25 @@ class Server:
     appends: GroupCommit
     reads: Wire
     tails: Wire
+    durability: Durability
+
+    async def beat(self, key: bytes) -> Any:
+        """Write something as appends do, on a server that keeps it; the answer, which may be a refusal.
+
+        One that was durable when it was connected to, and is not any more, is hung up on: no append goes there.
+        """
+        needed = NEEDED_FOR_FSYNC if self.durability == "fsync" else {}
+        questions = [("CONFIG", "GET", setting) for setting in needed]
+        *found, written = await self.appends.wire.converse([*questions, ("SET", key, 1, "EX", _BEAT_KEPT_SECONDS)])
+        for (setting, value), answer in zip(needed.items(), found, strict=True):
+            if isinstance(answer, Exception):
+                return answer
+            try:
+                check_durable(setting, value, answer)
+            except NotDurable as refusal:
+                await self.appends.wire.hang_up()
+                raise StoreUnavailable(str(refusal), NOT_KEPT) from refusal
+        return written
 
     async def close(self) -> None:
         """Let what is under way finish, then hang up."""
@@ -104,7 +133,9 @@ def _server(settings: ConnectionSettings, pool: Any, **where: Any) -> Server:
     appends = pool(max_connections=2, socket_timeout=settings.append_seconds, **greeting, **common)
     reads = pool(max_connections=_MOST_READS, socket_timeout=_ANSWER_SECONDS, **common)
     tails = pool(max_connections=_MOST_TAILS, socket_timeout=MOST_BLOCK_SECONDS + _ANSWER_SECONDS, **common)
-    return Server(GroupCommit(Wire(appends, 1), _SCRIPT), Wire(reads, _MOST_READS), Wire(tails, _MOST_TAILS))
+    return Server(
+        GroupCommit(Wire(appends, 1), _SCRIPT), Wire(reads, _MOST_READS), Wire(tails, _MOST_TAILS), settings.durability
+    )
 
 
 def _of_one_host(settings: ConnectionSettings, host: Host) -> Server:

@@ -1,0 +1,75 @@
+"""Loops that outlive whatever goes wrong in them: it is logged once, counted, and tried again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import structlog
+
+from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
+
+STILL_SECONDS: Final = 15.0
+"""A loop that has not come round for so long stands still."""
+
+RETRY_SECONDS: Final = 0.5
+
+_logger = structlog.get_logger()
+
+
+class BackgroundLoop:
+    """Does a piece of work again and again."""
+
+    def __init__(
+        self, name: str, work: Callable[[], Awaitable[object]], count: Callable[[str], None], pause_seconds: float
+    ) -> None:
+        """Do it with such pauses; `count` hears the name at every failure."""
+        self._name = name
+        self._work = work
+        self._count = count
+        self._pause_seconds = pause_seconds
+        self._failure: type[Exception] | None = None
+        """What went wrong the last time, so that it is said once."""
+        self._came_round: float | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether it was begun, and has not come round without a failure for long."""
+        came_round = self._came_round
+        return came_round is not None and asyncio.get_running_loop().time() - came_round > STILL_SECONDS
+
+    def start(self) -> None:
+        """Run from now on."""
+        self._came_round = asyncio.get_running_loop().time()
+        self._running = asyncio.create_task(self.run(lambda: True))
+
+    async def close(self) -> None:
+        """Run no more."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+
+    async def run(self, is_wanted: Callable[[], object]) -> None:
+        """Run for as long as it is wanted."""
+        while is_wanted():
+            is_well = await self._attempt()
+            await asyncio.sleep(self._pause_seconds if is_well else max(self._pause_seconds, RETRY_SECONDS))
+
+    async def _attempt(self) -> bool:
+        try:
+            await self._work()
+        except Exception as failure:  # noqa: BLE001 - whatever it is, the next time may be better
+            self._count(self._name)
+            if self._failure is not type(failure):
+                self._failure = type(failure)
+                foreseen = isinstance(failure, StoreUnavailable | AppendUnconfirmed)
+                say = _logger.warning if foreseen else _logger.exception
+                say("a loop has failed, and tries again", loop=self._name, why=str(failure))
+            return False
+        if self._failure is not None:
+            self._failure = None
+            _logger.info("a loop goes on", loop=self._name)
+        self._came_round = asyncio.get_running_loop().time()
+        return True
