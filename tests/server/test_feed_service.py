@@ -307,6 +307,8 @@ def test_the_feed_of_a_lobby_outlives_what_ends_that_of_a_match(monkeypatch: pyt
         lobby = world.lobby(guest)
         await lobby.until("snapshot")
         match_id = (await world.person("opener").open()).match_id
+        # A match that comes and goes between two looks is never shown.
+        await lobby.until("changed")
         watch = world.watch(guest, match_id)
         await watch.until("caught_up")
         await guest.call("TakeSeat", match_id=match_id)

@@ -90,7 +90,7 @@ class Stored:
                 behind = self._entry.event if head else b""
                 # The first append looks into the lobby whether the match was begun before.
                 keys = [stream_key(match_id), *([] if head else [lobby_key(partition_of(match_id))])]
-                arguments = (b"%d" % head, b"0", match_id.encode(), b"", behind, self._entry.event, b"")
+                arguments = (b"%d" % head, b"0", match_id.encode(), b"", behind, b"0", self._entry.event, b"")
                 pipeline.evalsha(digest, len(keys), *keys, *arguments)
                 self._heads[match_id] = head + 1
             answers = await pipeline.execute()
