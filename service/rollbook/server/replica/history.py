@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from typing import Final
 
+from google.protobuf.message import DecodeError
+
 from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.moves import Unreadable
@@ -53,14 +55,19 @@ class History:
         return Position(0, genesis(self.match_id)) if self.ledger is None else self.ledger.head
 
     def read(self, entry: Entry) -> Logged:
-        """The event of the next entry, which has yet to be taken; Unreadable if it is none."""
-        if self.ledger is not None:
-            return read_bytes(entry.event, entry.private, self.ledger.game)
+        """The event of the next entry, which has yet to be taken.
+
+        Unreadable if it is in another version's words, Misplaced if these bytes are no event at all.
+        """
         try:
+            if self.ledger is not None:
+                return read_bytes(entry.event, entry.private, self.ledger.game)
             return read_bytes(entry.event, entry.private, match_id=self.match_id)
         except Unreadable:
-            opened = Event.FromString(entry.event).opened
-            if (opened.game, opened.ruleset) in {(game.name, game.version) for game in rulesets()}:
+            opened = _event(entry).opened
+            if self.ledger is not None or (opened.game, opened.ruleset) in {
+                (game.name, game.version) for game in rulesets()
+            }:
                 raise
             raise RulesetUnknown("this server does not have the ruleset of the match") from None
 
@@ -79,6 +86,13 @@ class History:
             self.ledger.take(logged)
         if self._keeps_events:
             self.events.append(event)
+
+
+def _event(entry: Entry) -> Event:
+    try:
+        return Event.FromString(entry.event)
+    except DecodeError:
+        raise Misplaced("these bytes are no event") from None
 
 
 async def left(log: Log, match_id: str) -> History:

@@ -140,15 +140,15 @@ class Replica:
         """That the store takes nothing behind this event, because the log has a hole, before it or at its end."""
         stored = self.sequence
         head = await self._log.head(self.match_id)
-        if head > stored and not await self._log.read(self.match_id, stored, 1):
-            return TailLost(self.match_id, head, stored)
-        if head == before:
-            # Nobody was faster. What this process has in memory may be missing from the store.
-            try:
+        try:
+            if head > stored and not await self._log.read(self.match_id, stored, 1):
+                return TailLost(self.match_id, head, stored)
+            if head == before:
+                # Nobody was faster. What this process has in memory may be missing from the store.
                 async for _ in pages(self._log, self.match_id):
                     pass
-            except Hole as hole:
-                return TailLost(self.match_id, head, hole.stored)
+        except Hole as hole:
+            return TailLost(self.match_id, head, hole.stored)
         return None
 
     def _extend(self, decision: Decision) -> None:
@@ -271,7 +271,7 @@ class Replica:
         try:
             entries = await self._log.read(self.match_id, after, PAGE)
         except Hole as hole:
-            known = hole.stored if told is None else told.position.sequence
+            known = hole.head if told is None else max(hole.head, told.position.sequence)
             raise TailLost(self.match_id, known, hole.stored) from hole
         if told is not None and after < told.position.sequence <= after + len(entries):
             known = told.position.sequence

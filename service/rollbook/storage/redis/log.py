@@ -5,14 +5,19 @@ Fields are `e`, the event, and `p`, its private part, if it has one.
 
 What an append may claim: `Appended` is durable, `Conflict` and `TooEarly` wrote nothing, and so did StoreUnavailable.
 Everything else is AppendUnconfirmed. Nothing is sent twice behind the caller's back, except after a refusal.
+
+A key that holds something else than it should concerns nobody but the matches behind it: its log is one with a hole.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, Final, Self
 
+import structlog
+from cachetools import LRUCache
 from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseError, TryAgainError
 
 from rollbook.match.chain import Entry
@@ -59,6 +64,8 @@ redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]
 """
 
+_DROP: Final = files("rollbook.storage.redis").joinpath("drop.lua").read_bytes()
+
 _CAUSES: Final = {
     "OOM": "the store is out of memory",
     "NOREPLICAS": "the store has too few replicas",
@@ -69,6 +76,13 @@ _CAUSES: Final = {
 }
 """What clients are told of a refusal, by its code."""
 
+_WRONG_KIND: Final = "WRONGTYPE"
+"""A key does not hold what it should; the store itself is well."""
+
+_MOST_SAID: Final = 1_000
+"""Broken things of the lobby that are remembered, so that each is said once."""
+_LONGEST_SHOWN: Final = 100
+
 _MOVING: Final = (AskError, TryAgainError)
 
 _MOST_REDIRECTIONS: Final = 5
@@ -78,6 +92,12 @@ _PAUSE_SECONDS: Final = 0.05
 
 _MOST_ENTRIES_A_MATCH: Final = 500
 """How many entries of one match a wait brings; the rest comes with the next."""
+
+_logger = structlog.get_logger()
+
+
+class KeyMisused(StoreUnavailable):
+    """A key holds something else than it should."""
 
 
 class RedisLog:
@@ -92,6 +112,7 @@ class RedisLog:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._closed = False
+        self._said: LRUCache[tuple[bytes, bytes], bool] = LRUCache(_MOST_SAID)
 
     @classmethod
     async def connect(
@@ -161,19 +182,22 @@ class RedisLog:
         if limit <= 0:
             return []
         key = stream_key(match_id, self._partitions)
-        answer = await self._ask(key, "XRANGE", key, f"{after + 1}-0", "+", "COUNT", limit)
-        return _entries(match_id, after, answer)
+        # In this order: what comes between the two is no hole.
+        commands = [("XINFO", "STREAM", key), ("XRANGE", key, f"{after + 1}-0", "+", "COUNT", limit)]
+        facts, answer = await self._ask_all([(key, command) for command in commands])
+        if isinstance(answer, KeyMisused):
+            raise Hole(match_id, 0) from answer
+        entries = _entries(match_id, after, answer)
+        head = _head(facts)
+        if len(entries) < limit and after + len(entries) < head and (entries or not await self._is_trimmed(key)):
+            raise Hole(match_id, after + len(entries), head)
+        return entries
 
     async def head(self, match_id: str) -> int:
         """The sequence of the last entry; 0 if the match does not exist."""
         key = stream_key(match_id, self._partitions)
-        try:
-            facts = await self._ask(key, "XINFO", "STREAM", key)
-        except StoreUnavailable as failure:
-            if isinstance(failure.__cause__, ResponseError) and "no such key" in str(failure.__cause__):
-                return 0
-            raise
-        return _sequence(dict(zip(facts[::2], facts[1::2], strict=True))[b"last-generated-id"])
+        (facts,) = await self._ask_all([(key, ("XINFO", "STREAM", key))])
+        return _head(facts)
 
     async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
         """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
@@ -184,11 +208,18 @@ class RedisLog:
         """The summaries of all matches that the lobby lists."""
         keys = [lobby_key(partition) for partition in range(self._partitions)]
         answers = await self._ask_all([(key, ("HGETALL", key)) for key in keys])
-        return {
-            match_id.decode(errors="replace"): summary
-            for answer in answers
-            for match_id, summary in zip(answer[::2], answer[1::2], strict=True)
-        }
+        listed: dict[str, bytes] = {}
+        for partition, (key, answer) in enumerate(zip(keys, answers, strict=True)):
+            if isinstance(answer, KeyMisused):
+                self._say(key, b"", "a part of the lobby cannot be read")
+                continue
+            for match_id, summary in zip(answer[::2], answer[1::2], strict=True):
+                name = match_id.decode(errors="replace")
+                if self._partition(name) == partition:
+                    listed[name] = summary
+                else:
+                    self._say(key, match_id, "a part of the lobby lists a match of another part")
+        return listed
 
     async def summary(self, match_id: str) -> bytes | None:
         """What the lobby says of one match; nothing if it does not list it."""
@@ -235,13 +266,19 @@ class RedisLog:
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
         key = stream_key(match_id, self._partitions)
-        await self._ask(key, "XTRIM", key, "MAXLEN", 0)
+        # In this order: a stream without entries that stays for good has lost them.
         await self._ask(key, "EXPIRE", key, keep_seconds)
+        await self._ask(key, "XTRIM", key, "MAXLEN", 0)
 
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby."""
         key = lobby_key(self._partition(match_id))
         await self._ask(key, "HDEL", key, match_id)
+
+    async def drop(self, match_id: str) -> None:
+        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
+        keys = [stream_key(match_id, self._partitions), lobby_key(self._partition(match_id))]
+        await self._ask(keys[0], "EVAL", _DROP, len(keys), *keys, match_id, appends=True)
 
     async def archive_mark(self, claim: str = "") -> str:
         """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
@@ -267,6 +304,16 @@ class RedisLog:
 
     def _partition(self, match_id: str) -> int:
         return partition_of(match_id, self._partitions)
+
+    async def _is_trimmed(self, key: bytes) -> bool:
+        """Whether the entries of a stream are in the archive: then even its head is let go of in time."""
+        return int(await self._ask(key, "TTL", key)) >= 0
+
+    def _say(self, key: bytes, field: bytes, what: str) -> None:
+        """Say once what is wrong with a key of the lobby, or a field of it."""
+        if (key, field) not in self._said:
+            self._said[key, field] = True
+            _logger.error(what, key=repr(key), field=repr(field[:_LONGEST_SHOWN]))
 
     def _check_open(self) -> None:
         if self._closed:
@@ -321,17 +368,29 @@ class RedisLog:
         hold = ("BLOCK", max(1, int(hold_seconds * 1_000))) if hold_seconds > 0 else ()
         ids = [f"{sequence}-0" for sequence in after.values()]
         command = ("XREAD", "COUNT", _MOST_ENTRIES_A_MATCH, *hold, "STREAMS", *names, *ids)
-        answer = await self._ask(next(iter(names)), *command, held=bool(hold))
+        try:
+            answer = await self._ask(next(iter(names)), *command, held=bool(hold))
+        except KeyMisused:
+            kinds = await self._ask_all([(key, ("TYPE", key)) for key in names])
+            misused = {key for key, kind in zip(names, kinds, strict=True) if kind not in {b"stream", b"none"}}
+            if not misused:
+                raise
+            return {names[key]: [] for key in misused}
         return {names[key]: _whole(names[key], after[names[key]], entries) for key, entries in answer or ()}
 
     async def _ask(self, key: bytes, *command: bytes | str | int, held: bool = False, appends: bool = False) -> Any:
         (answer,) = await self._ask_all([(key, command)], held=held, appends=appends)
+        if isinstance(answer, StoreUnavailable):
+            raise answer
         return answer
 
     async def _ask_all(
         self, commands: Sequence[tuple[bytes, Command]], *, held: bool = False, appends: bool = False
     ) -> list[Any]:
-        """The answers to commands that may be sent twice, each from the server that has its key."""
+        """The answers to commands that may be sent twice, each from the server that has its key.
+
+        What a command comes to whose key does not exist, or holds something else, is among them.
+        """
         answers: dict[int, Any] = {}
         failure: Exception = AssertionError("nothing has been asked yet")
         for attempt in range(_READ_ATTEMPTS):
@@ -381,6 +440,10 @@ class RedisLog:
         if isinstance(answer, AskError | TryAgainError | ClusterDownError):
             raise answer
         if isinstance(answer, ResponseError):
+            if _code(answer) == _WRONG_KIND:
+                return KeyMisused(f"The store refused: {answer}", "a key of the store is not what it should be")
+            if "no such key" in str(answer):
+                return None
             raise _refused(answer) from answer
         return answer
 
@@ -396,8 +459,11 @@ def _wire(server: Server, *, held: bool, appends: bool) -> Wire:
 
 
 def _refused(refusal: ResponseError) -> StoreUnavailable:
-    code = getattr(refusal, "status_code", None) or str(refusal).partition(" ")[0]
-    return StoreUnavailable(f"The store refused: {refusal}", _CAUSES.get(code, "the store refuses"))
+    return StoreUnavailable(f"The store refused: {refusal}", _CAUSES.get(_code(refusal), "the store refuses"))
+
+
+def _code(refusal: ResponseError) -> str:
+    return getattr(refusal, "status_code", None) or str(refusal).partition(" ")[0]
 
 
 async def _pause(times: int) -> None:
@@ -405,8 +471,13 @@ async def _pause(times: int) -> None:
         await asyncio.sleep(_PAUSE_SECONDS * 2**times)
 
 
-def _sequence(identity: bytes) -> int:
-    return int(identity.partition(b"-")[0])
+def _head(facts: Any) -> int:
+    """The sequence of the last entry that a stream has had; 0 if there is no stream."""
+    if facts is None or isinstance(facts, KeyMisused):
+        return 0
+    number, _, rest = dict(zip(facts[::2], facts[1::2], strict=True))[b"last-generated-id"].partition(b"-")
+    # Nobody who appends by the script makes another id than `N-0`: it is one entry too many.
+    return int(number) + int(rest != b"0")
 
 
 def _entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
