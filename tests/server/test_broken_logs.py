@@ -320,6 +320,51 @@ def test_one_broken_match_costs_nobody_else_anything(valkey: Server, spoil: Call
     run(valkey, scenario)
 
 
+def test_what_is_no_match_in_the_lobby_costs_nobody_anything(valkey: Server) -> None:
+    """Fields that no match is called by, in whatever part of the lobby: lists, openings and turns go on without."""
+
+    async def scenario(world: Spoiler) -> None:
+        sound, _ = await world.started(turn_seconds=30)
+        for partition in (0, 200):
+            for field in (b"", b"\xff", b"x" * 200, b"../../elsewhere", b"a" * 24):
+                await world.client.hset(lobby_key(partition), field, b"?")
+        async with world.restarted():
+            stranger = world.person("stranger")
+            assert {sound} == set(await lists(stranger))
+            lobby = world.lobby(stranger)
+            assert [sound] == [match.match_id for match in (await lobby.until("snapshot")).matches]
+            lobby.leave()
+            assert (await stranger.open()).match_id
+            before = await world.log.head(sound)
+            await world.sweep_on(30)
+            assert before < await world.log.head(sound)
+
+    run(valkey, scenario)
+
+
+def test_strangers_find_no_private_match_whose_log_is_lost(act: Callable[..., None]) -> None:
+    """Whoever sits at it, opened it or is invited hears that it is lost."""
+
+    async def scenario(world: Spoiler) -> None:
+        opened = await world.person("opener").open(is_private=True)
+        code = {"invitation_code": opened.invitation_code}
+        await world.person("p0").call("TakeSeat", match_id=opened.match_id, **code)
+        await world.delete(opened.match_id)
+        async with world.restarted():
+            stranger = world.person("stranger")
+            told = await refusal(stranger.look(opened.match_id))
+            assert (grpc.StatusCode.NOT_FOUND, "MATCH_NOT_FOUND") == (told.code, told.reason)
+            for look in (
+                world.person("opener").look(opened.match_id),
+                world.person("p0").look(opened.match_id),
+                stranger.look(opened.match_id, **code),
+            ):
+                told = await refusal(look)
+                assert DATA_LOSS == (told.code, told.reason)
+
+    act(scenario)
+
+
 async def assert_gone_for_good(world: Spoiler, match_id: str) -> None:
     """The request that opened it does not open it again, and strangers find nothing."""
     told = await refusal(world.person("stranger").look(match_id))

@@ -256,7 +256,7 @@ async def assemble(foundation: Foundation) -> Assembly:
         ],
         [Refusing(parts.metrics.refused)],
         [] if house is None else [house],
-        works=lambda: not sweeper.loop.stands_still,
+        works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},
     )
 

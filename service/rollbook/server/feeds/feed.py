@@ -93,6 +93,11 @@ class Feeds:
         """How many there are."""
         return sum(channel.watchers for channel in self._live.values())
 
+    @property
+    def stand_still(self) -> bool:
+        """Whether somebody watches, and is told nothing new for long."""
+        return self._following.stands_still or self._watching_over.stands_still
+
     def drain(self) -> None:
         """Let every feed end with its position, so that its watcher goes on elsewhere."""
         self._draining = True
