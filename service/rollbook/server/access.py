@@ -21,7 +21,7 @@ from rollbook.identity.tokens import Role, Subject, Verifier
 from rollbook.match.commands import Origin
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.failures import BROKEN, MatchUnknown, RulesetUnknown
+from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates
 from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
@@ -178,7 +178,7 @@ class Sights:
             raise MatchUnknown(match_id)
         try:
             ledger = await self._replicas.ledger(match_id)
-        except BROKEN:
+        except LOST:
             if not await self._may_know(caller, match_id, invitation_code):
                 raise MatchUnknown(match_id) from None
             raise
