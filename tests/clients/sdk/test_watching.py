@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.match.chain import link
-from rollbook.match.heads import is_signed
+from rollbook.match.chain import is_signed, link
 from rollbook.server import app
 from rollbook.server.feeds import feed as feeds
 from rollbook.server.limits import Limits
