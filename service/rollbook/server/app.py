@@ -114,6 +114,7 @@ class Parts:
         )
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
+        self.plays = Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
 
     def match_servicer(self) -> MatchServicer:
         """What serves matches."""
@@ -125,7 +126,7 @@ class Parts:
             seats=Seats(self.lobby, self.players, limits.seats_per_subject),
             opener=self.opener,
             commands=self.commands,
-            plays=Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused),
+            plays=self.plays,
             plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),
             lists=Lists(self.lobby, given.finished, self.sights, self.players, given.service_key),
             players=self.players,
