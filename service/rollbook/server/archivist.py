@@ -16,8 +16,7 @@ import structlog
 
 from rollbook.files import Step, no_step
 from rollbook.identity.service_keys import SigningKey
-from rollbook.match.chain import Entry, Position
-from rollbook.match.heads import HeadKeys
+from rollbook.match.chain import Entry, HeadKeys, Position
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
 from rollbook.server.lobby import ListedMatch, StoredLobby

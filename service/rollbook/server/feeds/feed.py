@@ -20,8 +20,7 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import MatchUnknown, TailLost
-from rollbook.server.feeds.channel import FELL_BEHIND, Channel, DelayedChannel
-from rollbook.server.feeds.wakeups import Bell, Waker
+from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.frames import (
     CaughtUpFrame,

@@ -12,8 +12,7 @@ from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.fold import Misplaced
-from rollbook.match.ledger import Ledger
-from rollbook.match.perspective import Visible, visible
+from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.catalogue import rulesets
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import RulesetUnknown
@@ -82,7 +81,7 @@ class History:
             self.ledger = Ledger(logged)
             event = Visible(logged)
         else:
-            event = visible(self.ledger.match, logged)
+            event = self.ledger.visible(logged)
             self.ledger.take(logged)
         if self._keeps_events:
             self.events.append(event)

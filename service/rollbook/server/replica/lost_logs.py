@@ -17,12 +17,11 @@ from typing import Final
 import structlog
 from cachetools import LRUCache
 
-from rollbook.match.chain import Entry, Head, Position, link
+from rollbook.match.chain import Entry, Head, HeadKeys, Position, link
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Abort, Origin, SealLost
 from rollbook.match.decide import decide
 from rollbook.match.fold import Misplaced
-from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.replica.history import History, left, pages

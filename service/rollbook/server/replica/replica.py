@@ -16,8 +16,7 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Declined, position_ahead, position_of_another_log
 from rollbook.match.decide import Decision
 from rollbook.match.fold import Misplaced
-from rollbook.match.ledger import Ledger
-from rollbook.match.perspective import Visible
+from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.replica.history import PAGE, History, pages
