@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from rollbook.match.chain import Entry
-from rollbook.storage.limits import KEEP_SECONDS, check_append
 from rollbook.storage.port import (
+    KEEP_SECONDS,
     Appended,
     AppendResult,
     AppendUnconfirmed,
@@ -21,6 +21,7 @@ from rollbook.storage.port import (
     Hole,
     LobbyEntry,
     StoreUnavailable,
+    check_append,
 )
 from tests.sim.network import Network, Unanswered
 from tests.storage.memory import MemoryLog, _Stream

@@ -8,8 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rollbook.match.chain import Entry
-from rollbook.storage.limits import KEEP_SECONDS, check_append
-from rollbook.storage.port import Appended, AppendResult, Conflict, LobbyEntry, StoreUnavailable, TooEarly
+from rollbook.storage.port import (
+    KEEP_SECONDS,
+    Appended,
+    AppendResult,
+    Conflict,
+    LobbyEntry,
+    StoreUnavailable,
+    TooEarly,
+    check_append,
+)
 
 
 def _wall_clock_ms() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
@@ -237,9 +238,10 @@ class Match:
 
         The verdict is EXACT only after the seal. This loads the rules, which nothing else here does.
         """
-        from rollbook_clients.sdk.verification import audited  # noqa: PLC0415 - whoever only plays needs no rules
+        from rollbook_replays.audit.audit import audit  # noqa: PLC0415 - whoever only plays needs no rules
 
-        return await audited(self._witness, await self.replay())
+        replay, keys = await self.replay(), await self._witness.keys.all()
+        return await asyncio.to_thread(audit, replay, keys, [] if self.head is None else [self.head])
 
     def _is_past(self, position: Position) -> bool:
         return self._shown is not None and position.sequence < self._shown.sequence

@@ -29,8 +29,8 @@ from google.rpc.status_pb2 import Status
 from rollbook.match.chain import Position
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
+from rollbook_clients.sdk.frames import read_position
 from rollbook_clients.sdk.legal import Legal
-from rollbook_clients.sdk.positions import read_position
 
 _DETAILS: Final = "grpc-status-details-bin"
 _PREFIX: Final = "REFUSAL_REASON_"

@@ -33,10 +33,10 @@ from rollbook_clients.sdk.frames import (
     FellBehind,
     Frame,
     Revealed,
+    read_position,
 )
 from rollbook_clients.sdk.guests import Caller, bearer
 from rollbook_clients.sdk.legal import Legal
-from rollbook_clients.sdk.positions import read_position
 from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, Unauthenticated
 from rollbook_clients.sdk.witness import Witness
 

@@ -17,10 +17,9 @@ from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1 import events_pb2
 from rollbook.v1.table_pb2 import Position as PositionMessage
 from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
-from rollbook_clients.sdk.frames import Event
+from rollbook_clients.sdk.frames import Event, read_head
 from rollbook_clients.sdk.heads import KeptHeads
 from rollbook_clients.sdk.keys import PublishedKeys
-from rollbook_clients.sdk.positions import read_head
 from rollbook_clients.sdk.refusals import LogBroken, LogLost, Refused, RollbookError
 
 LONGEST_DELAY_SECONDS: Final = 3_600

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from rollbook.match.chain import Entry
+
+MOST_BYTES: Final = 64 << 20
+"""The most that the entries of one append may weigh: far below where a store would break off, far above any match."""
+
+KEEP_SECONDS: Final = 7 * 24 * 3_600
+"""How long the head of an archived match stays in the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +139,16 @@ class Log(Protocol):
 
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""
+
+
+def check_append(match_id: str, expected: int, entries: Sequence[Entry]) -> None:
+    """Raise ValueError for an append that no state of the store could make right."""
+    if not match_id:
+        raise ValueError("a match has an id")
+    if expected < 0:
+        raise ValueError(f"sequences begin at 1, so nothing stands behind {expected}")
+    if not entries:
+        raise ValueError("an append has at least one entry")
+    weight = sum(len(entry.event) + len(entry.private) for entry in entries)
+    if weight > MOST_BYTES:
+        raise ValueError(f"an append weighs at most {MOST_BYTES} bytes, not {weight}")

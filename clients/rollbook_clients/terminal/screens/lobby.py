@@ -16,12 +16,11 @@ from rollbook_clients.sdk import Lobby, RollbookError, Table
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.known_game import known_game
 from rollbook_clients.terminal.profile import Profile
-from rollbook_clients.terminal.screens.help import Help
+from rollbook_clients.terminal.screens.dialogues import AskLine, Help
 from rollbook_clients.terminal.screens.match import hint
 from rollbook_clients.terminal.screens.new_match import NewMatch
-from rollbook_clients.terminal.screens.question import AskLine
 from rollbook_clients.terminal.screens.table import TableScreen
-from rollbook_replays.games.options import differing
+from rollbook_replays.games.presentation import differing
 from rollbook_replays.games.seats import Seating, sign
 from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich

@@ -10,9 +10,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from rollbook_clients.terminal.screens.help import Help
-from rollbook_clients.terminal.widgets.board import BoardPane
-from rollbook_clients.terminal.widgets.story_log import StoryLog
+from rollbook_clients.terminal.screens.dialogues import Help
+from rollbook_clients.terminal.widgets.panes import BoardPane, StoryLog
 from rollbook_replays.games.words import Words
 
 

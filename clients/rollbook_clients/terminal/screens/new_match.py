@@ -18,9 +18,9 @@ from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook_clients.sdk.options import options_of
-from rollbook_clients.terminal.screens.help import Help
+from rollbook_clients.terminal.screens.dialogues import Help
 from rollbook_replays.games import presentation
-from rollbook_replays.games.options import option_name, option_value
+from rollbook_replays.games.presentation import option_name, option_value
 from rollbook_replays.games.words import Words
 
 SHARED_LINES: Final = ("game", "seats", "turn", "delay", "private")

@@ -40,11 +40,11 @@ from rollbook_clients.sdk import (
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.clocks import TickingClocks
 from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
+from rollbook_clients.terminal.screens.dialogues import AskWhether
 from rollbook_clients.terminal.screens.match import MatchScreen, hint
-from rollbook_clients.terminal.screens.question import AskWhether
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
-from rollbook_replays.games.options import differing
+from rollbook_replays.games.presentation import differing
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import aborted

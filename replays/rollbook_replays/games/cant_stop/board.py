@@ -6,9 +6,8 @@ from typing import Final
 
 from rollbook.rules.cant_stop.moves import RUNNERS
 from rollbook.rules.cant_stop.view import Column, View
-from rollbook_replays.games.blocks import Block, Room, beside
+from rollbook_replays.games.blocks import BLANK, PIPS, Block, Room, beside, thrown
 from rollbook_replays.games.cant_stop.odds import chance, percent
-from rollbook_replays.games.dice import BLANK, PIPS, thrown
 from rollbook_replays.games.seats import Seating, seat_style, sign
 from rollbook_replays.text import MUTED, STRONG, Text
 

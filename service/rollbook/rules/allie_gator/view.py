@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rollbook.rules.allie_gator.cards import specials_among
 from rollbook.rules.allie_gator.moves import PILES, Card, Drawn, Outcome, Stolen
-from rollbook.rules.allie_gator.state import CLOCKWISE, FINISHED, FIRST_SEAT, State
+from rollbook.rules.allie_gator.state import CLOCKWISE, FINISHED, FIRST_SEAT, State, specials_among
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.places import places as shared_places
 

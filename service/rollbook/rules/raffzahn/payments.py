@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from rollbook.rules.raffzahn.moves import TEETH_FOR_A_MISS, TILES
+from rollbook.rules.raffzahn.moves import TEETH_FOR_A_MISS, TILES, no_such_tile
 from rollbook.rules.raffzahn.state import State, owned, worth
-from rollbook.rules.raffzahn.tiles import no_such_tile
 from rollbook.rules.refusals import Illegal, Invalid, Reason
 
 

@@ -25,6 +25,9 @@ from rollbook.rules.raffzahn.moves import (
     Rolled,
     Surrender,
     Take,
+    listed,
+    mask,
+    no_such_tile,
 )
 from rollbook.rules.raffzahn.payments import check_payment, payments
 from rollbook.rules.raffzahn.state import (
@@ -42,7 +45,6 @@ from rollbook.rules.raffzahn.state import (
     worth,
 )
 from rollbook.rules.raffzahn.throws import MISS, OWN_HIT, THROWN
-from rollbook.rules.raffzahn.tiles import listed, mask, no_such_tile
 from rollbook.rules.refusals import Illegal, Invalid, Reason
 
 # Choices

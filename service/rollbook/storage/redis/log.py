@@ -17,8 +17,17 @@ from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseErr
 
 from rollbook.match.chain import Entry
 from rollbook.storage.data_format import BEFORE_RELEASE, FORMAT, refusal
-from rollbook.storage.limits import KEEP_SECONDS, check_append
-from rollbook.storage.port import Appended, AppendResult, Conflict, Hole, LobbyEntry, StoreUnavailable, TooEarly
+from rollbook.storage.port import (
+    KEEP_SECONDS,
+    Appended,
+    AppendResult,
+    Conflict,
+    Hole,
+    LobbyEntry,
+    StoreUnavailable,
+    TooEarly,
+    check_append,
+)
 from rollbook.storage.redis.address import Kind, parse
 from rollbook.storage.redis.connection import Command, Durability, Unanswered, Unsent, Wire
 from rollbook.storage.redis.keys import (
