@@ -1,7 +1,5 @@
 """A match told line by line, and its table drawn, for whoever reads: on a terminal, in a pipe, in a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What a bot is: something that chooses for a seat, from what that seat may know."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias

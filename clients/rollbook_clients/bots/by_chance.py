@@ -1,7 +1,5 @@
 """`random`: whatever comes up."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

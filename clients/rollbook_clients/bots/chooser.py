@@ -3,8 +3,6 @@
 So any strategy plays at a service as it does in a duel.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from rollbook.match.codec.messages import write_choice

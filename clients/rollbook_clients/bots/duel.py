@@ -8,8 +8,6 @@ A bot that breaks, or that chooses what is not legal, resigns, as it would have 
 caretaker plays on, it cannot win, and the others play their match.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

@@ -5,8 +5,6 @@ the matches it finds. Their matches have a clock that they never need: neither a
 seat, nor a house that is not run any more, leaves a match behind that never ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import secrets

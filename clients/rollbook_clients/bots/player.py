@@ -1,7 +1,5 @@
 """Bots at a service, each a guest of its own: they sit down where seats are free, play, and go on to the next match."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import signal

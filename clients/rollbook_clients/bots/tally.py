@@ -1,7 +1,5 @@
 """Who has won how often, and how sure that is: win rates with their Wilson intervals."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction

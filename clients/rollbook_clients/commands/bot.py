@@ -1,7 +1,5 @@
 """`rollbook bot`: bots at a service."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import sys

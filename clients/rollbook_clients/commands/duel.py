@@ -1,7 +1,5 @@
 """`rollbook duel`: two strategies against each other."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """`rollbook play`: sit down and play, in a terminal."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions

@@ -1,7 +1,5 @@
 """`rollbook tail`: a match in the plain form, as it happens."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from contextlib import closing

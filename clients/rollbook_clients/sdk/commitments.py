@@ -1,7 +1,5 @@
 """What a client has to see before it reveals its entropy: every commitment, its own among them, in one chain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rollbook.match.chain import Position

@@ -4,8 +4,6 @@ A connection that fails is replaced at once and left to those who still use it, 
 package alone, and a peer that went silent costs one deadline and not as many as there are calls.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager

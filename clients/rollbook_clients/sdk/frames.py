@@ -1,7 +1,5 @@
 """What a watch of a match gives, and what answers are made of: facts around the messages of the contract."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The lobby as it changes: always the whole picture, made anew after every connection that was lost."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

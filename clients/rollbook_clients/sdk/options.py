@@ -1,7 +1,5 @@
 """The options of a game, by the names that a service gives them, as its messages have them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How long a client waits, and how it spaces its attempts."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass

@@ -17,8 +17,6 @@ RollbookError
     └── LogBroken        what the service sends does not hold together
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

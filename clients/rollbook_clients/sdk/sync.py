@@ -15,8 +15,6 @@
 `SyncTable` and `SyncMatch` have the methods of `Table` and `Match` in `rollbook_clients.sdk`, documented there.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator

@@ -4,8 +4,6 @@ Every stream goes on behind the last event that came, and what comes is checked 
 gets one sequence of events without a gap, a double or a seam. What ends a stream in good order is dealt with here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncGenerator

@@ -4,8 +4,6 @@ Two answers that contradict each other are evidence. So everything that names a 
 of answers, positions, heads; and no head counts before its signature was checked with a key that the service published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The program around the screens: its looks, its language, its keys."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import App

@@ -1,7 +1,5 @@
 """Clocks that tick between what the service tells of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic
 

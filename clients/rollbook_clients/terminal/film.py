@@ -1,7 +1,5 @@
 """A match from a file, that can be looked at after every event, forwards and backwards."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final

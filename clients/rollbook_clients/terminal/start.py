@@ -1,7 +1,5 @@
 """How the commands of the terminal begin and end: who one is, which service, what to say if there is none."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`rollbook simulate`: matches between bots, from a seed."""
 
-from __future__ import annotations
-
 import secrets
 import sys
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Blocks of lines, laid beside and above each other, and dice: what boards are put together from."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

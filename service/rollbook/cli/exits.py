@@ -1,7 +1,5 @@
 """How every command ends: exit codes, and what is said on the way there."""
 
-from __future__ import annotations
-
 import sys
 from enum import IntEnum
 

@@ -1,7 +1,5 @@
 """How far a long command has come: a bar with rate and time left on standard error, and at the end what it did."""
 
-from __future__ import annotations
-
 import sys
 import time
 from types import TracebackType

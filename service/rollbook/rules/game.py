@@ -5,8 +5,6 @@ A game awaits chance, a seat's choice, or nothing more. `awaited` says which; `p
 everything before they change anything, so a refused move leaves no trace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum

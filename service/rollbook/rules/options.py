@@ -1,7 +1,5 @@
 """Options of a game as data: their names, the values they may have, and what each is for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

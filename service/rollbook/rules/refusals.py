@@ -1,7 +1,5 @@
 """Why a move or an option is refused: a stable reason, the facts, and where to learn what would be right."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import TypeAlias
 

@@ -5,8 +5,6 @@ the lobby. `append` is all or nothing and durable when it returns; of two writer
 Reading gives the same entries at any later time, in order, and `wait` is how new ones are noticed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias

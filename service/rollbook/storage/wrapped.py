@@ -1,7 +1,5 @@
 """A log in front of another one: what it does not do itself it passes on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from rollbook.match.chain import Entry

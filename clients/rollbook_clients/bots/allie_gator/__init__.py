@@ -4,8 +4,6 @@ Its view tells everything but hidden cards and who started the round. These are 
 that the state is one that could be true, and the true one has no say in it.
 """
 
-from __future__ import annotations
-
 from typing import Final, cast
 
 from rollbook.rules import allie_gator

@@ -6,8 +6,6 @@ pile at the chip costs whoever snaps. What the next seat holds is not known: it 
 sight.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import comb

@@ -1,7 +1,5 @@
 """How bots play Can't Stop, and the state that a view tells: nothing in it is hidden."""
 
-from __future__ import annotations
-
 from typing import Final, cast
 
 from rollbook.rules import cant_stop

@@ -14,8 +14,6 @@ fields, for no throw could be used. Of pairings that are worth the same the firs
 Where the rules forbid to stop, the turn goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final, cast
 

@@ -1,7 +1,5 @@
 """Small screens above another one: help on `?`, one line to type, or yes and no."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

@@ -1,7 +1,5 @@
 """The lobby: the matches that are open or running, to join, to watch, and to open a new one."""
 
-from __future__ import annotations
-
 from contextlib import aclosing
 from typing import ClassVar
 

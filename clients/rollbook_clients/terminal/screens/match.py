@@ -1,7 +1,5 @@
 """What every screen with a board has: title, status, board, something to choose from, the log, hints."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from rich.text import Text

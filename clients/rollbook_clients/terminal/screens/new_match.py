@@ -1,7 +1,5 @@
 """What a new match shall be: every line one thing to agree on, with the values that are allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 

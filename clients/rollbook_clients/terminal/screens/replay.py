@@ -1,7 +1,5 @@
 """A match from a file, forwards and backwards, from any perspective that the file allows."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import ClassVar, Final
 

@@ -1,7 +1,5 @@
 """A match as it happens: played from a seat, or watched."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any, ClassVar, Final

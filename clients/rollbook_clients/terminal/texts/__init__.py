@@ -1,7 +1,5 @@
 """What the terminal says, in which language: a module for each, and all of them have the same keys."""
 
-from __future__ import annotations
-
 import locale
 import os
 from typing import Final

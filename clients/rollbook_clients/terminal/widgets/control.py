@@ -1,7 +1,5 @@
 """What a player acts with: a menu, pieces to pick, or a word on whom one waits for."""
 
-from __future__ import annotations
-
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key

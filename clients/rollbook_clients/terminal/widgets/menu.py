@@ -1,7 +1,5 @@
 """A menu of choices, for keys and for the mouse."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from rich.text import Text

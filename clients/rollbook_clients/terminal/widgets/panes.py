@@ -1,7 +1,5 @@
 """What a match shows: the board of whatever game, as large as the screen allows, and the log in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 

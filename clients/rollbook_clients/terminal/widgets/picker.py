@@ -1,7 +1,5 @@
 """Picks the pieces that a choice is put together from, and says at every moment what they would do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from string import ascii_letters
 from typing import Final

@@ -1,7 +1,5 @@
 """Allie Gator's table: two piles with their targets, the chip, the stock, and what the seats hold and have taken."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

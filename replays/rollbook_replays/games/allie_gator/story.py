@@ -1,7 +1,5 @@
 """Allie Gator, told: what was laid and taken, and of hidden cards as much as this pair of eyes may know."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rollbook.rules.allie_gator.moves import Choice, Drawn, Gift, Number, Outcome, Raise, Reverse, Steal, Stolen, Target

@@ -1,7 +1,5 @@
 """What is said of Allie Gator, in the words of its rulebook."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook.rules.allie_gator.moves import SPECIALS, Card

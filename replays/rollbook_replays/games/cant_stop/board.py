@@ -1,7 +1,5 @@
 """Can't Stop's board: eleven columns in the shape of a stop sign, markers and runners on their fields, the dice."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook.rules.cant_stop.moves import RUNNERS

@@ -1,7 +1,5 @@
 """Raffzahn's table: four rows of ten tiles with their teeth, the dice, and what lies in front of every seat."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook.rules.raffzahn.moves import ROTTEN, STAR, TEETH, THROWS

@@ -1,7 +1,5 @@
 """The faces of Würfelzoo's dice: their order, their styles, and how they are named and counted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -3,8 +3,6 @@
 Dice that show the same and have the same other faces are alike, so one entry stands for all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 

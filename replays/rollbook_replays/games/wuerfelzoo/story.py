@@ -1,7 +1,5 @@
 """Würfelzoo, told: what the named dice show, and whose they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from rollbook.rules.chance import FirstSeat

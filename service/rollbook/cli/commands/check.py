@@ -1,7 +1,5 @@
 """`rollbook check`: whether matches in the plain form are what the rules and the dice allow."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

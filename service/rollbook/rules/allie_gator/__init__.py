@@ -7,8 +7,6 @@ hand nor stock has a number card; the group after a shared first place is second
 decides the victory.
 """
 
-from __future__ import annotations
-
 from rollbook.rules.allie_gator import moves, play, state, view
 from rollbook.rules.allie_gator.moves import COPIES, NUMBERS, SPECIALS, Choice, Outcome
 from rollbook.rules.allie_gator.state import State

@@ -3,8 +3,6 @@
 Hands and stock are hidden, so refusals name no more than what their reader holds or everybody sees.
 """
 
-from __future__ import annotations
-
 from bisect import insort
 from collections.abc import Callable
 from typing import Any, cast

@@ -3,8 +3,6 @@
 The stock has no order: a card is drawn by chance when it is drawn.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Hands and stock are hidden while the match lasts: nothing here tells more of them than how many cards they hold.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rollbook.rules.allie_gator.moves import PILES, Card, Drawn, Outcome, Stolen

@@ -4,8 +4,6 @@ Sets of columns are bit masks (bit 7 is column 7), and an offer is worked out on
 apart: audits fold millions of these throws.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations

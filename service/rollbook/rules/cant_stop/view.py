@@ -1,7 +1,5 @@
 """What is seen of Can't Stop, and the places."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rollbook.rules.cant_stop.moves import LENGTHS

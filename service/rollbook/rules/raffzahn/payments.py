@@ -1,7 +1,5 @@
 """What a miss costs a seat of Raffzahn, and which tiles may pay for it."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from rollbook.rules.raffzahn.moves import TEETH_FOR_A_MISS, TILES, no_such_tile

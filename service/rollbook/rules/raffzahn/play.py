@@ -1,7 +1,5 @@
 """How Raffzahn is played: which choices are legal, and what every move does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import permutations
 from typing import cast

@@ -3,8 +3,6 @@
 What the faces of three dice show is worked out once: audits fold millions of these events.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 

@@ -4,8 +4,6 @@ A file appears under its name only when it is whole and on disk, by a rename; th
 crash leaves of a file that was being written is never read, and swept out when the folder is opened again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
