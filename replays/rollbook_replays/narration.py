@@ -50,7 +50,6 @@ class Narrator:
     """
 
     def __init__(self, game: Game[Any, Any, Any], opened: Opened) -> None:
-        """Begin with event 1."""
         self._story = presentation(game.name).story
         self._match: MatchFold | None = MatchFold(game, opened)
         self._view = game.view(self._match.state, Watcher.JUDGE)

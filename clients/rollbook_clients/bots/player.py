@@ -16,8 +16,9 @@ from rollbook.rules.refusals import Invalid
 from rollbook.v1.events_pb2 import Sealed
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN
+from rollbook_clients.bots.bot import StrategyBroken
 from rollbook_clients.bots.catalogue import Named
-from rollbook_clients.bots.chooser import Chooser, StrategyBroken, read_seat
+from rollbook_clients.bots.chooser import Chooser, read_seat
 from rollbook_clients.sdk import (
     Match,
     MovedOn,
@@ -166,14 +167,7 @@ class Player:
 
 
 async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is told
-    terms: BotTerms,
-    count: int,
-    *,
-    address: str,
-    token: str,
-    authorities: bytes | None,
-    result: Tell,
-    trouble: Tell,
+    terms: BotTerms, count: int, *, address: str, token: str, authorities: bytes | None, result: Tell, trouble: Tell
 ) -> Exit:
     """Let so many bots play until all stop, or the program is told to end; Unreachable if no service answers."""
     finding = asyncio.Lock()

@@ -69,7 +69,6 @@ class Tally:
     """A duel as played so far; the order in which matches are taken makes no difference."""
 
     def __init__(self, duel: Duel) -> None:
-        """Nothing has been played."""
         self.duel = duel
         self.sides = [Side(strategy) for strategy in duel.strategies]
         self.by_turn = _rates()

@@ -80,7 +80,6 @@ class Tail:
     """One match: what has been read of it, and what has been printed."""
 
     def __init__(self, match: SyncMatch, *, follow: bool) -> None:
-        """Print this match, or what there is of it."""
         self._match = match
         self._follow = follow
         self._opened: Opened | None = None

@@ -43,7 +43,6 @@ class MatchCommands:
     """The commands of one client in one match."""
 
     def __init__(self, caller: Caller, witness: Witness) -> None:
-        """Begin with nothing to settle."""
         self._caller = caller
         self._witness = witness
         self._lock = asyncio.Lock()

@@ -14,7 +14,6 @@ class Commitments:
     """Follows a match from event 1 to the event that closes its seats."""
 
     def __init__(self, witness: Witness) -> None:
-        """Begin before event 1."""
         self._witness = witness
         self._seats = 0
         self._commitments: dict[int, bytes] = {}

@@ -51,7 +51,6 @@ class Lost(Exception):
     """No answer this time: the same again, a little later."""
 
     def __init__(self, why: str, pause: float = 0.0, *, in_order: bool = False) -> None:
-        """Keep what to do about it."""
         super().__init__(why)
         self.pause = pause
         """Seconds that the service asks for before the next attempt."""

@@ -54,7 +54,6 @@ class Match:
         self._shown: Position | None = None
 
     def __repr__(self) -> str:
-        """Name it."""
         return f"Match({self.id!r})"
 
     @property
@@ -196,13 +195,7 @@ class Match:
 
         It does not end because a connection is lost: Away and Back tell of that, and nothing is left out or told twice.
         """
-        watch = Watch(
-            self._caller,
-            self._witness,
-            after,
-            public_only=public_only,
-            invitation_code=self.invitation_code,
-        )
+        watch = Watch(self._caller, self._witness, after, public_only=public_only, invitation_code=self.invitation_code)
         async with aclosing(watch.frames()) as frames:
             async for frame in frames:
                 if isinstance(frame, Events):
@@ -214,10 +207,7 @@ class Match:
     async def replay(self, *, public_only: bool = False, without_names: bool = False) -> bytes:
         """The match as a replay file, as `export` writes it."""
         request = GetReplayRequest(
-            match_id=self.id,
-            public_only=public_only,
-            invitation_code=self.invitation_code,
-            without_names=without_names,
+            match_id=self.id, public_only=public_only, invitation_code=self.invitation_code, without_names=without_names
         )
         try:
             return await self._caller.collect(request)

@@ -70,14 +70,11 @@ class _Run(Generic[T]):
     """Something asynchronous, and the loop that runs it."""
 
     def __init__(self, inner: T, loop: Loop) -> None:
-        """Run this one there."""
         self.inner = inner
         self.loop = loop
 
 
-def _waiting(
-    method: Callable[Concatenate[T, P], Coroutine[Any, Any, R]],
-) -> Callable[Concatenate[_Run[T], P], R]:
+def _waiting(method: Callable[Concatenate[T, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[_Run[T], P], R]:
     """The method, which waits for its answer."""
 
     @wraps(method)

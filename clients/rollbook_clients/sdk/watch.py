@@ -100,9 +100,7 @@ class Watch:
     def _request(self) -> WatchMatchRequest:
         self._vouched_for = self._witness.head.sequence if self._witness.head is not None else 0
         request = WatchMatchRequest(
-            match_id=self._witness.match_id,
-            public_only=self._public_only,
-            invitation_code=self._invitation_code,
+            match_id=self._witness.match_id, public_only=self._public_only, invitation_code=self._invitation_code
         )
         if self._position.sequence:
             request.position.CopyFrom(self._witness.message(self._position))

@@ -27,7 +27,6 @@ class Witness:
     """The links and the last head of one match."""
 
     def __init__(self, match_id: str, keys: PublishedKeys, heads: KeptHeads) -> None:
-        """Begin with what was kept of it."""
         self.match_id = match_id
         self.keys = keys
         self._heads = heads

@@ -53,7 +53,6 @@ class Terminal(App[int]):
     """
 
     def __init__(self, first: Screen[None], words: Words) -> None:
-        """Begin with this screen."""
         super().__init__()
         self._first = first
         self.words = words

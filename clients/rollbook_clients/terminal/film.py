@@ -129,7 +129,6 @@ class Account:
     """What is told of a film to one pair of eyes, made as far as somebody has looked."""
 
     def __init__(self, film: Film, perspective: Perspective) -> None:
-        """Nothing yet."""
         self._film = film
         self._perspective = perspective
         self._narrator = Narrator(film.game, film.opened)

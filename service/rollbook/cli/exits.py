@@ -19,7 +19,6 @@ class Failed(Exception):
     """What ends a command, with its exit code."""
 
     def __init__(self, code: Exit, why: str) -> None:
-        """Keep both."""
         super().__init__(code, why)
         self.code = code
         self.why = why

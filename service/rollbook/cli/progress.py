@@ -37,7 +37,6 @@ class Progress:
         self._task = self._bar.add_task(what, total=total, rate="")
 
     def __enter__(self) -> Self:
-        """Nothing to open."""
         return self
 
     def one_more(self, events: int = 0) -> None:

@@ -212,8 +212,5 @@ def impossible(awaited: Awaited, why: str) -> Illegal:
     """Why an outcome that chance cannot give here is refused."""
     name = awaited.name if isinstance(awaited, Throw | Draw) else "no chance"
     return Illegal(
-        Reason.OUTCOME_IMPOSSIBLE,
-        why,
-        learn="awaited(state) says what is to be thrown or drawn",
-        awaited=name,
+        Reason.OUTCOME_IMPOSSIBLE, why, learn="awaited(state) says what is to be thrown or drawn", awaited=name
     )

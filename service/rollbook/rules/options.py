@@ -93,10 +93,7 @@ def read_options(options: Sequence[Option], texts: Mapping[str, str]) -> Options
 
 
 def complete(
-    options: Sequence[Option],
-    given: Mapping[str, OptionValue],
-    seats: int,
-    combine: Callable[[Options, int], None],
+    options: Sequence[Option], given: Mapping[str, OptionValue], seats: int, combine: Callable[[Options, int], None]
 ) -> Options:
     """Every option with a value, in the order of the table; unknown names, values and combinations are refused."""
     names = {option.name for option in options}

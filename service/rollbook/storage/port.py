@@ -68,13 +68,11 @@ class Hole(Exception):
     """Entries are missing from the middle of a log: nobody shall carry on over that."""
 
     def __init__(self, match_id: str, stored: int) -> None:
-        """Keep up to which entry the log is whole."""
         super().__init__(match_id, stored)
         self.match_id = match_id
         self.stored = stored
 
     def __str__(self) -> str:
-        """Say where."""
         return f"match {self.match_id} has a hole behind event {self.stored}"
 
 

@@ -61,7 +61,6 @@ class FewestPenalties:
     """Weighs every choice by what comes of it."""
 
     def __init__(self, seat: Seat) -> None:
-        """Sit down at a table of Allie Gator."""
         must_play(seat, allie_gator.GAME, "fewest_penalties")
         self._seat = seat.number
 

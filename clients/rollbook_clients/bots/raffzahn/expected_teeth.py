@@ -48,7 +48,6 @@ class ExpectedTeeth:
     """Works out the turn, choice by choice."""
 
     def __init__(self, seat: Seat) -> None:
-        """Sit down at a table of Raffzahn."""
         must_play(seat, raffzahn.GAME, "expected_teeth")
         self._options = seat.options
         self._turn: Turn | None = None

@@ -47,7 +47,6 @@ class AskLine(ModalScreen[str | None]):
     BINDINGS: ClassVar = [("escape", "dismiss", "")]
 
     def __init__(self, question: str, given: str = "") -> None:
-        """Ask this, with an answer to begin with."""
         super().__init__(classes="dialog")
         self._question = question
         self._given = given
@@ -69,7 +68,6 @@ class AskWhether(ModalScreen[bool]):
     BINDINGS: ClassVar = [("escape", "no", "")]
 
     def __init__(self, question: str, words: Words) -> None:
-        """Ask this."""
         super().__init__(classes="dialog")
         self._question = question
         self._words = words

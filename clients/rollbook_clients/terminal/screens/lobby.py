@@ -37,7 +37,6 @@ class LobbyScreen(Screen[None]):
     ]
 
     def __init__(self, table: Table, words: Words, profile: Profile, *, watch_only: bool = False) -> None:
-        """Show the lobby of this service."""
         super().__init__()
         self.words = words
         self._table = table

@@ -19,7 +19,6 @@ class MatchScreen(Screen[None]):
     BINDINGS: ClassVar = [("question_mark", "help", ""), ("escape", "leave", "")]
 
     def __init__(self, words: Words, topic: str) -> None:
-        """Help is about this topic."""
         super().__init__()
         self.words = words
         self.game = ""

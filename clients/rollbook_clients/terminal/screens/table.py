@@ -59,7 +59,6 @@ class TableScreen(MatchScreen):
     BINDINGS: ClassVar = [("ctrl+x", "give_up", "")]
 
     def __init__(self, match: Match, words: Words, *, public_only: bool = False) -> None:
-        """Follow this match, as a spectator if that is asked for."""
         super().__init__(words, "watch" if public_only else "table")
         self._match = match
         self._public_only = public_only

@@ -16,7 +16,6 @@ class Control(Vertical):
     """Shows one of the three, below a message if there is one."""
 
     def __init__(self, words: Words) -> None:
-        """Have nothing to offer."""
         super().__init__(id="control")
         self.menu = Menu(words)
         self.picker = Picker(words)

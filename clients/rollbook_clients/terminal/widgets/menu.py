@@ -24,12 +24,10 @@ class Menu(OptionList):
         """Somebody has chosen."""
 
         def __init__(self, choice: Any) -> None:
-            """Carry the choice, as the rules have it."""
             super().__init__()
             self.choice = choice
 
     def __init__(self, words: Words) -> None:
-        """Offer nothing yet."""
         super().__init__(id="menu")
         self._words = words
         self._levels: list[tuple[MenuEntry, ...]] = []

@@ -19,7 +19,6 @@ class BoardPane(VerticalScroll, can_focus=False):
     """Draws a view; scrolls if there is less room than it takes."""
 
     def __init__(self) -> None:
-        """Be empty."""
         super().__init__(id="board")
         self._canvas = Static()
         self._shown: tuple[Presentation, Any, Seating] | None = None
@@ -54,7 +53,6 @@ class StoryLog(RichLog, can_focus=False):
     """Lines, the latest at the bottom."""
 
     def __init__(self) -> None:
-        """Be empty."""
         super().__init__(id="story", wrap=True, max_lines=MOST_LINES, min_width=10)
 
     def add(self, told: Iterable[Sentence], palette: Mapping[str, str]) -> None:

@@ -36,17 +36,12 @@ def board(view: View, seating: Seating, room: Room) -> Block:
     rows = _seats(view, seating, min(room.width, WIDEST) - DICE_WIDTH - 1)
     below = beside(_dice(view, seating), rows, gap=1)
     middle = _middle(view)
-    spaced = _spaced(middle)
+    spaced = [line for row in range(0, len(middle), 2) for line in (*middle[row : row + 2], Text())]
     out = _out(view, seating, room.width)
-    lines = [*spaced, *below]
+    lines = [*spaced, Text(), *below]
     if len(lines) > room.height:
         return [*middle, *below]
     return [*lines, *out] if len(lines) + len(out) <= room.height else lines
-
-
-def _spaced(middle: Block) -> Block:
-    rows = [line for row in range(0, len(middle), 2) for line in (middle[row], middle[row + 1], Text())]
-    return [*rows, Text()]
 
 
 def _out(view: View, seating: Seating, wide: int) -> Block:

@@ -19,10 +19,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     seats=moves.SEATS,
     options=state.OPTIONS,
     combine=any_options,
-    components={
-        "numbers": list(NUMBERS),
-        **{name: COPIES[special] for special, name in SPECIALS.items()},
-    },
+    components={"numbers": list(NUMBERS), **{name: COPIES[special] for special, name in SPECIALS.items()}},
     messages="rollbook.v1.allie_gator_pb2",
     choices=moves.CHOICES,
     outcomes=moves.OUTCOMES,

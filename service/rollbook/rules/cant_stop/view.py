@@ -61,10 +61,7 @@ def places(state: State) -> tuple[int, ...]:
     """Columns held, then the height of the markers in columns that nobody has won (ruling)."""
     return shared_places(
         [
-            (
-                state.winners.count(seat),
-                sum(markers[column] for column in LENGTHS if state.winners[column] == NOBODY),
-            )
+            (state.winners.count(seat), sum(markers[column] for column in LENGTHS if state.winners[column] == NOBODY))
             for seat, markers in enumerate(state.markers)
         ]
     )

@@ -102,12 +102,7 @@ class RedisLog:
 
     @classmethod
     async def connect(
-        cls,
-        url: str,
-        durability: Durability = "fsync",
-        *,
-        partitions: int = PARTITIONS,
-        append_seconds: float = 5.0,
+        cls, url: str, durability: Durability = "fsync", *, partitions: int = PARTITIONS, append_seconds: float = 5.0
     ) -> Self:
         """Connect to the store at a URL (see `address`), or raise StoreUnavailable with what is amiss.
 
@@ -180,7 +175,8 @@ class RedisLog:
             if isinstance(failure.__cause__, ResponseError) and "no such key" in str(failure.__cause__):
                 return 0
             raise
-        return _sequence(dict(zip(facts[::2], facts[1::2], strict=True))[b"last-generated-id"])
+        last: bytes = dict(zip(facts[::2], facts[1::2], strict=True))[b"last-generated-id"]
+        return int(last.partition(b"-")[0])
 
     async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
         """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
@@ -410,10 +406,6 @@ def _refused(refusal: ResponseError) -> StoreUnavailable:
 async def _pause(times: int) -> None:
     if times >= 0:
         await asyncio.sleep(_PAUSE_SECONDS * 2**times)
-
-
-def _sequence(identity: bytes) -> int:
-    return int(identity.partition(b"-")[0])
 
 
 def _entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
