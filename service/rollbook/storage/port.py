@@ -65,12 +65,14 @@ class StoreUnavailable(Exception):
 
 
 class Hole(Exception):
-    """Entries are missing from the middle of a log: nobody shall carry on over that."""
+    """Entries are missing from the middle or the end of a log: nobody shall carry on over that."""
 
-    def __init__(self, match_id: str, stored: int) -> None:
+    def __init__(self, match_id: str, stored: int, head: int = 0) -> None:
+        """Keep up to which entry the log is whole, and which entry was its last, as far as that is known."""
         super().__init__(match_id, stored)
         self.match_id = match_id
         self.stored = stored
+        self.head = max(head, stored)
 
     def __str__(self) -> str:
         return f"match {self.match_id} has a hole behind event {self.stored}"
@@ -116,7 +118,10 @@ class Log(Protocol):
         """What the lobby says of one match; nothing if it does not list it."""
 
     async def unlist(self, match_id: str) -> None:
-        """Take a match out of the lobby: it is in the archive, or nothing is left of it."""
+        """Take a match out of the lobby: it is in the archive."""
+
+    async def drop(self, match_id: str) -> None:
+        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
 
     async def now_ms(self) -> int:
         """The store's own clock, in Unix milliseconds, which all replicas share."""
