@@ -9,7 +9,7 @@ the log, so whoever gets up takes the name along.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -158,6 +158,11 @@ class StoredLobby:
         """What the lobby says of one match; none if it does not list it."""
         stored = await self._log.summary(match_id)
         return None if stored is None else await self._read(match_id, stored)
+
+    async def entries(self, match_ids: Sequence[str]) -> dict[str, ListedMatch]:
+        """What the lobby says of these matches; those that it does not list are left out."""
+        stored = await self._log.summaries(match_ids)
+        return {match_id: await self._read(match_id, data) for match_id, data in stored.items()}
 
     async def _over(self, match_id: str) -> ListedMatch | None:
         """What is known of a match that is over: from the lobby, as long as it waits there for the archive."""

@@ -106,7 +106,12 @@ class Limits:
     """Open and running, of all."""
     matches_per_subject: int = 50
     """Open and running, opened by one."""
+    open_matches_per_subject: int = 5
+    """Of those, with free seats."""
     seats_per_subject: int = 100
+    """In matches that are not over."""
+    waiting_seats_per_subject: int = 10
+    """Of those, in matches that have not started."""
     requests_per_second: float = 200.0
     """By one subject, for long."""
     requests_at_once: int = 400
@@ -128,6 +133,7 @@ class Limits:
     """The same, after a rest."""
     connections: int = 4_000
     guests_per_address_per_hour: int = 100
+    """New ones; counted by a bucket that fills steadily within the hour, as are those of all addresses."""
     guests_per_hour: int = 10_000
     guest_token_seconds: int = 7 * 24 * 3_600
 

@@ -73,7 +73,8 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     head_key
         The key file that signs the heads of matches. Default: head.key in the data directory, made at the first start.
     guests
-        Whether anyone may sign in as a guest. Default: yes.
+        Whether anyone may sign in as a guest: in an hour at most 100 new ones from one address, and 10,000 in all, of
+        which there is room for one more as time goes by. Default: yes.
     log_level
         What is logged, on standard error. Default: info.
     archive

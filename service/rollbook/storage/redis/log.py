@@ -21,13 +21,17 @@ from rollbook.storage.port import (
     Appended,
     AppendResult,
     Conflict,
+    Full,
     Hole,
     LobbyEntry,
+    Quota,
+    Reserved,
     StoreUnavailable,
     TooEarly,
     check_append,
 )
 from rollbook.storage.redis.address import Kind, parse
+from rollbook.storage.redis.books import Books
 from rollbook.storage.redis.connection import Durability
 from rollbook.storage.redis.dispatch import Dispatch, KeyMisused
 from rollbook.storage.redis.keys import (
@@ -87,6 +91,7 @@ class RedisLog:
         """Use `RedisLog.connect`, which looks at what it connects to."""
         self._dispatch = Dispatch(servers)
         self._partitions = partitions
+        self._books = Books(self._dispatch, partitions)
         self._tails = Tails(self._look, self._partition, by_bucket=cluster)
         self._said: LRUCache[tuple[bytes, bytes], bool] = LRUCache(_MOST_SAID)
 
@@ -195,6 +200,14 @@ class RedisLog:
         summary: bytes | None = await self._dispatch.ask(key, "HGET", key, match_id)
         return summary
 
+    async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
+        """What the lobby says of these matches; those that it does not list are left out."""
+        keys = [lobby_key(self._partition(match_id)) for match_id in match_ids]
+        commands = [(key, ("HGET", key, match_id)) for key, match_id in zip(keys, match_ids, strict=True)]
+        answers = await self._dispatch.ask_all(commands)
+        found = zip(match_ids, answers, strict=True)
+        return {match_id: summary for match_id, summary in found if isinstance(summary, bytes)}
+
     async def now_ms(self) -> int:
         """The clock of the server that has the first partition: in a cluster, one clock for all replicas too."""
         seconds, microseconds = await self._dispatch.ask(lobby_key(0), "TIME")
@@ -213,6 +226,26 @@ class RedisLog:
         """Whether this holder sweeps, for so long from now on by the store's clock."""
         command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
         return bool(await self._dispatch.ask(SWEEPER_KEY, *command, appends=True))
+
+    async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
+        """Give a match a place in each of these books of a holder, or in none of them if one is full."""
+        return await self._books.reserve(holder, match_id, quotas)
+
+    async def reserved(self, holder: str, book: str) -> dict[str, int]:
+        """The matches that have a place, and until when what it is for may be under way; below 0 once settled."""
+        return await self._books.reserved(holder, book)
+
+    async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
+        """What the place was reserved for has happened, unless it has been reserved again since."""
+        await self._books.settle(holder, books, {match_id: until_ms}, "settle")
+
+    async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
+        """Take the places of these matches back, those apart that have been reserved or settled since."""
+        await self._books.settle(holder, books, places, "release")
+
+    async def draw(self, bucket: str, most: int, per_ms: int) -> int:
+        """Take one out of a bucket, or say how long to wait."""
+        return await self._books.draw(bucket, most, per_ms)
 
     async def keys(self, said: str, instead_of: str = "") -> str:
         """What the store says of its services' keys: this, if it has said nothing yet, or what is given up for it."""
