@@ -18,6 +18,7 @@ FORMAT_KEY: Final = b"rollbook:format"
 BEAT_KEY: Final = b"rollbook:beat"
 """When a service last said that it is alive, in Unix milliseconds."""
 
+PROCESSES_KEY: Final = b"rollbook:processes"
 KEYS_KEY: Final = b"rollbook:keys"
 """The fingerprints of the keys that all services of this store have."""
 

@@ -38,6 +38,7 @@ from rollbook.storage.redis.keys import (
     LACKING_KEY,
     PARTITIONS,
     PARTITIONS_KEY,
+    PROCESSES_KEY,
     SWEEPER_KEY,
     lobby_key,
     partition_of,
@@ -67,6 +68,7 @@ redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]
 """
 
+_ENTER: Final = files("rollbook.storage.redis").joinpath("enter.lua").read_bytes()
 _DROP: Final = files("rollbook.storage.redis").joinpath("drop.lua").read_bytes()
 
 _MOST_SAID: Final = 1_000
@@ -217,7 +219,17 @@ class RedisLog:
     async def keys(self, said: str, instead_of: str = "") -> str:
         """What the store says of its services' keys: this, if it has said nothing yet, or what is given up for it."""
         command = ("EVAL", _KEYS, 1, KEYS_KEY, said, instead_of)
-        return str(await self._dispatch.ask(KEYS_KEY, *command, appends=True), "utf-8")
+        return str(await self._dispatch.ask(KEYS_KEY, *command, appends=True), "utf-8", "replace")
+
+    async def enter(self, process: str, said: str, silent_ms: int) -> list[str]:
+        """Say what a process is, and hear what all others have said in the last so many ms."""
+        command = ("EVAL", _ENTER, 1, PROCESSES_KEY, process, said, silent_ms)
+        others = await self._dispatch.ask(PROCESSES_KEY, *command, appends=True)
+        return [other.decode(errors="replace") for other in others]
+
+    async def leave(self, process: str) -> None:
+        """Say that a process is gone."""
+        await self._dispatch.ask(PROCESSES_KEY, "HDEL", PROCESSES_KEY, process, appends=True)
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
