@@ -225,8 +225,8 @@ def test_of_two_processes_on_one_store_one_ends_a_match_that_is_left_alone(
             sweepers = [service.sweeper() for service in services]
             for number in count():
                 await asyncio.gather(*[sweeper.sweep() for sweeper in sweepers])
-                world.log.ahead_ms += 1_000
-                second.ahead_ms += 1_000
+                for store in (world.log.store, second):
+                    store.ahead_ms += 1_000
                 over = [match_id for match_id in left if await sealed(services[0], match_id)]
                 if over == left:
                     break

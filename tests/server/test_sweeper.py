@@ -416,3 +416,32 @@ def test_matches_that_cannot_be_swept_are_counted_and_forgotten_with_the_lobby()
         assert {} == sweeper._watched
 
     run(scenario)
+
+
+def test_a_sweep_that_takes_long_ends_and_the_next_one_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the sweeper comes round, and the lobby is looked at anew, however much there is to do at first."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        matches = [letter * 24 for letter in "abcdefgh"]
+        for match_id in matches:
+            await replicas.open(ready=2, match_id=match_id)
+        replicas.services = [replicas.service(), replicas.service()]
+        sweeper = replicas.services[0].sweeper()
+        read: set[str] = set()
+        sound = replicas.log.read
+
+        async def slow(match_id: str, *arguments: Any) -> Any:
+            read.add(match_id)
+            replicas.now_ms += 1_000
+            return await sound(match_id, *arguments)
+
+        monkeypatch.setattr(replicas.log, "read", slow)
+        await sweeper.sweep()
+        assert 0 < len(read) < len(matches)
+        for _ in matches:
+            await sweeper.sweep()
+        assert set(matches) == read
+        assert [] == await replicas.events(Resumed, matches[0])
+
+    run(scenario)

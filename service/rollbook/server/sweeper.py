@@ -54,6 +54,9 @@ SPARED_MS: Final = 5_000
 EXPIRY_SPARED_MS: Final = 60_000
 """After such a gap no match expires for so long, which is the shortest time that any match may be left alone."""
 
+LONGEST_SWEEP_MS: Final = 5_000
+"""What has not had its turn by then, as when a process takes over, has it in the next sweep."""
+
 AGAIN_MS: Final = 5_000
 """After so long a match is looked at again that could not be."""
 
@@ -142,6 +145,8 @@ class Sweeper:
         self._notice_gap(self._swept_ms)
         for watched in [watched for watched in self._watched.values() if watched.look_ms <= now_ms]:
             began_ms = self._clock()
+            if began_ms - now_ms > LONGEST_SWEEP_MS:
+                break
             await self._attempt(watched, self._look_at(watched))
             self._notice_gap(began_ms)
             await self._go_on(beats=True)
