@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
+import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.identity.references import REFERENCE_BYTES
@@ -58,6 +60,13 @@ class Replicas:
         """Where a command of this player comes from."""
         self.requests += 1
         return Origin(self.now_ms, player.encode().ljust(REFERENCE_BYTES), self.requests.to_bytes(16, "big"))
+
+    async def open_eight(self) -> list[str]:
+        """Open as many matches, all of which run."""
+        matches = [letter * 24 for letter in "abcdefgh"]
+        for match_id in matches:
+            await self.open(ready=2, match_id=match_id)
+        return matches
 
     async def open(self, *, ready: int = 0, seated: int = 2, terms: Terms = TERMS, match_id: str = MATCH) -> None:
         """Open a match of two, seat so many, and let so many get ready."""
@@ -113,3 +122,19 @@ class Replicas:
 def run(scenario: Callable[[], Awaitable[None]]) -> None:
     """Run a scenario to its end."""
     asyncio.run(scenario())  # type: ignore[arg-type]
+
+
+def noted_reads(
+    log: MemoryLog, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None] = lambda: None
+) -> list[str]:
+    """Which matches are read from now on, each time they are; something may happen meanwhile."""
+    read: list[str] = []
+    sound = log.read
+
+    async def note(match_id: str, *arguments: Any) -> Any:
+        read.append(match_id)
+        meanwhile()
+        return await sound(match_id, *arguments)
+
+    monkeypatch.setattr(log, "read", note)
+    return read

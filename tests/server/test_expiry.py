@@ -24,7 +24,7 @@ from tests.server import spoiling
 from tests.server.archives import Keeper
 from tests.server.archives import run as keep
 from tests.server.spoiling import SetLog, Spoiler
-from tests.server.sweeping import MATCH, SECRET, Replicas, run
+from tests.server.sweeping import MATCH, SECRET, Replicas, noted_reads, run
 from tests.server.talking import World
 from tests.server.talking import run as serve
 from tests.storage.servers import Server, running
@@ -114,14 +114,7 @@ def test_nothing_is_read_of_a_match_before_it_may_be_due(monkeypatch: pytest.Mon
         await replicas.open(terms=IDLE, ready=2, match_id="b" * 24)
         replicas.services = [replicas.service(), replicas.service()]
         replicas.sweepers = [service.sweeper() for service in replicas.services]
-        read: list[str] = []
-        sound = replicas.log.read
-
-        async def count(match_id: str, *arguments: Any) -> Any:
-            read.append(match_id)
-            return await sound(match_id, *arguments)
-
-        monkeypatch.setattr(replicas.log, "read", count)
+        read = noted_reads(replicas.log, monkeypatch)
         await replicas.sweep()
         await replicas.live(119_999)
         assert [] == read
