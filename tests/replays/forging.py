@@ -43,7 +43,7 @@ def eventful(game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET,
     played = Played(game, seats, entropy=ENTROPY, secret=secret).start()
     for turn in range(40):
         if turn == 4:
-            played.append(decide(played.ledger, Pardon(played.by(after_ms=9_000), 8_000)))
+            played.append(decide(played.ledger, _missed(played, after_ms=9_000, missed_ms=8_000)))
         if turn in {6, 20}:
             runs_out_ms = played.ledger.clock.runs_out_ms()
             assert runs_out_ms is not None
@@ -54,6 +54,12 @@ def eventful(game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET,
     while played.ledger.match.sealed is None:
         played.append(play(played, rng))
     return played
+
+
+def _missed(played: Played, *, after_ms: int, missed_ms: int) -> Pardon:
+    """Pardon the last of a wait that is so long."""
+    origin = played.by(after_ms=after_ms)
+    return Pardon(origin, origin.now_ms - missed_ms)
 
 
 def play(played: Played, rng: random.Random) -> Decision:

@@ -130,6 +130,10 @@ class Limits:
     guests_per_address_per_hour: int = 100
     guests_per_hour: int = 10_000
     guest_token_seconds: int = 7 * 24 * 3_600
+    open_seconds: int = 3_600
+    """Without an event, while seats are free, if whoever opens a match does not say; then it expires, with 0 never."""
+    idle_seconds: int = 14 * 24 * 3_600
+    """Without an event, in a running match without a turn clock, if whoever opens it does not say; 0 as above."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -202,10 +202,14 @@ class RedisLog:
         seconds, microseconds = await self._dispatch.ask(lobby_key(0), "TIME")
         return int(seconds) * 1_000 + int(microseconds) // 1_000
 
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so."""
-        before_ms = await self._dispatch.ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, "GET", appends=True)
-        return None if before_ms is None else int(before_ms)
+    async def beat(self, now_ms: int) -> None:
+        """Say that a service is alive now."""
+        await self._dispatch.ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, appends=True)
+
+    async def last_beat(self) -> int | None:
+        """When a service last said that it is alive."""
+        beat_ms = await self._dispatch.ask(BEAT_KEY, "GET", BEAT_KEY)
+        return None if beat_ms is None else int(beat_ms)
 
     async def prove(self) -> None:
         """Write on every master, or raise StoreUnavailable with what is amiss."""
