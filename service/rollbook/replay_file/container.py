@@ -24,6 +24,7 @@ from google.protobuf.message import DecodeError
 
 from rollbook.match.chain import Head as Head  # noqa: PLC0414 - a replay's heads are those of its log
 from rollbook.match.chain import link
+from rollbook.match.codec.canonical import is_canonical
 from rollbook.match.codec.notation import is_match_id
 from rollbook.match.fold import MOST_EVENTS
 from rollbook.replay_file.key_lines import key_id
@@ -126,13 +127,17 @@ def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
 
 
 def without_names(data: bytes) -> bytes:
-    """The same file, its names removed; all signatures hold as before."""
+    """The same file, its names removed; all signatures hold as before.
+
+    `NotAReplay` if the body is not canonical: a name could stand there as well, in a field that nobody knows.
+    """
     split = _Parts.of(data)
+    _read_body(split.body)
     return split.header + split.body + _NAMES_LENGTH.pack(0) + split.footer
 
 
 def _named(replay: Replay, key: Ed25519PrivateKey) -> bytes:
-    if not replay.names:
+    if not any(replay.names):
         return _NAMES_LENGTH.pack(0)
     names = replay_file_pb2.ReplayNames(match_id=replay.match_id, names=replay.names)
     data = names.SerializeToString(deterministic=True)
@@ -231,7 +236,7 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         body = replay_file_pb2.ReplayBody.FromString(data)
     except DecodeError:
         raise NotAReplay("the body holds no replay") from None
-    if body.SerializeToString(deterministic=True) != data:
+    if not is_canonical(body, data):
         raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
     if not is_match_id(body.match_id):
         raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
@@ -241,8 +246,8 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         raise NotAReplay("the file holds heads of another match")
     for what, sequences in (("hidden outcomes", body.hidden), ("heads", body.heads)):
         numbers = [item.sequence for item in sequences]
-        if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= len(body.events)):
-            raise NotAReplay(f"the {what} are not those of ascending events of the match")
+        if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= MOST_EVENTS):
+            raise NotAReplay(f"the {what} are not those of ascending events from 1 to {MOST_EVENTS}")
     return body
 
 
@@ -300,6 +305,10 @@ def _read_names(data: bytes, match_id: str) -> tuple[tuple[str, ...], Signed | N
         names = replay_file_pb2.ReplayNames.FromString(named)
     except DecodeError:
         raise NotAReplay("the names cannot be read") from None
-    if names.SerializeToString(deterministic=True) != named or names.match_id != match_id or not names.names:
-        raise NotAReplay("the names are not those of this match")
+    if not is_canonical(names, named):
+        raise NotAReplay("the names have unknown or repeated fields, or fields out of order")
+    if names.match_id != match_id:
+        raise NotAReplay("the names are those of another match")
+    if not any(names.names):
+        raise NotAReplay("the names are all empty; a file without names has none at all")
     return tuple(names.names), Signed(_NAMES_LABEL + named, signature)
