@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import pytest
 
+from rollbook.match.chain import sign_head
 from rollbook.match.events import Chosen, Happened, Ready, Resigned, Sealed, SeatTaken
-from rollbook.match.heads import sign_head
 from rollbook.replay_file.container import Head, Replay
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.replay_file.key_lines import key_id

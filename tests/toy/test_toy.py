@@ -102,22 +102,21 @@ def test_what_an_unlisted_game_puts_into_a_file_is_canonical_as_well() -> None:
     audited = judged(replay, SERVICE)
     assert (Verdict.EXACT, "toy") == (audited.verdict, audited.game)
     number = min(replay.beside)
-    hidden = Private.FromString(replay.beside[number])
-    hidden.hidden.other.value += unknown
-    spoilt = replace(replay, beside={**replay.beside, number: hidden.SerializeToString(deterministic=True)})
-    found = judged(spoilt, SERVICE).divergence
+    inside, outside = (Private.FromString(replay.beside[number]) for _ in range(2))
+    inside.hidden.other.value += unknown
+    outside.hidden.other.MergeFromString(unknown)
+    within, around = (message.SerializeToString(deterministic=True) for message in (inside, outside))
+    found = judged(replace(replay, beside={**replay.beside, number: within}), SERVICE).divergence
     assert found is not None
     assert (number, Check.HIDDEN) == (found.event, found.check)
-    hidden.hidden.other.MergeFromString(unknown)
-    spoilt = replace(replay, beside={**replay.beside, number: hidden.SerializeToString(deterministic=True)})
-    assert Verdict.UNREADABLE is judged(spoilt, SERVICE).verdict
+    assert Verdict.UNREADABLE is judged(replace(replay, beside={**replay.beside, number: around}), SERVICE).verdict
     kinds = {"opened": "options", "happened": "outcome", "chosen": "choice"}
     for body, wrapper in kinds.items():
-        for inside in (True, False):
+        for is_inside in (True, False):
             events = map(Event.FromString, replay.events)
             index, event = next((at, event) for at, event in enumerate(events) if event.WhichOneof("body") == body)
             other = getattr(getattr(event, body), wrapper).other
-            if inside:
+            if is_inside:
                 other.value += unknown
             else:
                 other.MergeFromString(unknown)

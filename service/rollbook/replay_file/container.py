@@ -20,16 +20,16 @@ from typing import Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from rollbook.match.chain import Head as Head  # noqa: PLC0414 - a replay's heads are those of its log
 from rollbook.match.chain import link
-from rollbook.match.codec.canonical import is_canonical
 from rollbook.match.codec.notation import is_match_id
 from rollbook.match.fold import MOST_EVENTS
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.v1 import events_pb2, replay_file_pb2, table_pb2
+from rollbook.v1 import events_pb2, games_pb2, replay_file_pb2, table_pb2
 
 MAGIC: Final = b"\x89ROLL\r\n\x1a"
 VERSION: Final = 2
@@ -236,7 +236,8 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         body = replay_file_pb2.ReplayBody.FromString(data)
     except DecodeError:
         raise NotAReplay("the body holds no replay") from None
-    if not is_canonical(body, data):
+    parts = (body.perspective, *body.hidden, *body.heads)
+    if not _is_canonical(data, body, *parts) or any(_holds_unknown(item.hidden) for item in body.hidden):
         raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
     if not is_match_id(body.match_id):
         raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
@@ -249,6 +250,25 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= MOST_EVENTS):
             raise NotAReplay(f"the {what} are not those of ascending events from 1 to {MOST_EVENTS}")
     return body
+
+
+def _is_canonical(data: bytes, message: Message, *parts: Message) -> bool:
+    """Whether these bytes are a message as we write it, with nothing in it or its parts that we do not know."""
+    if any(len(UnknownFieldSet(part)) for part in (message, *parts)):
+        return False
+    return message.SerializeToString(deterministic=True) == data
+
+
+def _holds_unknown(hidden: games_pb2.HiddenOutcome) -> bool:
+    """Whether there is something in a known game's hidden outcome that we do not know.
+
+    What only newer programs know is for their audit to say: such an outcome holds no game that is known here.
+    """
+    if hidden.WhichOneof("game") is None:
+        return False
+    size = hidden.ByteSize()
+    hidden.DiscardUnknownFields()
+    return hidden.ByteSize() != size
 
 
 def _check_fields(data: bytes) -> None:
@@ -305,10 +325,8 @@ def _read_names(data: bytes, match_id: str) -> tuple[tuple[str, ...], Signed | N
         names = replay_file_pb2.ReplayNames.FromString(named)
     except DecodeError:
         raise NotAReplay("the names cannot be read") from None
-    if not is_canonical(names, named):
-        raise NotAReplay("the names have unknown or repeated fields, or fields out of order")
-    if names.match_id != match_id:
-        raise NotAReplay("the names are those of another match")
+    if not _is_canonical(named, names) or names.match_id != match_id:
+        raise NotAReplay("the names are not those of this match")
     if not any(names.names):
         raise NotAReplay("the names are all empty; a file without names has none at all")
     return tuple(names.names), Signed(_NAMES_LABEL + named, signature)
