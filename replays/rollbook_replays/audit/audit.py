@@ -5,7 +5,8 @@ first, event by event: its form, its place in the chain, and what it says. Then 
 heads in the file, and heads that people kept. Last the file around it: footer, names, signature. A forger without a key
 who rewrites chain and footer breaks the signatures as well, but what is reported is the event that he changed; only
 what no other check can see, such as times in a match without a clock, is left to the signatures. One check comes before
-all events: a secret other than the one committed to would make every draw look wrong.
+event 2: a secret other than the one committed to would make every draw look wrong. `replays/FORMAT.md` numbers all of
+them, so that whoever writes another audit reports the same.
 
 Nothing is read here, neither files nor clocks; the commands do that.
 """
@@ -66,12 +67,11 @@ def _divergence(
     """The first thing wrong, if anything is; what is missing is added to the list."""
     replay, links = stored.replay, course.links
     try:
-        course.follow()
+        course.follow(lambda number, event: check_lost(stored, links, keys, number, event))
         missing += course.missing
-        missing += check_lost(replay, links, keys, None if course.record is None else course.record.match.sealed)
-        missing += check_heads(replay, links, keys)
+        missing += check_heads(stored, links, keys)
         missing += check_kept(replay, links, keys, witnessed)
-        missing += check_container(stored, links, None if course.record is None else course.record.opened, keys)
+        missing += check_container(stored, links, course.said, keys)
     except Diverged as diverged:
         return diverged.divergence
     return None

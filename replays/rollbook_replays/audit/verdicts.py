@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from rollbook.rules.chance import Value
 from rollbook.rules.options import OptionValue
@@ -27,33 +28,66 @@ class Check(StrEnum):
     """What is checked, by the names that reports use."""
 
     CONTAINER = "container"
-    """The file's signature and what stands around the events; every event's bytes are the only way to write it."""
+    """Every event's bytes are the only way to write it; the file's signature, and what stands around the events."""
     CHAIN = "chain"
     """Events are numbered without a gap, and each names the link of the one before."""
-    HEADS = "heads"
-    """Signed heads, those in the file and those that people kept, are heads of this log."""
     COMMITMENT = "commitment"
     """The secret is the one that event 1 committed to."""
+    SEAL = "seal"
+    """The seal is there, and nothing behind it."""
+    LIFECYCLE = "lifecycle"
+    """Every event may stand where it stands: seats, readiness, start, forfeits, the end, requests."""
+    TURNS = "turns"
+    """Whoever acted, chance included, was the one awaited."""
+    CARETAKER = "caretaker"
+    """Caretakers chose where they had to, what they had to, and are named."""
+    CHOICES = "choices"
+    """Every choice was legal."""
     ENTROPY = "entropy"
     """Seats reveal what they committed to, for the seats that were closed."""
     DRAWS = "draws"
     """Everything thrown and drawn follows from secret and entropy."""
     HIDDEN = "hidden"
     """So does everything that was hidden."""
-    CHOICES = "choices"
-    """Every choice was legal."""
-    TURNS = "turns"
-    """Whoever acted, chance included, was the one awaited."""
-    CLOCKS = "clocks"
-    """Time never falls, waits are charged as long as they were, and nobody timed out early."""
-    CARETAKER = "caretaker"
-    """Caretakers chose where they had to, what they had to, and are named."""
-    LIFECYCLE = "lifecycle"
-    """Every event may stand where it stands: seats, readiness, start, forfeits, the end."""
     RESULT = "result"
     """The places, or the reason why there are none, follow from the log."""
-    SEAL = "seal"
-    """The seal is there, and nothing behind it."""
+    CLOCKS = "clocks"
+    """Time never falls, waits are charged as long as they were, and nobody timed out early."""
+    HEADS = "heads"
+    """Signed heads, those in the file and those that people kept, are heads of this log."""
+
+
+OF_AN_EVENT: Final = (
+    Check.CONTAINER,
+    Check.CHAIN,
+    Check.COMMITMENT,
+    Check.SEAL,
+    Check.LIFECYCLE,
+    Check.TURNS,
+    Check.CARETAKER,
+    Check.CHOICES,
+    Check.ENTROPY,
+    Check.DRAWS,
+    Check.HIDDEN,
+    Check.RESULT,
+    Check.CLOCKS,
+    Check.LIFECYCLE,
+)
+"""The steps in which one event is checked, as `replays/FORMAT.md` numbers them; the last one is over its request."""
+
+BEHIND_THE_EVENTS: Final = (
+    Check.SEAL,
+    Check.HIDDEN,
+    Check.HEADS,
+    Check.HEADS,
+    Check.CONTAINER,
+    Check.CONTAINER,
+    Check.CONTAINER,
+    Check.CONTAINER,
+    Check.CONTAINER,
+    Check.CONTAINER,
+)
+"""And those that follow, once every event has passed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,12 @@ class Record:
         elif self.clock.turn_ms:
             self._note_time(event)
 
+    def check_around(self, event: Event, time_ms: int) -> None:
+        """Raise Misplaced if what the match does not look at, such as clocks and commitments, speaks against it."""
+        checker = self._checkers.get(type(event))
+        if checker is not None:
+            checker(self, event, time_ms)
+
     def _check_seat_taken(self, event: SeatTaken, _now_ms: int) -> None:
         if event.player and event.player in self.players:
             raise Misplaced("a player holds one seat, and this one has one already")
@@ -209,7 +215,7 @@ class Record:
             raise Misplaced("a lost log is sealed with a head that it has lost, and nothing else is", Breach.SEAL)
         if event.lost is not None and Position(event.lost.sequence, event.lost.link) == self.head:
             why = f"the head at event {event.lost.sequence} is not lost: this is the log that it vouches for"
-            raise Misplaced(why, Breach.SEAL)
+            raise Misplaced(why, Breach.RESULT)
         if event.aborted == EXPIRED and not _has_come(self.expires_ms, now_ms):
             raise Misplaced("the match has not been left alone for as long as its terms allow", Breach.CLOCKS)
         if self.closing is None or event.aborted is None or not event.aborted.startswith(NOT_READY):
