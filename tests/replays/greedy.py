@@ -19,8 +19,8 @@ from rollbook.replay_file.container import LARGEST_EVENT, LARGEST_FILE, Replay
 from rollbook.replay_file.key_lines import read_keys
 from rollbook.rules.catalogue import current
 from rollbook.v1 import events_pb2 as proto
+from rollbook_replays.audit.auditor import audit_one
 from rollbook_replays.audit.sources import File
-from rollbook_replays.audit.workers import audit_one
 from tests.replays.forging import head_of
 from tests.replays.replaying import KEYS, recorded
 

@@ -141,15 +141,19 @@ def test_many_files_are_audited_by_several_processes_in_their_order(
 WATCHED = """
 import sys
 from pathlib import Path
-from rollbook_replays.commands.audit import audit
+from rollbook.replay_file.key_lines import read_keys
+from rollbook_replays.audit.auditor import audit_one
+from rollbook_replays.audit.sources import File
 file, key = map(Path, sys.argv[1:])
-audit(file, key=[key], jobs=1)  # whatever is loaded late is loaded now
+keys = read_keys(key.read_text())
+audit_one(File(file), keys, ())  # whatever is loaded late is loaded now
 happened = []
 sys.addaudithook(lambda what, args: happened.append((what, str(args[0]) if args else "")))
-code = audit(file, key=[key], jobs=1)
+audited = audit_one(File(file), keys, ())
 touched = {(what, of) for what, of in happened if what.split(".")[0] in {"open", "socket", "subprocess", "import"}}
-assert code == 0
-assert touched == {("open", str(file)), ("open", str(key))}, touched
+assert audited.verdict == "exact"
+assert touched == {("open", str(file))}, touched
+import rollbook_replays.commands.audit
 assert not {"grpc", "redis"} & set(sys.modules), "loaded"
 """
 
@@ -215,7 +219,7 @@ def test_what_is_no_file_is_told_and_nobody_waits_for_it(corpus: Path, tmp_path:
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from rollbook_replays.audit.workers import audit_one
+from rollbook_replays.audit.auditor import audit_one
 from rollbook_replays.audit.sources import sources
 if os.geteuid() == 0:
     os.seteuid(65534)  # nothing is locked for root

@@ -6,8 +6,9 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -19,12 +20,13 @@ from rollbook.files import write_file
 from rollbook.replay_file.kept_heads import read_heads
 from rollbook.replay_file.key_lines import read_keys
 from rollbook.replay_file.lines import WrongLine
-from rollbook_replays.audit.sources import Found
+from rollbook_replays.audit.auditor import Keys
+from rollbook_replays.audit.sources import File, Source, everything
 from rollbook_replays.audit.verdicts import Audited, Verdict
-from rollbook_replays.audit.workers import audit_all
+from rollbook_replays.audit.workers import Crew
 from rollbook_replays.report import Report
 from rollbook_replays.text import printable
-from rollbook_replays.tournament.bundle import BundledReplay
+from rollbook_replays.tournament.bundle import NotABundle, open_bundle
 from rollbook_replays.tournament.judgement import Judgement, judge
 
 LARGEST_TEXT = 64 << 20
@@ -90,27 +92,56 @@ def audit(
     except Failed as failed:
         print(failed.why, file=sys.stderr)
         return failed.code
-    found = Found.at(paths)
-    if not found.sources and not found.bundles and not found.broken:
+    found = everything(paths)
+    if not found:
         print("there are no replay files there: their names end in .rollbook", file=sys.stderr)
         return Exit.UNREADABLE
     verdicts = _Verdicts(as_json=as_json)
-    for path, why in found.broken:
-        verdicts.tell(str(path), Audited(Verdict.UNREADABLE, unreadable=why))
-    entries: dict[Path, list[Audited]] = {bundle.path: [] for bundle in found.bundles}
     cores = os.cpu_count() or 1
-    with Progress("files", len(found.sources)) as progress:
-        for source, audited in audit_all(found.sources, keys, heads, min(jobs or cores, cores)):
-            verdicts.tell(source.name, audited)
-            if isinstance(source, BundledReplay):
-                entries[source.bundle].append(audited)
-            progress.one_more(audited.events)
-    for bundle in found.bundles:
-        verdicts.tell_judgement(str(bundle.path), judge(bundle, entries[bundle.path], keys))
+    with Progress("files", len(found)) as progress, Crew(keys, heads, min(jobs or cores, cores)) as crew:
+        run = _Run(crew, progress, verdicts)
+        for kind, group in groupby(found, type):
+            if kind is File:
+                for _ in run.audit([each for each in group if isinstance(each, File)]):
+                    pass
+            else:
+                for each in group:
+                    run.judge(each.path, keys)
     print(verdicts.summary, file=sys.stderr)
     if report is not None:
         verdicts.publish(report)
     return worst(verdicts.codes)
+
+
+class _Run:
+    """Everything that is audited, one part after the other, so that no more than one bundle is in memory."""
+
+    def __init__(self, crew: Crew, progress: Progress, verdicts: _Verdicts) -> None:
+        self._crew = crew
+        self._progress = progress
+        self._verdicts = verdicts
+
+    def audit(self, found: Sequence[Source]) -> Iterator[Audited]:
+        """Tell the verdicts on replays, in their order."""
+        for source, audited in self._crew.audit(found):
+            yield self._tell(source.name, audited)
+
+    def judge(self, path: Path, keys: Keys) -> None:
+        """Tell the verdicts on a bundle: on its replays, then its own."""
+        try:
+            bundle = open_bundle(path)
+        except NotABundle as wrong:
+            self._tell(str(path), Audited(Verdict.UNREADABLE, unreadable=str(wrong)))
+        except OSError as wrong:
+            self._tell(str(path), Audited(Verdict.UNREADABLE, unreadable=wrong.strerror or str(wrong)))
+        else:
+            self._progress.more(len(bundle.sources) - 1)
+            self._verdicts.tell_judgement(str(path), judge(bundle, list(self.audit(bundle.sources)), keys))
+
+    def _tell(self, name: str, audited: Audited) -> Audited:
+        self._verdicts.tell(name, audited)
+        self._progress.one_more(audited.events)
+        return audited
 
 
 class _Verdicts:
