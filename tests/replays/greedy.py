@@ -1,6 +1,6 @@
 """Replay files that ask for far more memory than they have bytes, made by hand, as a forger would.
 
-`python -m tests.replays.greedy KEY_FILE FILE …` audits files in one process and prints by how many KiB it has grown.
+As a program, with a key file and files, it audits them in one process and prints by how many KiB that has grown.
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ def events() -> dict[str, Replay]:
         "many seats not ready": changed(
             "cant_stop",
             "sealed",
-            lambda event: event.sealed.aborted.MergeFrom(proto.Sealed.Aborted(reason=1, seats=[1] * FEW)),
+            lambda event: event.sealed.aborted.MergeFrom(
+                proto.Sealed.Aborted(reason=proto.ABORT_REASON_NOT_READY, seats=[1] * FEW)
+            ),
         ),
         "many unknown options": changed("cant_stop", "opened", _unknown(b"\xf8\x01\x01" * (FEW // 3))),
         "a long reference": changed(

@@ -77,7 +77,6 @@ def test_every_kind_of_file_gets_its_verdict_and_none_stops_the_others(corpus: P
     told = objects(done.stdout)
     verdicts = ["exact", "unreadable", "diverged", "unreadable", "unreadable", "unreadable"]
     assert verdicts == [found["verdict"] for found in told]
-    assert ["path", "match", "verdict", "event", "check", "expected", "found", "missing"] == list(told[0])
     assert ("cant_stop-5-0", None, "container") == tuple(told[2][key] for key in ("match", "event", "check"))
     assert "the file was cut" in told[1]["found"]
     assert "No such file" in told[5]["found"]

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
+from typing import NoReturn
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -42,7 +43,7 @@ def audit_one(source: Source, keys: Keys, heads: Sequence[WitnessedHead]) -> Aud
         return Audited(Verdict.UNREADABLE, unreadable=f"the audit itself failed: {failure!r}")
 
 
-def serve(asker: Connection) -> None:
+def serve(asker: Connection) -> NoReturn:
     """Answer whoever is at the other end until it hangs up.
 
     Keys and heads come in, then None goes out: ready. Then lists of replays come in, and the verdict on each goes out.

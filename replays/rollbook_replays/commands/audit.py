@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from cyclopts import Parameter
 
@@ -21,6 +21,7 @@ from rollbook.replay_file.kept_heads import read_heads
 from rollbook.replay_file.key_lines import read_keys
 from rollbook.replay_file.lines import WrongLine
 from rollbook_replays.audit.auditor import Keys
+from rollbook_replays.audit.facts import match_facts, tournament_facts
 from rollbook_replays.audit.sources import File, Source, everything
 from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.audit.workers import Crew
@@ -31,6 +32,8 @@ from rollbook_replays.tournament.judgement import Judgement, judge
 
 LARGEST_TEXT = 64 << 20
 """Of a file of keys or heads."""
+
+NO_ENTROPY = "no seat brought entropy: the dice are fixed by the secret alone"
 
 CODES = {
     Verdict.EXACT: Exit.GOOD,
@@ -62,12 +65,19 @@ def audit(
     A bundle (`rollbook bundle create`) is judged as well: whether it holds the matches that its manifest names, and
     whether the standings follow from the audited results.
 
+    It says as well where no seat brought entropy of its own: whoever knew the secret of such a match knew its dice.
+
+    Files are judged by processes of their own, in limited memory and time. A file with which such a process dies is
+    judged once more, alone; if that dies as well, the file is UNREADABLE. Verdicts come in the order of the files, that
+    on a bundle behind those on its replays.
+
     Exit code 0 if all files are exact, 1 if one diverged, 3 if one cannot be read or there are none, else 2.
 
     Parameters
     ----------
     paths
-        Replay files, bundles of tournaments, and folders, with everything below them that ends in `.rollbook`.
+        Replay files, bundles of tournaments, and folders: with everything below them that ends in `.rollbook`, and all
+        bundles, whatever they are called.
     key
         A file of public keys, one `KEY_ID HEX` a line: the service's head keys and replay keys, such as it publishes
         them and as KEY.pub beside simulated matches. Without it no file is more than unverified. May be repeated.
@@ -80,7 +90,7 @@ def audit(
     jobs
         How many processes, at most as many as there are cores. Default: all of them.
     as_json
-        One JSON object for each file, a line each, for programs.
+        One JSON object for each file, a line each, for programs; `replays/AUDIT.md` says what is in it.
     """
     if not paths:
         return usage("audit needs at least one file or folder")
@@ -99,21 +109,21 @@ def audit(
     verdicts = _Verdicts(as_json=as_json)
     cores = os.cpu_count() or 1
     with Progress("files", len(found)) as progress, Crew(keys, heads, min(jobs or cores, cores)) as crew:
-        run = _Run(crew, progress, verdicts)
+        hearing = _Hearing(crew, progress, verdicts)
         for kind, group in groupby(found, type):
             if kind is File:
-                for _ in run.audit([each for each in group if isinstance(each, File)]):
+                for _ in hearing.audit([each for each in group if isinstance(each, File)]):
                     pass
             else:
                 for each in group:
-                    run.judge(each.path, keys)
+                    hearing.judge(each.path, keys)
     print(verdicts.summary, file=sys.stderr)
     if report is not None:
         verdicts.publish(report)
     return worst(verdicts.codes)
 
 
-class _Run:
+class _Hearing:
     """Everything that is audited, one part after the other, so that no more than one bundle is in memory."""
 
     def __init__(self, crew: Crew, progress: Progress, verdicts: _Verdicts) -> None:
@@ -158,14 +168,14 @@ class _Verdicts:
         self._count[audited.verdict] += 1
         self.codes.add(CODES[audited.verdict])
         self.page.add(name, audited)
-        self._say(_json(name, audited) if self._as_json else _words(name, audited))
+        self._say(json.dumps(match_facts(name, audited)) if self._as_json else _words(name, audited))
 
     def tell_judgement(self, name: str, judgement: Judgement) -> None:
         """One bundle, after its files."""
         self.codes.add(CODES[judgement.verdict])
         self.page.judged(name, judgement)
         if self._as_json:
-            self._say(json.dumps({"path": name, **judgement.facts()}))
+            self._say(json.dumps(tournament_facts(name, judgement.facts())))
             return
         for line in judgement.lines():
             self._say(printable(f"{name}: {line}"))
@@ -205,24 +215,10 @@ def _read(file: Path, read: Callable[[str], Read]) -> Read:
         raise Failed(Exit.WRONG, f"{file}:{wrong}") from None
 
 
-def _json(name: str, audited: Audited) -> str:
-    divergence = audited.divergence
-    facts: dict[str, Any] = {
-        "path": name,
-        "match": audited.match_id or None,
-        "verdict": audited.verdict,
-        "event": None if divergence is None else divergence.event,
-        "check": None if divergence is None else divergence.check,
-        "expected": None if divergence is None else divergence.expected,
-        "found": audited.unreadable or None if divergence is None else divergence.found,
-        "missing": list(audited.missing),
-    }
-    return json.dumps(facts)
-
-
 def _words(name: str, audited: Audited) -> str:
     # Names of files and of keys are what strangers made them, also lines of ours.
-    return printable(f"{name}: {audited.verdict.upper()}{_why(audited)}")
+    alone = f"; {NO_ENTROPY}" if audited.is_by_secret_alone else ""
+    return printable(f"{name}: {audited.verdict.upper()}{_why(audited)}{alone}")
 
 
 def _why(audited: Audited) -> str:

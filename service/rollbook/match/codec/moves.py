@@ -23,7 +23,7 @@ class Unreadable(ValueError):
     """Text that is not a line of the plain form."""
 
 
-class Claimed(tuple[None, ...]):  # noqa: SLOT001 - no tuple can have slots
+class ClaimedPieces(tuple[None, ...]):  # noqa: SLOT001 - no tuple can have slots
     """More hidden pieces than any game has, as a stranger may claim them: a number, of which nothing is made.
 
     It is as long as was claimed, so that it is written again, told and refused by that number; but it holds one None.
@@ -48,7 +48,7 @@ def hidden_pieces(count: int) -> tuple[None, ...]:
     >>> hidden_pieces(2), len(hidden_pieces(300_000_000))
     ((None, None), 300000000)
     """
-    return (None,) * count if count <= LONGEST_LIST else Claimed(count)
+    return (None,) * count if count <= LONGEST_LIST else ClaimedPieces(count)
 
 
 @dataclass(frozen=True, slots=True)
