@@ -259,10 +259,26 @@ def test_a_reader_who_leaves_changes_no_verdict(files: int, corpus: Path, tmp_pa
 
 
 def test_a_full_disk_is_said_in_a_line(corpus: Path) -> None:
-    """Verdicts that nobody could write down are none."""
+    """Verdicts that nobody could write down are none; but 1 would say that something diverged."""
     with Path("/dev/full").open("w") as full:
         words = [sys.executable, "-m", "rollbook", "audit", str(corpus), "--key", str(corpus / "KEY.pub")]
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert 1 == done.returncode
+    assert 3 == done.returncode
     assert "rollbook: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_page_that_cannot_be_written_changes_no_verdict(corpus: Path, tmp_path: Path) -> None:
+    """The verdicts stand, and the exit code does not say that something diverged."""
+    words = (str(corpus), "--key", str(corpus / "KEY.pub"), "--report", str(tmp_path / "nowhere" / "page.html"))
+    done = rollbook("audit", *words)
+    assert (3, 6) == (done.returncode, done.stdout.count(": EXACT, "))
+    assert "page.html: No such file or directory" in done.stderr
+
+
+def test_a_path_that_cannot_be_looked_at_is_told_like_any_file(corpus: Path, tmp_path: Path) -> None:
+    """A name that is too long for any file does not end the run."""
+    long = tmp_path / ("x" * 300)
+    done = rollbook("audit", str(long), str(corpus), "--key", str(corpus / "KEY.pub"))
+    assert (3, 7) == (done.returncode, len(done.stdout.splitlines()))
+    assert f"{long}: UNREADABLE: File name too long" == done.stdout.splitlines()[0]

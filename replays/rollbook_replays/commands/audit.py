@@ -71,7 +71,8 @@ def audit(
     judged once more, alone; if that dies as well, the file is UNREADABLE. Verdicts come in the order of the files, that
     on a bundle behind those on its replays.
 
-    Exit code 0 if all files are exact, 1 if one diverged, 3 if one cannot be read or there are none, else 2.
+    Exit code 0 if all files are exact, 1 only if one diverged, 3 if one cannot be read, there are none, or verdicts
+    cannot be written, else 2.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ class _Verdicts:
         try:
             write_file(file, self.page.html().encode())
         except OSError as wrong:
-            self.codes.add(Exit.WRONG)
+            self.codes.add(Exit.UNREADABLE)
             print(f"{file}: {wrong.strerror}", file=sys.stderr)
 
     @property
