@@ -29,6 +29,9 @@ from rollbook_replays.audit.verdicts import Check
 MOST_REMEMBERED: Final = 20_000
 """Bodies of one game; those of a match without a clock are few."""
 
+LONGEST_REMEMBERED: Final = 256
+"""Bytes of a body: what is longer does not come again, and a forger must not fill the memory of a long run."""
+
 CANONICAL: Final = "an event of these rules, in the one way in which it is written"
 
 
@@ -111,7 +114,8 @@ class Reader:
         _written_again(number, logged, self._game)
         check_chain(number, logged, previous)
         # Readiness and seal are of one match alone.
-        if body and request == logged.request and not isinstance(logged.event, Ready | Sealed):
+        few = 0 < len(body) <= LONGEST_REMEMBERED
+        if few and request == logged.request and not isinstance(logged.event, Ready | Sealed):
             if len(self._proved) >= MOST_REMEMBERED:
                 self._proved.clear()
             self._proved[body] = logged.event

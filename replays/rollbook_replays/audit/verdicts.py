@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from rollbook.rules.chance import Value
 from rollbook.rules.options import OptionValue
@@ -112,6 +112,20 @@ class Thrown:
 
 
 @dataclass(frozen=True, slots=True)
+class Vouching:
+    """Whose keys vouch for a file, and which: those of one service that signed the file and every head in it."""
+
+    name: str
+    head_keys: tuple[str, ...]
+    """Their ids, in the order of the heads, each once."""
+    replay_key: str
+
+    def facts(self) -> dict[str, Any]:
+        """For programs."""
+        return {"name": self.name, "head_keys": list(self.head_keys), "replay_key": self.replay_key}
+
+
+@dataclass(frozen=True, slots=True)
 class Audited:
     """The verdict on one file, and what the file tells of its match as far as it could be read."""
 
@@ -122,23 +136,43 @@ class Audited:
     """What a verdict of EXACT needs and is not there, in words; also beside a divergence."""
     unreadable: str = ""
     """Why the file cannot be read; empty if it can."""
+    keys: Vouching | None = None
+    """Who vouches for the file; None if no one service does with both of its keys, or something diverged."""
 
     game: str = ""
     ruleset: int = 0
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     """By seat; none at all if the file has none."""
-    players: tuple[bytes, ...] = ()
-    """By seat: the salted reference to whoever sat there last; empty for nobody."""
+    seats: int = 0
     places: tuple[int, ...] | None = None
     """By seat, as the seal has them; None where there is no result."""
     aborted: str | None = None
-    """Why the match has no result, as the seal has it."""
+    """Why the match has no result, as the seal has it: the reason, and of `not_ready` the seats behind a colon."""
+    started: bool = False
+    """Whether everybody got ready, so that there were dice."""
     events: int = 0
     opened_ms: int = 0
     sealed_ms: int | None = None
     """None: unfinished."""
     thrown: tuple[Thrown, ...] = ()
     """All dice that were thrown before anything diverged."""
-    seats_with_entropy: int = 0
-    """0 in a sealed match: its dice are fixed by the secret alone, and not fair to anybody who distrusts it."""
+    house: tuple[int, ...] = ()
+    """The seats in which bots of the house sat, as the service says."""
+    seats_with_entropy: tuple[int, ...] = ()
+    """The seats that brought entropy. Those of the house do not count: what they bring the service knows."""
+    heads: int = 0
+    """How many heads the file has."""
+    kept_heads: int = 0
+    """How many heads that people kept are heads of this log."""
+
+    @property
+    def seats_not_ready(self) -> tuple[int, ...]:
+        """The seats for which the match was aborted, because they did not get ready in time."""
+        seats = (self.aborted or "").partition(":")[2]
+        return tuple(map(int, seats.split(","))) if seats else ()
+
+    @property
+    def is_by_secret_alone(self) -> bool:
+        """Whether nobody but the service had a share in the dice: they are not fair to anybody who distrusts it."""
+        return self.started and not self.seats_with_entropy

@@ -154,6 +154,13 @@ def looks_like_bundle(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
+def begins_like_bundle(path: Path) -> bool:
+    """Whether the archive's first entry is a manifest, as that of every bundle, whole or not."""
+    with path.open("rb") as file:
+        begun = file.read(_LOCAL.size + len(MANIFEST))
+    return begun.startswith(_MAGIC) and begun.endswith(MANIFEST.encode("ascii"))
+
+
 def open_bundle(path: Path) -> Bundle:
     """The bundle in the file, or `NotABundle`; memory and time are bounded by the size of the file."""
     with path.open("rb") as file:

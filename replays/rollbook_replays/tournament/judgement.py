@@ -258,8 +258,8 @@ def _faults(manifest: Manifest, pairing: Pairing, match: Audited) -> Iterator[Fi
     expected = manifest.options[len(pairing.players)]
     if (match.game, match.ruleset) != (manifest.game, manifest.ruleset):
         yield Finding(Fault.RULESET, where, f"{manifest.game} {manifest.ruleset}", f"{match.game} {match.ruleset}")
-    elif len(match.players) != len(pairing.players):
-        yield Finding(Fault.PLAYERS, where, f"{len(pairing.players)} seats", str(len(match.players)))
+    elif match.seats != len(pairing.players):
+        yield Finding(Fault.PLAYERS, where, f"{len(pairing.players)} seats", str(match.seats))
     elif dict(match.options) != dict(expected):
         yield Finding(Fault.RULESET, where, _written(expected), _written(match.options))
     if match.names and sorted(match.names) != sorted(pairing.players):

@@ -112,6 +112,8 @@ class Record:
         self.time_ms = first.time_ms
         self.players: list[bytes] = [b""] * len(opened.names)
         """Per seat: the reference to whoever sits there; empty for nobody."""
+        self.house = [False] * len(opened.names)
+        """Per seat: whether the service says that a bot of its own sits there."""
         self.entropy_commitments: list[bytes] = [b""] * len(opened.names)
         self.closing: Position | None = None
         """The event that closed the seats."""
@@ -250,12 +252,14 @@ class Record:
     def _note_seat(self, event: Event) -> None:
         if isinstance(event, SeatTaken):
             self.players[event.seat] = event.player
+            self.house[event.seat] = event.house
             self.entropy_commitments[event.seat] = event.entropy_commitment
             if self.match.closed:
                 self.closing = self.head
                 self.closed_ms = self.time_ms
         elif isinstance(event, SeatLeft):
             self.players[event.seat] = b""
+            self.house[event.seat] = False
             self.entropy_commitments[event.seat] = b""
 
     _checkers: ClassVar[dict[type, Callable[[Record, Any, int], None]]] = {
@@ -305,6 +309,7 @@ class Ledger(Record):
         other.match = self.match.copy()
         other.clock = self.clock.copy()
         other.players = self.players.copy()
+        other.house = self.house.copy()
         other.entropy_commitments = self.entropy_commitments.copy()
         other._requests = self._requests.copy()
         return other

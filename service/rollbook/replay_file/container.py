@@ -38,6 +38,8 @@ SUFFIX: Final = ".rollbook"
 
 LARGEST_FILE: Final = 8 << 20
 LARGEST_NAMES: Final = 4 << 10
+LARGEST_EVENT: Final = 64 << 10
+"""Also of what an event hid: protobuf makes a hundred bytes of two, so that megabytes could ask for a gigabyte."""
 MOST_FIELDS: Final = 3 * MOST_EVENTS + 10
 """Of a body: events, what they hid, heads, and a few more."""
 
@@ -120,6 +122,9 @@ def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
     body = _body(replay).SerializeToString(deterministic=True)
     if len(body) > LARGEST_FILE:
         raise ValueError(f"a replay of {len(body)} bytes is larger than any match")
+    longest = max(map(len, replay.events))
+    if longest > LARGEST_EVENT:
+        raise ValueError(f"an event of {longest} bytes is larger than any event")
     header = _HEADER.pack(MAGIC, VERSION, 0, len(body))
     counted = _COUNT.pack(len(replay.events)) + link(replay.events[-1]) + bytes.fromhex(key_id(key.public_key()))
     signature = key.sign(_FILE_LABEL + hashlib.sha256(header + body + counted).digest())
@@ -243,6 +248,8 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
     if not 1 <= len(body.events) <= MOST_EVENTS:
         raise NotAReplay(f"the body holds {len(body.events)} events, not 1 to {MOST_EVENTS}")
+    if max(map(len, body.events)) > LARGEST_EVENT or any(item.ByteSize() > LARGEST_EVENT for item in body.hidden):
+        raise NotAReplay(f"an event, or what it hid, has more than {LARGEST_EVENT} bytes")
     if any(head.match_id != body.match_id for head in body.heads):
         raise NotAReplay("the file holds heads of another match")
     for what, sequences in (("hidden outcomes", body.hidden), ("heads", body.heads)):
