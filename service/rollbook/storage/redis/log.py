@@ -50,6 +50,14 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
 
+_RELIST: Final = b"""
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then
+    return 0
+end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+"""
+
 _KEYS: Final = b"""
 local found = redis.call('GET', KEYS[1])
 if found and found ~= ARGV[2] then
@@ -161,14 +169,14 @@ class RedisLog:
         if limit <= 0:
             return []
         key = stream_key(match_id, self._partitions)
-        answer = await self._ask(key, "XRANGE", key, f"{after + 1}-0", "+", "COUNT", limit)
+        answer = await self.ask(key, "XRANGE", key, f"{after + 1}-0", "+", "COUNT", limit)
         return _entries(match_id, after, answer)
 
     async def head(self, match_id: str) -> int:
         """The sequence of the last entry; 0 if the match does not exist."""
         key = stream_key(match_id, self._partitions)
         try:
-            facts = await self._ask(key, "XINFO", "STREAM", key)
+            facts = await self.ask(key, "XINFO", "STREAM", key)
         except StoreUnavailable as failure:
             if isinstance(failure.__cause__, ResponseError) and "no such key" in str(failure.__cause__):
                 return 0
@@ -193,17 +201,17 @@ class RedisLog:
     async def summary(self, match_id: str) -> bytes | None:
         """What the lobby says of one match; nothing if it does not list it."""
         key = lobby_key(self._partition(match_id))
-        summary: bytes | None = await self._ask(key, "HGET", key, match_id)
+        summary: bytes | None = await self.ask(key, "HGET", key, match_id)
         return summary
 
     async def now_ms(self) -> int:
         """The clock of the server that has the first partition: in a cluster, one clock for all replicas too."""
-        seconds, microseconds = await self._ask(lobby_key(0), "TIME")
+        seconds, microseconds = await self.ask(lobby_key(0), "TIME")
         return int(seconds) * 1_000 + int(microseconds) // 1_000
 
     async def beat(self, now_ms: int) -> int | None:
         """Say that a service is alive now, and learn when one last said so."""
-        before_ms = await self._ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, "GET", appends=True)
+        before_ms = await self.ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, "GET", appends=True)
         return None if before_ms is None else int(before_ms)
 
     async def prove(self) -> None:
@@ -225,38 +233,43 @@ class RedisLog:
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on by the store's clock."""
         command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
-        return bool(await self._ask(SWEEPER_KEY, *command, appends=True))
+        return bool(await self.ask(SWEEPER_KEY, *command, appends=True))
 
     async def keys(self, said: str, instead_of: str = "") -> str:
         """What the store says of its services' keys: this, if it has said nothing yet, or what is given up for it."""
         command = ("EVAL", _KEYS, 1, KEYS_KEY, said, instead_of)
-        return str(await self._ask(KEYS_KEY, *command, appends=True), "utf-8")
+        return str(await self.ask(KEYS_KEY, *command, appends=True), "utf-8")
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
         key = stream_key(match_id, self._partitions)
-        await self._ask(key, "XTRIM", key, "MAXLEN", 0)
-        await self._ask(key, "EXPIRE", key, keep_seconds)
+        await self.ask(key, "XTRIM", key, "MAXLEN", 0)
+        await self.ask(key, "EXPIRE", key, keep_seconds)
 
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby."""
         key = lobby_key(self._partition(match_id))
-        await self._ask(key, "HDEL", key, match_id)
+        await self.ask(key, "HDEL", key, match_id)
+
+    async def relist(self, match_id: str, instead_of: bytes, summary: bytes) -> bool:
+        """Let the lobby say something else of a match; whether it still said what this is put in the place of."""
+        key = lobby_key(self._partition(match_id))
+        return bool(await self.ask(key, "EVAL", _RELIST, 1, key, match_id, instead_of, summary, appends=True))
 
     async def archive_mark(self, claim: str = "") -> str:
         """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
         if claim:
-            await self._ask(ARCHIVE_KEY, "SET", ARCHIVE_KEY, claim, "NX", appends=True)
-        found = await self._ask(ARCHIVE_KEY, "GET", ARCHIVE_KEY, appends=True)
+            await self.ask(ARCHIVE_KEY, "SET", ARCHIVE_KEY, claim, "NX", appends=True)
+        found = await self.ask(ARCHIVE_KEY, "GET", ARCHIVE_KEY, appends=True)
         return "" if found is None else str(found, "utf-8", "replace")
 
     async def lack_archive(self, seconds: int) -> None:
         """Say for so long that a service runs here which does not have the archive."""
-        await self._ask(LACKING_KEY, "SET", LACKING_KEY, 1, "EX", seconds)
+        await self.ask(LACKING_KEY, "SET", LACKING_KEY, 1, "EX", seconds)
 
     async def archive_is_lacked(self) -> bool:
         """Whether some service said so."""
-        return bool(await self._ask(LACKING_KEY, "EXISTS", LACKING_KEY))
+        return bool(await self.ask(LACKING_KEY, "EXISTS", LACKING_KEY))
 
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""
@@ -264,6 +277,11 @@ class RedisLog:
         await self._quiet.wait()
         await self._tails.close()
         await self._servers.close()
+
+    @property
+    def servers(self) -> Servers:
+        """The servers that keep it, for whoever looks after their files."""
+        return self._servers
 
     def _partition(self, match_id: str) -> int:
         return partition_of(match_id, self._partitions)
@@ -297,17 +315,17 @@ class RedisLog:
         raise StoreUnavailable(f"The cluster sends on and on: {refusal}") from refusal
 
     async def _settle_format(self) -> None:
-        if await self._ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True) is None:
+        if await self.ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True) is None:
             # Only where nobody has begun; before the partitions, so that whoever finds those finds a format.
-            await self._ask(FORMAT_KEY, "SET", FORMAT_KEY, FORMAT, "NX", appends=True)
-        found = await self._ask(FORMAT_KEY, "GET", FORMAT_KEY, appends=True)
+            await self.ask(FORMAT_KEY, "SET", FORMAT_KEY, FORMAT, "NX", appends=True)
+        found = await self.ask(FORMAT_KEY, "GET", FORMAT_KEY, appends=True)
         word = BEFORE_RELEASE if found is None else found.decode(errors="replace")
         if (why := refusal("The store", word)) is not None:
             raise StoreUnavailable(why)
 
     async def _settle_partitions(self) -> None:
-        await self._ask(PARTITIONS_KEY, "SET", PARTITIONS_KEY, self._partitions, "NX", appends=True)
-        found = await self._ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True)
+        await self.ask(PARTITIONS_KEY, "SET", PARTITIONS_KEY, self._partitions, "NX", appends=True)
+        found = await self.ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True)
         if found != b"%d" % self._partitions:
             raise StoreUnavailable(
                 f"The store was begun with {found.decode(errors='replace')} partitions, and this service counts on"
@@ -321,10 +339,11 @@ class RedisLog:
         hold = ("BLOCK", max(1, int(hold_seconds * 1_000))) if hold_seconds > 0 else ()
         ids = [f"{sequence}-0" for sequence in after.values()]
         command = ("XREAD", "COUNT", _MOST_ENTRIES_A_MATCH, *hold, "STREAMS", *names, *ids)
-        answer = await self._ask(next(iter(names)), *command, held=bool(hold))
+        answer = await self.ask(next(iter(names)), *command, held=bool(hold))
         return {names[key]: _whole(names[key], after[names[key]], entries) for key, entries in answer or ()}
 
-    async def _ask(self, key: bytes, *command: bytes | str | int, held: bool = False, appends: bool = False) -> Any:
+    async def ask(self, key: bytes, *command: bytes | str | int, held: bool = False, appends: bool = False) -> Any:
+        """The answer to a command that may be sent twice, from the server that has the key."""
         (answer,) = await self._ask_all([(key, command)], held=held, appends=appends)
         return answer
 
