@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import gzip
 import json
 import random
@@ -27,6 +28,10 @@ from tests.storage.servers import running
 
 SEED = 11
 NEVER = "a" * 24
+TABLES = 12
+LONGEST_SECONDS = 8.0
+"""As long as the command may take."""
+
 GONE, STAYS = "Xanthippe-7f3 of Athens", "Theodora-9c1"
 """Long enough that a server would compress them if it were let."""
 
@@ -189,6 +194,44 @@ def test_no_byte_of_a_service_has_a_name_that_was_forgotten(is_running: bool, tm
             await assert_gone(tmp_path, data=data)
             await assert_exact(data)
             await table.line.channel.close()
+        finally:
+            service.end()
+
+    run(scenario)
+
+
+def test_a_name_does_not_come_back_with_matches_that_end_meanwhile(tmp_path: Path) -> None:
+    """Players resign, and files are written, at all moments of the command; names in memory are not written again."""
+
+    async def scenario() -> None:
+        rng = random.Random(SEED)
+        print(f"seed {SEED}")
+        service = Keeping(tmp_path / "data")
+        try:
+            tables = [Table(Line(service.address)) for _ in range(TABLES)]
+            matches = [await table.match(GONE, STAYS) for table in tables]
+            done = asyncio.Event()
+
+            async def end(table: Table, match_id: str, seconds: float) -> None:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await done.wait()
+                await table.resign(match_id)
+
+            ending = [
+                asyncio.create_task(end(table, match_id, rng.uniform(0, LONGEST_SECONDS)))
+                for table, match_id in zip(tables, matches, strict=True)
+            ]
+            code, _, said = await rollbook("forget", "--data", str(service.data), "--player", GONE)
+            assert 0 == code, said
+            await assert_gone(tmp_path, data=service.data)
+            done.set()
+            await asyncio.gather(*ending)
+            for match_id in matches:
+                await archived(service.data, match_id)
+            await assert_gone(tmp_path, data=service.data)
+            for table in tables:
+                await table.line.channel.close()
         finally:
             service.end()
 

@@ -29,6 +29,9 @@ from rollbook.storage.strays import remove_strays, store_files
 from rollbook.v1.events_pb2 import Event
 
 MOST_ROUNDS: Final = 10
+AT_ONCE: Final = 8
+"""Files of the archive that are looked into at the same time."""
+
 ANSWERED_SECONDS: Final = 120.0
 """How long processes may take to let go of names."""
 
@@ -171,7 +174,7 @@ class Erasure:
         if found.missing:
             raise NotForgotten(found.missing)
         self._erased.doubts |= {
-            f"whether the service {process} still runs, which was silent" for process in found.silent
+            f"the service {process}, which is silent: if it still runs, run this again" for process in found.silent
         }
 
     # Lobby
@@ -179,15 +182,16 @@ class Erasure:
     async def _erase_lobby(self, log: RedisLog) -> int:
         """Erase in matches that are open, running or not yet archived; in how many there was something."""
         count = 0
-        for match_id in sorted(await log.lobby()):
+        for match_id, stored in sorted((await log.lobby()).items()):
             self._erased.there.add(match_id)
-            if self._selection.may_be_in(match_id) and await self._erase_listed(log, match_id):
+            if self._selection.may_be_in(match_id) and await self._erase_listed(log, match_id, stored):
                 self._tell(match_id)
                 count += 1
         return count
 
-    async def _erase_listed(self, log: RedisLog, match_id: str) -> bool:
-        while (stored := await log.summary(match_id)) is not None:
+    async def _erase_listed(self, log: RedisLog, match_id: str, listed_as: bytes) -> bool:
+        stored: bytes | None = listed_as
+        while stored is not None:
             try:
                 listed = ListedMatch.read(stored)
             except (DecodeError, ValueError):
@@ -201,6 +205,7 @@ class Erasure:
                 seats[seat].name = ""
             if await log.relist(match_id, stored, listed.write()):
                 return True
+            stored = await log.summary(match_id)
         return False
 
     # Archive
@@ -218,12 +223,15 @@ class Erasure:
             if self._selection.may_be_in(match_id) and self._versions.get(match_id) != version
         )
         self._files.expect(len(new))
-        for match_id in new:
-            if await self._erase_file(archive, match_id):
-                self._tell(match_id)
-                count += 1
-            self._versions[match_id] = there[match_id]
-            self._files.one_more()
+        for start in range(0, len(new), AT_ONCE):
+            several = new[start : start + AT_ONCE]
+            lost_names = await asyncio.gather(*[self._erase_file(archive, match_id) for match_id in several])
+            for match_id, lost in zip(several, lost_names, strict=True):
+                if lost:
+                    self._tell(match_id)
+                    count += 1
+                self._versions[match_id] = there[match_id]
+                self._files.one_more()
         return count
 
     async def _erase_file(self, archive: Archive, match_id: str) -> bool:
