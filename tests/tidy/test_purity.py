@@ -37,11 +37,10 @@ def test_checking_a_match_loads_neither_grpc_nor_redis() -> None:
 SDK_MAY_LOAD = {
     "rollbook.files",  # files that appear whole
     "rollbook.match",
-    "rollbook.match.chain",  # links and heads, byte for byte
+    "rollbook.match.chain",  # links, heads and their signatures, byte for byte
     "rollbook.match.codec",
     "rollbook.match.codec.words",  # words of options as numbers of enums
     "rollbook.match.codec.wrappers",  # what holds something of whatever game
-    "rollbook.match.heads",  # their signatures
     "rollbook.replay_file",
     "rollbook.replay_file.kept_heads",  # the file format of heads
     "rollbook.replay_file.lines",

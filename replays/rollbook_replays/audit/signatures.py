@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from rollbook.match.chain import is_signed
 from rollbook.match.events import Opened, Sealed
-from rollbook.match.heads import is_signed
 from rollbook.replay_file.container import Head, Replay, Signed, Stored
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_replays.audit.divergence import Diverged

@@ -30,7 +30,7 @@ class NotRewritten(Exception):
 async def rewrite_files(log: RedisLog) -> list[str]:
     """Let every server of the store write its files anew; a sentence for each that did not."""
     problems: list[str] = []
-    for master in await log.servers.every():
+    for master in await log.dispatch.servers.every():
         try:
             await _rewrite(master)
             said = await _info(master, "replication")
@@ -38,7 +38,7 @@ async def rewrite_files(log: RedisLog) -> list[str]:
             problems.append(f"a server of the store still has them in its files: {why}")
             continue
         for host, line in _copies(said):
-            copy = log.servers.copy_at(host)
+            copy = log.dispatch.servers.copy_at(host)
             try:
                 await _until_copied(copy, int(said["master_repl_offset"]))
                 await _rewrite(copy)

@@ -53,26 +53,26 @@ class RollCall:
 
     def __init__(self, log: RedisLog) -> None:
         """Keep it in the store of this log."""
-        self._log = log
+        self._dispatch = log.dispatch
 
     async def answer(self, process: str, done: int) -> int:
         """Say that a process is there and has obeyed this call; the newest one."""
         field = _PROCESS + process.encode()
-        return int(await self._log.ask(ROLL_KEY, "EVAL", _ANSWER, 1, ROLL_KEY, field, done, appends=True))
+        return int(await self._dispatch.ask(ROLL_KEY, "EVAL", _ANSWER, 1, ROLL_KEY, field, done, appends=True))
 
     async def leave(self, process: str) -> None:
         """Say that a process ends."""
-        await self._log.ask(ROLL_KEY, "HDEL", ROLL_KEY, _PROCESS + process.encode(), appends=True)
+        await self._dispatch.ask(ROLL_KEY, "HDEL", ROLL_KEY, _PROCESS + process.encode(), appends=True)
 
     async def call(self) -> int:
         """Call everybody; the number of the call."""
-        return int(await self._log.ask(ROLL_KEY, "EVAL", _CALL_OUT, 1, ROLL_KEY, appends=True))
+        return int(await self._dispatch.ask(ROLL_KEY, "EVAL", _CALL_OUT, 1, ROLL_KEY, appends=True))
 
     async def roll(self, call: int) -> Roll:
         """Who has not obeyed this call."""
-        seconds, microseconds = await self._log.ask(ROLL_KEY, "TIME")
+        seconds, microseconds = await self._dispatch.ask(ROLL_KEY, "TIME")
         now_ms = int(seconds) * 1_000 + int(microseconds) // 1_000
-        stored = await self._log.ask(ROLL_KEY, "HGETALL", ROLL_KEY, appends=True)
+        stored = await self._dispatch.ask(ROLL_KEY, "HGETALL", ROLL_KEY, appends=True)
         missing, silent = set[str](), set[str]()
         for field, said in zip(stored[::2], stored[1::2], strict=True):
             if not field.startswith(_PROCESS):
@@ -87,10 +87,10 @@ class RollCall:
 
     async def begin(self) -> bool:
         """Note that work begins which has to be finished; whether some was begun before and not finished."""
-        found = await self._log.ask(ROLL_KEY, "HGET", ROLL_KEY, _UNFINISHED, appends=True)
-        await self._log.ask(ROLL_KEY, "HSET", ROLL_KEY, _UNFINISHED, 1, appends=True)
+        found = await self._dispatch.ask(ROLL_KEY, "HGET", ROLL_KEY, _UNFINISHED, appends=True)
+        await self._dispatch.ask(ROLL_KEY, "HSET", ROLL_KEY, _UNFINISHED, 1, appends=True)
         return found is not None
 
     async def finish(self) -> None:
         """Note that nothing is left to finish."""
-        await self._log.ask(ROLL_KEY, "HDEL", ROLL_KEY, _UNFINISHED, appends=True)
+        await self._dispatch.ask(ROLL_KEY, "HDEL", ROLL_KEY, _UNFINISHED, appends=True)
