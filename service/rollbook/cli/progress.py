@@ -23,6 +23,7 @@ class Progress:
         self._started = time.monotonic()
         self.done = 0
         """So many matches are done."""
+        self._total = total
         self._events = 0
         console = Console(stderr=True)
         self._bar = Bar(
@@ -39,6 +40,11 @@ class Progress:
 
     def __enter__(self) -> Self:
         return self
+
+    def expect(self, more: int) -> None:
+        """So many more are to be done than was known."""
+        self._total += more
+        self._bar.update(self._task, total=self._total)
 
     def one_more(self, events: int = 0) -> None:
         """One match is done; of so many events, where they count."""

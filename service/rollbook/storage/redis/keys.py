@@ -28,6 +28,9 @@ ARCHIVE_KEY: Final = b"rollbook:archive"
 LACKING_KEY: Final = b"rollbook:archive:lacking"
 """Is there for as long as some service runs that does not have that archive."""
 
+ROLL_KEY: Final = b"rollbook:roll"
+"""Which call the services of this store answer, and which of them have."""
+
 
 def alive_key(partition: int) -> bytes:
     """Where processes write to see whether the server of a partition takes it."""

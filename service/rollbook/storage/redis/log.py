@@ -59,6 +59,14 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
 
+_RELIST: Final = b"""
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then
+    return 0
+end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+"""
+
 _KEYS: Final = b"""
 local found = redis.call('GET', KEYS[1])
 if found and found ~= ARGV[2] then
@@ -252,6 +260,12 @@ class RedisLog:
         keys = [stream_key(match_id, self._partitions), lobby_key(self._partition(match_id))]
         await self._dispatch.ask(keys[0], "EVAL", _DROP, len(keys), *keys, match_id, appends=True)
 
+    async def relist(self, match_id: str, instead_of: bytes, summary: bytes) -> bool:
+        """Let the lobby say something else of a match; whether it still said what this is put in the place of."""
+        key = lobby_key(self._partition(match_id))
+        command = ("EVAL", _RELIST, 1, key, match_id, instead_of, summary)
+        return bool(await self._dispatch.ask(key, *command, appends=True))
+
     async def archive_mark(self, claim: str = "") -> str:
         """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
         if claim:
@@ -272,6 +286,11 @@ class RedisLog:
         await self._dispatch.finish()
         await self._tails.close()
         await self._dispatch.close()
+
+    @property
+    def dispatch(self) -> Dispatch:
+        """What speaks to the servers, for whatever else a store keeps."""
+        return self._dispatch
 
     def _partition(self, match_id: str) -> int:
         return partition_of(match_id, self._partitions)
