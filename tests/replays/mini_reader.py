@@ -39,6 +39,62 @@ def fields(message: bytes) -> Iterator[tuple[int, Field]]:
             at += size
 
 
+INT, BYTES, OPTIONAL, LIST = "int", "bytes", "optional", "list"
+"""What a field is: a number, bytes or text, a number or message that is there or not, one of several."""
+
+Schema = dict[int, "tuple[str, Schema | None]"]
+WHATEVER: Schema = {}
+"""A message of a game, which is not looked into."""
+
+HEAD: Schema = {1: (BYTES, None), 2: (INT, None), 3: (BYTES, None), 4: (BYTES, None), 5: (BYTES, None)}
+EYES: Schema = {1: (INT, None), 2: (OPTIONAL, None)}
+HIDDEN: Schema = {1: (INT, None), 2: (OPTIONAL, WHATEVER)}
+BODY: Schema = {
+    1: (BYTES, None),
+    2: (BYTES, None),
+    3: (INT, None),
+    4: (OPTIONAL, EYES),
+    5: (LIST, None),
+    6: (LIST, HIDDEN),
+    7: (LIST, HEAD),
+}
+NAMES: Schema = {1: (BYTES, None), 2: (LIST, None)}
+EVENT: Schema = {
+    1: (INT, None),
+    2: (INT, None),
+    3: (BYTES, None),
+    4: (OPTIONAL, None),
+    5: (BYTES, None),
+    **dict.fromkeys(range(6, 18), (OPTIONAL, WHATEVER)),
+}
+
+
+def varint(value: int) -> bytes:
+    """A number, as short as it can be."""
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*written, value))
+
+
+def check_canonical(message: bytes, schema: Schema) -> None:
+    """Fail unless the message is written in the one way: nothing unknown, out of order, twice, or at its default."""
+    again = b""
+    before = 0
+    for number, value in fields(message):
+        kind, inner = schema[number]
+        assert number > before or (number == before and kind == LIST)
+        assert value or kind in {OPTIONAL, LIST}
+        before = number
+        sized = b"" if isinstance(value, int) else varint(len(value))
+        again += varint(8 * number + 2 * bool(sized)) + (varint(value) if isinstance(value, int) else sized + value)
+        if inner:
+            assert isinstance(value, bytes)
+            check_canonical(value, inner)
+    assert again == message
+
+
 def one(message: bytes, number: int, default: Field = b"") -> Field:
     """The value of a field that is there once at most."""
     return next((value for found, value in fields(message) if found == number), default)
@@ -86,6 +142,7 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
     version, zero, size = struct.unpack_from(">HHI", data, 8)
     assert (version, zero) == (2, 0)
     body = data[16 : 16 + size]
+    check_canonical(body, BODY)
     (named,) = struct.unpack_from(">I", data, 16 + size)
     names = data[20 + size : 20 + size + named]
     footer = data[20 + size + named :]
@@ -93,10 +150,13 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
     keys[key_id].verify(signature, b"rollbook/1/file" + digest(data[: 16 + size], footer[:44]))
     if names:
         keys[key_id].verify(names[:64], b"rollbook/1/names" + names[64:])
+        check_canonical(names[64:], NAMES)
+        assert any(value for number, value in fields(names[64:]) if number == 2)
     match_id = part(body, 1)
     events = [value for number, value in fields(body) if number == 5 and isinstance(value, bytes)]
     links = [digest(b"rollbook/1/genesis", match_id)]
     for number, event in enumerate(events, start=1):
+        check_canonical(event, EVENT)
         assert (one(event, 1), one(event, 3)) == (number, links[-1])
         links.append(digest(b"rollbook/1/link", event))
     assert (count, last_link) == (len(events), links[-1])
@@ -104,6 +164,7 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
     for head in (value for number, value in fields(body) if number == 7 and isinstance(value, bytes)):
         sequence = one(head, 2)
         assert isinstance(sequence, int)
+        assert bytes.fromhex(part(head, 4).decode()) != key_id
         assert part(head, 3) == links[sequence]
         said = b"rollbook/1/head" + sized + struct.pack(">Q", sequence) + links[sequence]
         keys[bytes.fromhex(part(head, 4).decode())].verify(part(head, 5), said)
@@ -120,6 +181,7 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
 def match_key(events: list[bytes], sized: bytes) -> bytes:
     """The key of the dice, its secret and entropy checked."""
     secret = part(events[-1], 17, 3)
+    assert len(secret) == 32
     assert part(events[0], 16, 6) == digest(b"rollbook/1/commit", secret)
     committed = {}
     entropy = {}

@@ -162,7 +162,8 @@ def test_what_a_newer_program_wrote_is_unverified_and_named(change: dict[str, An
     for name, value in change.items():
         setattr(event.opened, name, value)
     data = event.SerializeToString(deterministic=True)
-    found = audited(cut(replace(replay, events=(data,)), 1))
+    opened = event.opened
+    found = audited(cut(replace(replay, game=opened.game, ruleset=opened.ruleset, events=(data,)), 1))
     assert (Verdict.UNVERIFIED, None, (missing,)) == (found.verdict, found.divergence, found.missing)
 
 

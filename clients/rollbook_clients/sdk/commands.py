@@ -4,8 +4,6 @@ A command keeps its request id however often it is sent, so it happens once or n
 position it answers, so that one which waited for another to be settled is never made for a table its seat did not see.
 """
 
-from __future__ import annotations
-
 import asyncio
 import uuid
 from collections.abc import Callable
@@ -15,13 +13,22 @@ from typing import Any, TypeVar
 
 from grpc.aio import UnaryUnaryMultiCallable
 
-from rollbook.v1.match_pb2 import ChooseRequest, LeaveSeatRequest, ReadyRequest, ResignRequest, TakeSeatRequest
+from rollbook.v1.match_pb2 import (
+    AbortMatchRequest,
+    ChooseRequest,
+    LeaveSeatRequest,
+    ReadyRequest,
+    ResignRequest,
+    TakeSeatRequest,
+)
 from rollbook_clients.sdk.connection import Line
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.sdk.refusals import LimitReached, OutcomeUnknown, Refused, Unauthenticated, Unreachable
 from rollbook_clients.sdk.witness import Witness
 
-Command = TypeVar("Command", TakeSeatRequest, ReadyRequest, LeaveSeatRequest, ChooseRequest, ResignRequest)
+Command = TypeVar(
+    "Command", TakeSeatRequest, ReadyRequest, LeaveSeatRequest, AbortMatchRequest, ChooseRequest, ResignRequest
+)
 A = TypeVar("A")
 
 
@@ -45,7 +52,6 @@ class MatchCommands:
     """The commands of one client in one match."""
 
     def __init__(self, caller: Caller, witness: Witness) -> None:
-        """Begin with nothing to settle."""
         self._caller = caller
         self._witness = witness
         self._lock = asyncio.Lock()

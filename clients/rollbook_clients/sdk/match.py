@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
@@ -13,6 +14,7 @@ from rollbook.files import write_file
 from rollbook.match.chain import Position, entropy_commitment
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1.match_pb2 import (
+    AbortMatchRequest,
     ChooseRequest,
     EventsMade,
     GetMatchRequest,
@@ -53,7 +55,6 @@ class Match:
         self._shown: Position | None = None
 
     def __repr__(self) -> str:
-        """Name it."""
         return f"Match({self.id!r})"
 
     @property
@@ -105,6 +106,11 @@ class Match:
     async def leave(self) -> Made:
         """Get up again, before all seats are taken."""
         answer = await self._commands.send(lambda line: line.matches.LeaveSeat, LeaveSeatRequest(match_id=self.id))
+        return await self.take_in(answer.made)
+
+    async def withdraw(self) -> Made:
+        """End a match that this caller has opened, before all seats are taken; it is aborted, for all who watch it."""
+        answer = await self._commands.send(lambda line: line.matches.AbortMatch, AbortMatchRequest(match_id=self.id))
         return await self.take_in(answer.made)
 
     async def ready(self) -> Made:
@@ -195,13 +201,7 @@ class Match:
 
         It does not end because a connection is lost: Away and Back tell of that, and nothing is left out or told twice.
         """
-        watch = Watch(
-            self._caller,
-            self._witness,
-            after,
-            public_only=public_only,
-            invitation_code=self.invitation_code,
-        )
+        watch = Watch(self._caller, self._witness, after, public_only=public_only, invitation_code=self.invitation_code)
         async with aclosing(watch.frames()) as frames:
             async for frame in frames:
                 if isinstance(frame, Events):
@@ -213,10 +213,7 @@ class Match:
     async def replay(self, *, public_only: bool = False, without_names: bool = False) -> bytes:
         """The match as a replay file, as `export` writes it."""
         request = GetReplayRequest(
-            match_id=self.id,
-            public_only=public_only,
-            invitation_code=self.invitation_code,
-            without_names=without_names,
+            match_id=self.id, public_only=public_only, invitation_code=self.invitation_code, without_names=without_names
         )
         try:
             return await self._caller.collect(request)
@@ -237,9 +234,10 @@ class Match:
 
         The verdict is EXACT only after the seal. This loads the rules, which nothing else here does.
         """
-        from rollbook_clients.sdk.verification import audited  # noqa: PLC0415 - whoever only plays needs no rules
+        from rollbook_replays.audit.audit import audit  # noqa: PLC0415 - whoever only plays needs no rules
 
-        return await audited(self._witness, await self.replay())
+        replay, keys = await self.replay(), await self._witness.keys.all()
+        return await asyncio.to_thread(audit, replay, keys, [] if self.head is None else [self.head])
 
     def _is_past(self, position: Position) -> bool:
         return self._shown is not None and position.sequence < self._shown.sequence

@@ -10,26 +10,31 @@ from collections.abc import Mapping, Sequence
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from rollbook.match.chain import is_signed
-from rollbook.match.events import Opened, Sealed
+from rollbook.match.events import Event, Sealed
 from rollbook.replay_file.container import Head, Replay, Signed, Stored
 from rollbook.replay_file.kept_heads import WitnessedHead
+from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.divergence import Diverged
 from rollbook_replays.audit.verdicts import Check
 
 Keys = Mapping[str, Ed25519PublicKey]
 
 
-def check_heads(replay: Replay, links: Sequence[bytes], keys: Keys) -> list[str]:
+def check_heads(stored: Stored, links: Sequence[bytes], keys: Keys) -> list[str]:
     """Every head in the file is one of this log, and the last one that of its last event; what is missing for that."""
     missing = []
-    for head in replay.heads:
+    heads = stored.replay.heads
+    for head in heads:
         _check_link(links, head)
+        if head.key_id == stored.key_id:
+            # Whoever got hold of one of the two keys cannot do the work of the other.
+            raise Diverged(head.sequence, Check.HEADS, "a head by a head key", f"one by the replay key {head.key_id}")
         if head.key_id not in keys:
             missing.append(f"the head key {head.key_id[:16]}")
-        elif not _signed(keys, replay.match_id, head):
+        elif not _signed(keys, stored.replay.match_id, head):
             expected = f"a head that key {head.key_id} signed"
             raise Diverged(head.sequence, Check.HEADS, expected, f"the signature {head.signature.hex()}")
-    if not replay.heads or replay.heads[-1].sequence != len(links):
+    if not heads or heads[-1].sequence != len(links):
         missing.append("a signed head of the last event")
     return missing
 
@@ -57,45 +62,38 @@ def check_kept(replay: Replay, links: Sequence[bytes], keys: Keys, kept: Sequenc
     return missing
 
 
-def check_lost(replay: Replay, links: Sequence[bytes], keys: Keys, sealed: Sealed | None) -> list[str]:
-    """A match that was sealed because its log was lost names a head that the service signed, and not of this log."""
-    lost = None if sealed is None else sealed.lost
+def check_lost(stored: Stored, links: Sequence[bytes], keys: Keys, number: int, event: Event) -> list[str]:
+    """A match that was sealed because its log was lost names a head that the service signed, and not of this log.
+
+    The seal is event `number`; what is missing to know that of it.
+    """
+    lost = event.lost if isinstance(event, Sealed) else None
     if lost is None:
         return []
-    if lost.sequence < len(links) and links[lost.sequence - 1] == lost.link:
+    if lost.sequence < number and links[lost.sequence - 1] == lost.link:
         found = f"that of event {lost.sequence}, which is not lost"
-        raise Diverged(len(links), Check.RESULT, "a head that the log does not hold any more", found)
+        raise Diverged(number, Check.RESULT, "a head that the log does not hold any more", found)
+    if lost.key_id == stored.key_id:
+        expected = "a head by a head key, as evidence that the log was lost"
+        raise Diverged(number, Check.RESULT, expected, f"one by the replay key {lost.key_id}")
     if lost.key_id not in keys:
         return [f"the head key {lost.key_id[:16]} of the lost head"]
-    if not is_signed(keys[lost.key_id], replay.match_id, lost.sequence, lost.link, lost.signature):
+    if not is_signed(keys[lost.key_id], stored.replay.match_id, lost.sequence, lost.link, lost.signature):
         expected = f"a head that key {lost.key_id} signed, as evidence that the log was lost"
-        raise Diverged(len(links), Check.RESULT, expected, f"the signature {lost.signature.hex()}")
+        raise Diverged(number, Check.RESULT, expected, f"the signature {lost.signature.hex()}")
     return []
 
 
-def check_container(stored: Stored, links: Sequence[bytes], opened: Opened | None, keys: Keys) -> list[str]:
-    """What the file says around the events is true of them, and signed; what is missing for that."""
-    replay = stored.replay
+def check_container(stored: Stored, links: Sequence[bytes], said: proto.Opened, keys: Keys) -> list[str]:
+    """What the file says around the events is true of them, and signed; what is missing for that.
+
+    Event 1 said how many seats there are of what; nothing, if nobody could read it.
+    """
     counted, there = (stored.count, stored.last_link), (len(links), links[-1])
     if counted != there:
         raise Diverged(None, Check.CONTAINER, f"{_ending(*there)}, as the events are", _ending(*counted))
-    if opened is not None:
-        named, played = (replay.game, replay.ruleset), (opened.game, opened.ruleset)
-        if named != played:
-            raise Diverged(
-                None, Check.CONTAINER, f"{played[0]}, ruleset {played[1]}", f"{named[0]}, ruleset {named[1]}"
-            )
-        seats = range(len(opened.names))
-        if isinstance(replay.perspective, int) and replay.perspective not in seats:
-            expected = f"the eyes of one of {len(seats)} seats"
-            raise Diverged(None, Check.CONTAINER, expected, f"those of seat {replay.perspective}")
-        if replay.names and len(replay.names) != len(seats):
-            expected = f"names of {len(seats)} seats, or none"
-            raise Diverged(None, Check.CONTAINER, expected, f"{len(replay.names)} names")
-    for head in replay.heads:
-        if head.key_id == stored.key_id:
-            # Whoever got hold of one of the two keys cannot do the work of the other.
-            raise Diverged(head.sequence, Check.HEADS, "a head by a head key", f"one by the replay key {head.key_id}")
+    if said.envelope:
+        _check_said(stored.replay, said)
     key = keys.get(stored.key_id)
     if key is None:
         return [f"the replay key {stored.key_id}"]
@@ -105,6 +103,20 @@ def check_container(stored: Stored, links: Sequence[bytes], opened: Opened | Non
     return []
 
 
+def _check_said(replay: Replay, said: proto.Opened) -> None:
+    """Game, ruleset, perspective and names are those of the match that event 1 opened."""
+    named, played = (replay.game, replay.ruleset), (said.game, said.ruleset)
+    if named != played:
+        expected = f"{played[0]}, ruleset {played[1]}"
+        raise Diverged(None, Check.CONTAINER, expected, f"{named[0]}, ruleset {named[1]}")
+    if isinstance(replay.perspective, int) and not 0 <= replay.perspective < said.seats:
+        expected = f"the eyes of one of {said.seats} seats"
+        raise Diverged(None, Check.CONTAINER, expected, f"those of seat {replay.perspective}")
+    if replay.names and len(replay.names) != said.seats:
+        expected = f"names of {said.seats} seats, or none"
+        raise Diverged(None, Check.CONTAINER, expected, f"{len(replay.names)} names")
+
+
 def _check_signed(what: str, signed: Signed, key_id: str, key: Ed25519PublicKey) -> None:
     if not signed.holds(key):
         expected = f"{what} that key {key_id} signed"
@@ -112,9 +124,11 @@ def _check_signed(what: str, signed: Signed, key_id: str, key: Ed25519PublicKey)
 
 
 def _check_link(links: Sequence[bytes], head: Head | WitnessedHead) -> None:
+    expected = f"event {head.sequence} with link {head.link.hex()}, as its head was signed"
+    if head.sequence > len(links):
+        raise Diverged(head.sequence, Check.HEADS, expected, f"a log that ends with event {len(links)}")
     link = links[head.sequence - 1]
     if head.link != link:
-        expected = f"event {head.sequence} with link {head.link.hex()}, as its head was signed"
         raise Diverged(head.sequence, Check.HEADS, expected, f"link {link.hex()}")
 
 

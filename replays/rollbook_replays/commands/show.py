@@ -1,7 +1,5 @@
 """`rollbook show`: a replay file to read."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil
@@ -100,7 +98,7 @@ def _told(seen: Look, at: int | None) -> Iterator[Text]:
     if seen.eyes is not Watcher.JUDGE:
         yield Text.of(f"As {_whose(seen.eyes)} it:")
         yield Text()
-    yield from tell(seen.header, seen.events)
+    yield from tell(seen.header, seen.events, house=seen.house)
     yield Text()
     if not seen.is_over:
         yield Text.of(f"The match was running: the file ends with event {seen.count}.")

@@ -120,12 +120,14 @@ class Judgement:
 
 def judge(bundle: Bundle, audited: Sequence[Audited], keys: Mapping[str, Ed25519PublicKey]) -> Judgement:
     """The verdict on a bundle, given those on its replays in the order of its sources."""
-    findings: list[Finding] = []
+    findings = [
+        Finding(Fault.SIGNATURE, name, "the checksum of its bytes", "that of others") for name in bundle.changed
+    ]
     missing: list[str] = []
     key = keys.get(bundle.key_id)
     if key is None:
         missing.append(f"the public key {bundle.key_id} of the bundle's signature")
-    elif not bundle.holds(key):
+    elif not findings and not bundle.holds(key):
         findings.append(Finding(Fault.SIGNATURE, bundle.key_id, "a signature over this bundle", "one over another"))
     named = [(source.match_id, match) for source, match in zip(bundle.sources, audited, strict=True)]
     return judge_matches(bundle.manifest, named, findings, missing)
@@ -256,8 +258,8 @@ def _faults(manifest: Manifest, pairing: Pairing, match: Audited) -> Iterator[Fi
     expected = manifest.options[len(pairing.players)]
     if (match.game, match.ruleset) != (manifest.game, manifest.ruleset):
         yield Finding(Fault.RULESET, where, f"{manifest.game} {manifest.ruleset}", f"{match.game} {match.ruleset}")
-    elif len(match.players) != len(pairing.players):
-        yield Finding(Fault.PLAYERS, where, f"{len(pairing.players)} seats", str(len(match.players)))
+    elif match.seats != len(pairing.players):
+        yield Finding(Fault.PLAYERS, where, f"{len(pairing.players)} seats", str(match.seats))
     elif dict(match.options) != dict(expected):
         yield Finding(Fault.RULESET, where, _written(expected), _written(match.options))
     if match.names and sorted(match.names) != sorted(pairing.players):

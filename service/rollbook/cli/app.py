@@ -4,8 +4,6 @@ A package adds a command with an entry point of the group `rollbook.commands`, a
 help lists, with one of `rollbook.processes`.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys
@@ -22,7 +20,7 @@ Every roll and every choice is an event; a match is its log, and anyone can chec
 
 `rollbook COMMAND --help` explains a command.
 
-Exit codes: 0 good, 1 something is wrong, 2 unverified, 3 cannot be read or nothing found, 64 wrong usage.
+Exit codes: 0 good, 1 something is wrong, 2 unverified, 3 cannot be read or written, or nothing found, 64 wrong usage.
 """
 
 
@@ -70,6 +68,6 @@ def run(words: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if wrong.errno == errno.ENOSPC:
             print(f"rollbook: {wrong.strerror}", file=sys.stderr)
-            return Exit.WRONG
+            return Exit.UNREADABLE
         # The reader of a pipe has seen enough.
     return code

@@ -20,11 +20,12 @@ from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, T
 from rollbook.match.chain import HeadKeys
 from rollbook.server.access import Callers, Players, Sights
 from rollbook.server.addresses import Addresses
-from rollbook.server.archive_index import ArchiveIndex
+from rollbook.server.archive_index import INDEX_NAME, ArchiveIndex
 from rollbook.server.archivist import Archivist
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
+from rollbook.server.forgetter import Forgetter
 from rollbook.server.house import HouseProcess
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.limits import Held, Rates, Strangers
@@ -50,6 +51,7 @@ from rollbook.server.store_clock import StoreClock
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import Log
+from rollbook.storage.redis.roll_call import RollCall
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
 from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
 from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
@@ -221,7 +223,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     """Everything that the contract has, on this log and these keys."""
     keys, settings = foundation.keys, foundation.settings
     own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
-    index = ArchiveIndex(settings.data / "archive-index.sqlite")
+    index = ArchiveIndex(settings.data / INDEX_NAME)
     log = ArchivedLog(foundation.log, None, index)
     finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
@@ -248,10 +250,13 @@ async def assemble(foundation: Foundation) -> Assembly:
     sweeper.loop.start()
     archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
     await archivist.start()
+    forgetter = Forgetter(RollCall(foundation.log), parts.lobby, finished, foundation.metrics.loop_failed)
+    forgetter.loop.start()
     demo = settings.demo_seconds
     house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
 
     async def close() -> None:
+        await forgetter.close()
         await sweeper.loop.close()
         await archivist.close()
 

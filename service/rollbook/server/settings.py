@@ -119,6 +119,15 @@ class Limits:
     guests_per_address_per_hour: Annotated[int, About("New guests an hour from one address.", scope="store")] = 100
     guests_per_hour: Annotated[int, About("New guests an hour, of all.", scope="store")] = 10_000
     guest_token_seconds: Annotated[int, About("Seconds that the token of a guest is good for.")] = 7 * 24 * 3_600
+    open_seconds: Annotated[
+        int,
+        About(
+            "Seconds without an event after which a match with free seats expires, if whoever opens it does not say;"
+            " 0 is never.",
+            least=0,
+        ),
+    ] = 3_600
+    idle_seconds: Annotated[int, About("The same for a running match without a turn clock.", least=0)] = 14 * 24 * 3_600
 
 
 LIMITS: Final = settings_of(Limits, "limits")

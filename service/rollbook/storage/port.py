@@ -5,8 +5,6 @@ the lobby. `append` is all or nothing and durable when it returns; of two writer
 Reading gives the same entries at any later time, in order, and `wait` is how new ones are noticed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
@@ -77,7 +75,6 @@ class Hole(Exception):
         self.head = max(head, stored)
 
     def __str__(self) -> str:
-        """Say where."""
         return f"match {self.match_id} has a hole behind event {self.stored}"
 
 
@@ -129,11 +126,11 @@ class Log(Protocol):
     async def now_ms(self) -> int:
         """The store's own clock, in Unix milliseconds, which all replicas share."""
 
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so; nothing if none ever did.
+    async def beat(self, now_ms: int) -> None:
+        """Say that a service is alive now."""
 
-        Of several that beat at once each learns of the one before, so that exactly one learns of a gap.
-        """
+    async def last_beat(self) -> int | None:
+        """When a service last said that it is alive; nothing if none ever did."""
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on by the store's clock; of several at once one does.

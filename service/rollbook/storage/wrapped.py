@@ -1,7 +1,5 @@
 """A log in front of another one: what it does not do itself it passes on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from rollbook.match.chain import Entry
@@ -12,7 +10,6 @@ class WrappedLog:
     """Passes every call of the port on but `append`, which is what a log is put in front for."""
 
     def __init__(self, inner: Log) -> None:
-        """Stand in front of this log."""
         self._inner = inner
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
@@ -47,9 +44,13 @@ class WrappedLog:
         """The store's own clock."""
         return await self._inner.now_ms()
 
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so."""
-        return await self._inner.beat(now_ms)
+    async def beat(self, now_ms: int) -> None:
+        """Say that a service is alive now."""
+        await self._inner.beat(now_ms)
+
+    async def last_beat(self) -> int | None:
+        """When a service last said that it is alive."""
+        return await self._inner.last_beat()
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on."""

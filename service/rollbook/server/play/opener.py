@@ -28,10 +28,6 @@ READY_SECONDS: Final = 300
 TURN_SECONDS: Final = range(5, TWO_WEEKS + 1)
 RESERVE_SECONDS: Final = range(TWO_WEEKS + 1)
 READY_SECONDS_ALLOWED: Final = range(10, TWO_WEEKS + 1)
-OPEN_SECONDS: Final = 3_600
-"""How long seats may stay free without an event if nothing is said."""
-IDLE_SECONDS: Final = TWO_WEEKS
-"""How long a match without a turn clock may go without an event if nothing is said."""
 OPEN_SECONDS_ALLOWED: Final = range(60, TWO_WEEKS + 1)
 IDLE_SECONDS_ALLOWED: Final = range(3_600, 31_536_001)
 DELAY_SECONDS: Final = range(3_601)
@@ -65,7 +61,7 @@ class Opener:
         require(caller, Role.PLAYER)
         check_request_id(request.request_id)
         game = _game(request)
-        terms = _terms(request)
+        terms = _terms(request, self._limits)
         options = read_options(game, request.options, request.seats)
         match_id = self._players.opens(caller, request.request_id)
         if not await self._log.head(match_id):
@@ -95,7 +91,7 @@ def _game(request: proto.OpenMatchRequest) -> AnyGame:
     return find(game.name, request.ruleset) if request.HasField("ruleset") else game
 
 
-def _terms(request: proto.OpenMatchRequest) -> Terms:
+def _terms(request: proto.OpenMatchRequest, limits: Limits) -> Terms:
     turn, reserve = request.turn_seconds, request.reserve_seconds
     ready = request.ready_seconds if request.HasField("ready_seconds") else READY_SECONDS
     delay = request.spectator_delay_seconds
@@ -105,16 +101,18 @@ def _terms(request: proto.OpenMatchRequest) -> Terms:
         raise _out_of_range("CLOCK_OUT_OF_RANGE", "reserve_seconds", RESERVE_SECONDS)
     if reserve and not turn:
         raise Refusal("CLOCK_OUT_OF_RANGE", "a reserve needs a clock", {"field": "reserve_seconds", "allowed": "0"})
-    if ready and ready not in READY_SECONDS_ALLOWED:
-        raise _out_of_range("READY_TIME_OUT_OF_RANGE", "ready_seconds", READY_SECONDS_ALLOWED, or_none=True)
+    if ready not in READY_SECONDS_ALLOWED:
+        raise _out_of_range("READY_TIME_OUT_OF_RANGE", "ready_seconds", READY_SECONDS_ALLOWED)
     if delay not in DELAY_SECONDS:
         raise _out_of_range("DELAY_OUT_OF_RANGE", "spectator_delay_seconds", DELAY_SECONDS)
-    open_seconds = request.open_seconds if request.HasField("open_seconds") else OPEN_SECONDS
-    idle_seconds = request.idle_seconds if request.HasField("idle_seconds") else IDLE_SECONDS
-    if open_seconds not in OPEN_SECONDS_ALLOWED:
+    open_seconds, idle_seconds = request.open_seconds, request.idle_seconds
+    if request.HasField("open_seconds") and open_seconds not in OPEN_SECONDS_ALLOWED:
         raise _out_of_range("EXPIRY_OUT_OF_RANGE", "open_seconds", OPEN_SECONDS_ALLOWED)
-    if idle_seconds not in IDLE_SECONDS_ALLOWED:
+    if request.HasField("idle_seconds") and idle_seconds not in IDLE_SECONDS_ALLOWED:
         raise _out_of_range("EXPIRY_OUT_OF_RANGE", "idle_seconds", IDLE_SECONDS_ALLOWED)
+    # What the operator has set may be anything, also never.
+    open_seconds = open_seconds or limits.open_seconds
+    idle_seconds = idle_seconds or limits.idle_seconds
     return Terms(turn, reserve, ready, delay, request.is_private, open_seconds, idle_seconds)
 
 

@@ -4,25 +4,17 @@ A file appears under its name only when it is whole and on disk, by a rename; th
 crash leaves of a file that was being written is never read, and swept out when the folder is opened again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
 from rollbook.files import DRAFT_PREFIX, DRAFT_SUFFIX, Step, appearing, no_step
 from rollbook.replay_file.container import LARGEST_FILE
-from rollbook.storage.archive.port import (
-    LONGEST_MARK,
-    MARK_NAME,
-    ArchiveUnavailable,
-    file_name,
-    match_of,
-)
+from rollbook.storage.archive.port import LONGEST_MARK, MARK_NAME, ArchiveUnavailable, file_name, match_of
 
 _STALE_SECONDS: Final = 3_600
 """A draft that is older is nobody's any more; a younger one may be another service's."""
@@ -51,11 +43,7 @@ class FolderArchive:
     async def put(self, match_id: str, data: bytes) -> None:
         """Keep the file of a match in place of one that is there."""
         path = self._folder / file_name(match_id)
-
-        def write() -> None:
-            self._write(path, data)
-
-        await self._do("written", write)
+        await self._do("written", lambda: self._write(path, data))
 
     async def get(self, match_id: str) -> bytes | None:
         """The file of a match; none if there is none."""
@@ -87,6 +75,20 @@ class FolderArchive:
 
         return await self._do("read", look)
 
+    async def drafts(self) -> frozenset[str]:
+        """What a crash left of files that were being written, and what is being written now."""
+        return await self._do("read", lambda: frozenset(draft.name for draft in self._drafts()))
+
+    async def drop(self, drafts: frozenset[str]) -> None:
+        """Remove drafts that nobody writes any more."""
+
+        def remove() -> None:
+            for draft in self._drafts():
+                if draft.name in drafts:
+                    draft.unlink(missing_ok=True)
+
+        await self._do("written", remove)
+
     async def mark(self, claim: str = "") -> str:
         """The mark of this archive: the one that is claimed, if it had none."""
         path = self._folder / MARK_NAME
@@ -112,10 +114,13 @@ class FolderArchive:
             file.write(data[len(data) // 2 :])
 
     def _sweep(self) -> None:
-        for draft in self._folder.glob(f"{DRAFT_PREFIX}*{DRAFT_SUFFIX}"):
+        for draft in self._drafts():
             with contextlib.suppress(FileNotFoundError):
                 if draft.stat().st_mtime < time.time() - _STALE_SECONDS:
                     draft.unlink()
+
+    def _drafts(self) -> Iterator[Path]:
+        return self._folder.glob(f"{DRAFT_PREFIX}*{DRAFT_SUFFIX}")
 
     async def _do(self, what: str, work: Callable[[], T]) -> T:
         """Do it on a thread: a shared disk may take its time, and nobody shall wait for it who does not want to."""

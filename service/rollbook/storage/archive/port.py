@@ -4,8 +4,6 @@ An archive keeps one file a match, whole or not at all. It carries a mark, by wh
 services with folders of the same name on two machines do not take them for one archive.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final, Protocol
 
@@ -37,6 +35,12 @@ class Archive(Protocol):
 
     async def versions(self) -> dict[str, str]:
         """By match id all files that there are; a version is another whenever the file is."""
+
+    async def drafts(self) -> frozenset[str]:
+        """What a crash left of files that were being written, and what is being written now; never read."""
+
+    async def drop(self, drafts: frozenset[str]) -> None:
+        """Remove drafts that nobody writes any more."""
 
     async def mark(self, claim: str = "") -> str:
         """The mark of this archive: the one that is claimed, if it had none; empty if it still has none."""

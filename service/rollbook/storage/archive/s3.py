@@ -8,8 +8,6 @@ obstore's synchronous calls are used, on threads: on Python 3.11 its asynchronou
 its exit, from a thread of their runtime.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -76,6 +74,13 @@ class S3Archive:
             }
 
         return await self._do("read", look)
+
+    async def drafts(self) -> frozenset[str]:
+        """None: a file is there when it is whole."""
+        return frozenset()
+
+    async def drop(self, drafts: frozenset[str]) -> None:
+        """Nothing to do."""
 
     async def mark(self, claim: str = "") -> str:
         """The mark of this archive: the one that is claimed, if it had none."""

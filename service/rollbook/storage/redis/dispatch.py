@@ -3,8 +3,6 @@
 A redirection has written nothing, so an append follows it. Everything else that is asked here may be sent twice.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -51,6 +49,11 @@ class Dispatch:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._finishing = False
+
+    @property
+    def servers(self) -> Servers:
+        """The servers, for whoever looks after their files."""
+        return self._servers
 
     async def append(self, keys: Sequence[bytes], arguments: Sequence[bytes]) -> list[int]:
         """The answer of the script that appends."""
