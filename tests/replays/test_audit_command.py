@@ -77,7 +77,7 @@ def test_every_kind_of_file_gets_its_verdict_and_none_stops_the_others(corpus: P
     told = objects(done.stdout)
     verdicts = ["exact", "unreadable", "diverged", "unreadable", "unreadable", "unreadable"]
     assert verdicts == [found["verdict"] for found in told]
-    assert ["path", "match", "verdict", "event", "check", "expected", "found", "missing"] == list(told[0])
+    assert ["path", "match", "verdict", "event", "check", "expected", "found", "missing", "keys"] == list(told[0])
     assert ("cant_stop-5-0", None, "container") == tuple(told[2][key] for key in ("match", "event", "check"))
     assert "the file was cut" in told[1]["found"]
     assert "No such file" in told[5]["found"]
@@ -112,9 +112,9 @@ def test_a_kept_head_of_another_history_is_found(corpus: Path, tmp_path: Path) -
         ((), 64, "at least one file or folder"),
         (("x", "--jobs", "0"), 64, "--jobs must be at least 1"),
         (("x", "--key", "{folder}/nothing"), 3, "nothing: No such file or directory"),
-        (("x", "--key", "{folder}/wrong"), 1, "wrong:1: a line is a key id and an Ed25519 public key"),
-        (("x", "--head", "{folder}/wrong"), 1, "wrong:1: this is no JSON object"),
-        (("x", "--key", "{folder}/bytes"), 3, "bytes: not UTF-8"),
+        (("x", "--key", "{folder}/wrong"), 3, "wrong:1: a line is a key id and an Ed25519 public key"),
+        (("x", "--head", "{folder}/wrong"), 3, "wrong:1: this is no JSON object"),
+        (("x", "--key", "{folder}/bytes"), 3, "bytes:1: not UTF-8"),
         (("{folder}",), 3, "there are no replay files there"),
     ],
 )

@@ -12,20 +12,19 @@ Nothing is read here, neither files nor clocks; the commands do that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from rollbook.replay_file.container import BeforeRelease, NotAReplay, Stored, read
 from rollbook.replay_file.kept_heads import WitnessedHead
+from rollbook.replay_file.key_lines import KnownKeys
 from rollbook_replays.audit.course import Course
 from rollbook_replays.audit.divergence import Diverged
-from rollbook_replays.audit.signatures import check_container, check_heads, check_kept, check_lost
+from rollbook_replays.audit.signatures import check_container, check_heads, check_kept, check_lost, vouching
 from rollbook_replays.audit.verdicts import Audited, Divergence, Verdict
 
 
-def audit(data: bytes, keys: Mapping[str, Ed25519PublicKey], witnessed: Sequence[WitnessedHead] = ()) -> Audited:
+def audit(data: bytes, keys: KnownKeys, witnessed: Sequence[WitnessedHead] = ()) -> Audited:
     """Check everything that can be checked with these keys (by key id) and these heads, of any matches."""
     try:
         stored = read(data)
@@ -41,6 +40,7 @@ def audit(data: bytes, keys: Mapping[str, Ed25519PublicKey], witnessed: Sequence
         stored.replay.match_id,
         divergence,
         missing=tuple(dict.fromkeys(missing)),
+        keys=vouching(stored, keys) if divergence is None else None,
         game=stored.replay.game,
         ruleset=stored.replay.ruleset,
         names=stored.replay.names,
@@ -59,18 +59,18 @@ def _verdict(divergence: Divergence | None, missing: Sequence[str]) -> Verdict:
 def _divergence(
     stored: Stored,
     course: Course,
-    keys: Mapping[str, Ed25519PublicKey],
+    keys: KnownKeys,
     witnessed: Sequence[WitnessedHead],
     missing: list[str],
 ) -> Divergence | None:
     """The first thing wrong, if anything is; what is missing is added to the list."""
-    replay, links = stored.replay, course.links
+    links = course.links
     try:
         course.follow()
         missing += course.missing
-        missing += check_lost(replay, links, keys, None if course.record is None else course.record.match.sealed)
-        missing += check_heads(replay, links, keys)
-        missing += check_kept(replay, links, keys, witnessed)
+        missing += check_lost(stored, links, keys, None if course.record is None else course.record.match.sealed)
+        missing += check_heads(stored, links, keys)
+        missing += check_kept(stored, links, keys, witnessed)
         missing += check_container(stored, links, None if course.record is None else course.record.opened, keys)
     except Diverged as diverged:
         return diverged.divergence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from rollbook.rules.chance import Value
 from rollbook.rules.options import OptionValue
@@ -78,6 +79,25 @@ class Thrown:
 
 
 @dataclass(frozen=True, slots=True)
+class Vouching:
+    """Whose keys vouch for a file, and which: those of one service that signed the file and every head in it."""
+
+    name: str
+    head_keys: tuple[str, ...]
+    """Their ids, in the order of the heads, each once."""
+    replay_key: str
+
+    def __str__(self) -> str:
+        """In one sentence of a report."""
+        heads = f"head key{'s' if self.head_keys[1:] else ''} {' and '.join(self.head_keys)}"
+        return f"{self.name} ({heads}, replay key {self.replay_key})"
+
+    def facts(self) -> dict[str, Any]:
+        """For programs."""
+        return {"name": self.name, "head_keys": list(self.head_keys), "replay_key": self.replay_key}
+
+
+@dataclass(frozen=True, slots=True)
 class Audited:
     """The verdict on one file, and what the file tells of its match as far as it could be read."""
 
@@ -88,6 +108,8 @@ class Audited:
     """What a verdict of EXACT needs and is not there, in words; also beside a divergence."""
     unreadable: str = ""
     """Why the file cannot be read; empty if it can."""
+    keys: Vouching | None = None
+    """Who vouches for the file; None if no one service does with both of its keys, or something diverged."""
 
     game: str = ""
     ruleset: int = 0

@@ -8,18 +8,16 @@ from __future__ import annotations
 import gc
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from typing import Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 from rollbook.replay_file.container import NotAReplay
 from rollbook.replay_file.kept_heads import WitnessedHead
-from rollbook.replay_file.key_lines import read_keys, write_keys
+from rollbook.replay_file.key_lines import KnownKeys, read_keys, write_keys
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.sources import Source
 from rollbook_replays.audit.verdicts import Audited, Verdict
@@ -30,10 +28,8 @@ BATCH: Final = 16
 FEW: Final = 100
 """So many are audited sooner than workers are there."""
 
-Keys = Mapping[str, Ed25519PublicKey]
 
-
-def audit_one(source: Source, keys: Keys, heads: Sequence[WitnessedHead]) -> Audited:
+def audit_one(source: Source, keys: KnownKeys, heads: Sequence[WitnessedHead]) -> Audited:
     """The verdict on one replay; whatever is wrong with it never stops the audit of others."""
     try:
         return audit(source.read(), keys, heads)
@@ -46,7 +42,7 @@ def audit_one(source: Source, keys: Keys, heads: Sequence[WitnessedHead]) -> Aud
 
 
 def audit_all(
-    found: Sequence[Source], keys: Keys, heads: Sequence[WitnessedHead], jobs: int
+    found: Sequence[Source], keys: KnownKeys, heads: Sequence[WitnessedHead], jobs: int
 ) -> Iterator[tuple[Source, Audited]]:
     """The verdicts on all, in their order."""
     if jobs == 1 or len(found) <= FEW:

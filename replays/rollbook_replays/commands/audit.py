@@ -6,29 +6,24 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, Failed, usage, worst
 from rollbook.cli.progress import Progress
 from rollbook.files import write_file
-from rollbook.replay_file.kept_heads import read_heads
-from rollbook.replay_file.key_lines import read_keys
-from rollbook.replay_file.lines import WrongLine
 from rollbook_replays.audit.sources import Found
 from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.audit.workers import audit_all
+from rollbook_replays.commands.evidence import Evidence, FlawedHead
 from rollbook_replays.report import Report
 from rollbook_replays.text import printable
 from rollbook_replays.tournament.bundle import BundledReplay
 from rollbook_replays.tournament.judgement import Judgement, judge
-
-LARGEST_TEXT = 64 << 20
-"""Of a file of keys or heads."""
 
 CODES = {
     Verdict.EXACT: Exit.GOOD,
@@ -36,8 +31,6 @@ CODES = {
     Verdict.DIVERGED: Exit.WRONG,
     Verdict.UNREADABLE: Exit.UNREADABLE,
 }
-
-Read = TypeVar("Read")
 
 
 def audit(
@@ -60,18 +53,21 @@ def audit(
     A bundle (`rollbook bundle create`) is judged as well: whether it holds the matches that its manifest names, and
     whether the standings follow from the audited results.
 
-    Exit code 0 if all files are exact, 1 if one diverged, 3 if one cannot be read or there are none, else 2.
+    Exit code 0 if all files are exact, 1 if one diverged, 3 if one cannot be read or there are none, else 2, also if a
+    kept head proves nothing. A wrong line in a file of keys or heads ends it before anything is judged, with 3.
 
     Parameters
     ----------
     paths
         Replay files, bundles of tournaments, and folders, with everything below them that ends in `.rollbook`.
     key
-        A file of public keys, one `KEY_ID HEX` a line: the service's head keys and replay keys, such as it publishes
-        them and as KEY.pub beside simulated matches. Without it no file is more than unverified. May be repeated.
+        A file of public keys, one `KEY_ID HEX ROLE NAME` a line, as `rollbook key --published` writes them and as
+        KEY.pub has them beside simulated matches. ROLE is head, replay or bundle, and NAME, to the end of the line, is
+        whom the verdict says the key belongs to: a file is exact only if the head keys and the replay key of one name
+        vouch for it. Without keys no file is more than unverified. May be repeated.
     head
         A file of signed heads that players or spectators kept: a match that was rewritten after they saw it diverges.
-        May be repeated.
+        One whose signature does not hold, or is not by a head key, is listed and proves nothing. May be repeated.
     report
         Also write a page of HTML, to be published: verdicts, results, standings, how the dice fell. It needs no other
         file.
@@ -85,28 +81,28 @@ def audit(
     if jobs is not None and jobs < 1:
         return usage("--jobs must be at least 1")
     try:
-        keys = {name: known for file in key for name, known in _read(file, read_keys).items()}
-        heads = [kept for file in head for kept in _read(file, read_heads)]
+        evidence = Evidence.read(key, head)
     except Failed as failed:
-        print(failed.why, file=sys.stderr)
+        print(printable(failed.why), file=sys.stderr)
         return failed.code
     found = Found.at(paths)
     if not found.sources and not found.bundles and not found.broken:
         print("there are no replay files there: their names end in .rollbook", file=sys.stderr)
         return Exit.UNREADABLE
     verdicts = _Verdicts(as_json=as_json)
+    verdicts.tell_flaws(evidence.flawed)
     for path, why in found.broken:
         verdicts.tell(str(path), Audited(Verdict.UNREADABLE, unreadable=why))
     entries: dict[Path, list[Audited]] = {bundle.path: [] for bundle in found.bundles}
     cores = os.cpu_count() or 1
     with Progress("files", len(found.sources)) as progress:
-        for source, audited in audit_all(found.sources, keys, heads, min(jobs or cores, cores)):
+        for source, audited in audit_all(found.sources, evidence.keys, evidence.heads, min(jobs or cores, cores)):
             verdicts.tell(source.name, audited)
             if isinstance(source, BundledReplay):
                 entries[source.bundle].append(audited)
             progress.one_more(audited.events)
     for bundle in found.bundles:
-        verdicts.tell_judgement(str(bundle.path), judge(bundle, entries[bundle.path], keys))
+        verdicts.tell_judgement(str(bundle.path), judge(bundle, entries[bundle.path], evidence.keys))
     print(verdicts.summary, file=sys.stderr)
     if report is not None:
         verdicts.publish(report)
@@ -128,6 +124,13 @@ class _Verdicts:
         self.codes.add(CODES[audited.verdict])
         self.page.add(name, audited)
         self._say(_json(name, audited) if self._as_json else _words(name, audited))
+
+    def tell_flaws(self, flawed: Iterable[FlawedHead]) -> None:
+        """All kept heads that prove nothing, before the files."""
+        for each in flawed:
+            self.codes.add(Exit.UNVERIFIED)
+            self.page.flawed(each.where, each.head, each.why)
+            self._say(json.dumps(each.facts()) if self._as_json else printable(str(each)))
 
     def tell_judgement(self, name: str, judgement: Judgement) -> None:
         """One bundle, after its files."""
@@ -158,22 +161,6 @@ class _Verdicts:
         return ", ".join(f"{self._count[verdict]:,} {verdict}" for verdict in Verdict if self._count[verdict])
 
 
-def _read(file: Path, read: Callable[[str], Read]) -> Read:
-    try:
-        with file.open("rb") as opened:
-            data = opened.read(LARGEST_TEXT + 1)
-    except OSError as wrong:
-        raise Failed(Exit.UNREADABLE, f"{file}: {wrong.strerror}") from None
-    if len(data) > LARGEST_TEXT:
-        raise Failed(Exit.UNREADABLE, f"{file}: larger than {LARGEST_TEXT} bytes")
-    try:
-        return read(data.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise Failed(Exit.UNREADABLE, f"{file}: not UTF-8") from None
-    except WrongLine as wrong:
-        raise Failed(Exit.WRONG, f"{file}:{wrong}") from None
-
-
 def _json(name: str, audited: Audited) -> str:
     divergence = audited.divergence
     facts: dict[str, Any] = {
@@ -185,6 +172,7 @@ def _json(name: str, audited: Audited) -> str:
         "expected": None if divergence is None else divergence.expected,
         "found": audited.unreadable or None if divergence is None else divergence.found,
         "missing": list(audited.missing),
+        "keys": None if audited.keys is None else audited.keys.facts(),
     }
     return json.dumps(facts)
 
@@ -201,6 +189,6 @@ def _why(audited: Audited) -> str:
         return f"{at}, {divergence.check}: expected {divergence.expected}; found {divergence.found}"
     if audited.unreadable:
         return f": {audited.unreadable}"
-    if audited.missing:
-        return f", {audited.events} events, missing: {'; '.join(audited.missing)}"
-    return f", {audited.events} events"
+    keys = "" if audited.keys is None else f", keys of {audited.keys}"
+    missing = f", missing: {'; '.join(audited.missing)}" if audited.missing else ""
+    return f", {audited.events} events{keys}{missing}"

@@ -36,6 +36,11 @@ class Entry:
     private: bytes = b""
 
 
+def is_match_id(text: str) -> bool:
+    """Whether a match may be called this."""
+    return 0 < len(text) <= 100 and all("!" <= character <= "~" for character in text)  # noqa: PLR2004 - a name's length
+
+
 def sized(text: str) -> bytes:
     """ASCII text behind its length, so that what follows cannot be mistaken for a part of it."""
     data = text.encode("ascii")

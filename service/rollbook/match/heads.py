@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from rollbook.ed25519 import holds
 from rollbook.match.chain import Head, head
 
 
@@ -18,11 +18,7 @@ def sign_head(key: Ed25519PrivateKey, match_id: str, sequence: int, last_link: b
 
 def is_signed(key: Ed25519PublicKey, match_id: str, sequence: int, last_link: bytes, signature: bytes) -> bool:
     """Whether the signature vouches for exactly this head."""
-    try:
-        key.verify(signature, head(match_id, sequence, last_link))
-    except InvalidSignature:
-        return False
-    return True
+    return holds(key, signature, head(match_id, sequence, last_link))
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,8 @@ class Given:
     """Goes on evenly although the clock is set; none: the clock is never set."""
     guests: Guests | None = None
     """Without it the service takes no guests."""
+    name: str = ""
+    """Whose keys these are called; empty: the oldest head key names them."""
     draw_secret: Callable[[], bytes] = draw_secret
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)
@@ -156,7 +158,9 @@ class Parts:
     def identity_servicer(self) -> IdentityServicer:
         """What serves guests and keys."""
         given = self.given
-        return IdentityServicer(given.guests, given.head_keys, given.replay_key, given.limits, given.clock_ms)
+        return IdentityServicer(
+            given.guests, given.head_keys, given.replay_key, given.limits, given.clock_ms, name=given.name
+        )
 
     def replay_servicer(self, log: ArchivedLog) -> ReplayServicer:
         """What hands out and audits files."""
@@ -168,6 +172,7 @@ class Parts:
             replicas=self.replicas,
             head_keys=given.head_keys,
             replay_key=given.replay_key,
+            name=given.name,
             limits=given.limits,
             count_audit=self.metrics.audited,
         )
@@ -224,6 +229,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             steady_ms=_steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
+            name=settings.name,
         )
     )
     await parts.clock.compare()
