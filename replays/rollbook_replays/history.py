@@ -15,7 +15,6 @@ from rollbook.match.codec.moves import is_hidden
 from rollbook.match.codec.notation import Header
 from rollbook.match.events import Event, Happened, Opened, Ready, Sealed
 from rollbook.match.fold import MatchFold, Misplaced
-from rollbook.match.perspective import as_seen
 from rollbook.replay_file.container import Replay
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import RefusedByRules
@@ -77,7 +76,7 @@ def look(replay: Replay, eyes: Perspective | None = None) -> Look:
         seen = events
     else:
         match = _begun(opened)
-        seen = tuple(as_seen(match, event, eyes) for event in _fold(match, events))
+        seen = tuple(match.as_seen(event, eyes) for event in _fold(match, events))
     if eyes is None:
         eyes = Watcher.JUDGE if replay.perspective is None else replay.perspective
     return Look(Header(opened, _entropy(opened, events)), tuple(enumerate(seen, start=2)), eyes, events)

@@ -466,3 +466,12 @@ def test_a_token_with_any_byte_changed_is_refused(data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(GENUINE) - 1))
     other = data.draw(st.integers(0, 255).filter(lambda byte: byte != GENUINE[place]))
     assert refusal(GENUINE[:place] + bytes([other]) + GENUINE[place + 1 :]).reason
+
+
+@pytest.mark.parametrize(
+    ("issuer", "sub", "expected"),
+    [("rollbook", "house-anna", True), ("rollbook", "anna-house-", False), ("club", "house-anna", False)],
+)
+def test_only_the_services_own_issuer_names_bots_of_the_house(issuer: str, sub: str, *, expected: bool) -> None:
+    """A trusted issuer names its subjects as it likes, and its players are no bots of ours."""
+    assert expected is Subject(issuer, sub, Role.PLAYER, (), "Anna", NOW).is_house

@@ -10,7 +10,6 @@ from rollbook.match.codec.notation import Header, write
 from rollbook.match.dice import Dice, commitment, match_key
 from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Sealed, SeatTaken, Started
 from rollbook.match.fold import MatchFold
-from rollbook.match.perspective import as_seen
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose
 from rollbook.rules.options import OptionValue
@@ -47,7 +46,7 @@ class Table:
         """Take the events as the fold does."""
         for event in events:
             for perspective, seen in self.seen.items():
-                seen.append((self.match.sequence + 1, as_seen(self.match, event, perspective)))
+                seen.append((self.match.sequence + 1, self.match.as_seen(event, perspective)))
             self.match.take(event)
             self.events.append((self.match.sequence, event))
         return self

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from rollbook.match.chain import entropy_commitment, genesis, link
+from rollbook.match.chain import entropy_commitment, genesis, is_signed, link, sign_head
 from rollbook.match.dice import BOT_LABEL, Dice, commitment, match_key
-from rollbook.match.heads import is_signed, sign_head
 from rollbook.rules import raffzahn, wuerfelzoo
 from rollbook.rules.allie_gator.moves import SPECIALS
 from rollbook.rules.cant_stop.state import FOUR_DICE

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rollbook.match.chain import genesis, link
+from rollbook.match.chain import genesis, link, sign_head
 from rollbook.match.codec.envelope import read_bytes, write_bytes
 from rollbook.match.commands import Origin, Pardon, Resign, TimeOut
 from rollbook.match.decide import Decision, decide
 from rollbook.match.events import Opened, Ready, SeatTaken
-from rollbook.match.heads import sign_head
 from rollbook.replay_file.container import Head, Replay, write
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.replay_file.key_lines import key_id, read_keys

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from rollbook.match.chain import link
-from rollbook.match.heads import sign_head
+from rollbook.match.chain import link, sign_head
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import Head, Replay, without_names, write
 from rollbook.replay_file.key_lines import key_id, read_keys

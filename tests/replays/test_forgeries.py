@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 
 from rollbook.match.chain import Head, link
+from rollbook.match.commands import TakeSeat
+from rollbook.match.decide import decide
 from rollbook.match.dice import commitment
 from rollbook.match.events import (
+    EXPIRED,
     Chosen,
     Forfeited,
     Happened,
@@ -404,6 +407,50 @@ def test_a_charged_choice_in_a_match_without_a_clock_is_found() -> None:
     verdict = judged(put_together(found, SERVICE), SERVICE)
     assert verdict.divergence is not None
     assert (index + 1, Check.CLOCKS) == (verdict.divergence.event, verdict.divergence.check)
+
+
+EXPIRING = Terms(open_seconds=60, idle_seconds=3_600)
+
+
+def _with_a_free_seat() -> Played:
+    played = Played(terms=EXPIRING)
+    played.append(decide(played.ledger, TakeSeat(played.by("p0"))))
+    return played
+
+
+def _under_way(terms: Terms = EXPIRING) -> Played:
+    played = Played(terms=terms).start()
+    for _ in range(5):
+        played.append(played.choose())
+    return played
+
+
+@pytest.mark.parametrize(
+    ("played", "after_ms", "check"),
+    [
+        (_with_a_free_seat, 60_000, None),
+        (_with_a_free_seat, 59_999, Check.CLOCKS),
+        (lambda: Played(terms=EXPIRING).sit(), 10**9, Check.RESULT),
+        (_under_way, 3_600_000, None),
+        (_under_way, 3_599_999, Check.CLOCKS),
+        (lambda: _under_way(replace(EXPIRING, turn_seconds=30)), 10**9, Check.CLOCKS),
+        (lambda: _under_way(Terms()), 10**9, Check.CLOCKS),
+    ],
+    ids=["open", "open, too early", "getting ready", "idle", "idle, too early", "with a clock", "without such terms"],
+)
+def test_a_match_that_was_sealed_as_expired_too_early_is_found(
+    played: Callable[[], Played], after_ms: int, check: Check | None
+) -> None:
+    """Else an operator could end every match that does not go well as if nobody had come back to it."""
+    found = taken_apart(replay_of(played()))
+    found.append(Line(Sealed(None, EXPIRED, SECRET), found[-1].time_ms + after_ms))
+    verdict = judged(put_together(found, SERVICE), SERVICE)
+    if check is None:
+        assert (Verdict.EXACT, None) == (verdict.verdict, verdict.divergence)
+    else:
+        assert verdict.divergence is not None
+        expected = (Verdict.DIVERGED, len(found), check)
+        assert expected == (verdict.verdict, verdict.divergence.event, verdict.divergence.check)
 
 
 def test_dice_from_another_secret_than_the_committed_one_are_found() -> None:

@@ -16,10 +16,10 @@ from typing import Any, Final
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from rollbook.match.chain import sign_head
 from rollbook.match.commands import Resign
 from rollbook.match.decide import decide
 from rollbook.match.events import Resigned, Sealed
-from rollbook.match.heads import sign_head
 from rollbook.replay_file.container import Replay, write
 from rollbook.replay_file.kept_heads import WitnessedHead, write_heads
 from rollbook.replay_file.key_lines import KeyRole, KnownKey, key_id, write_keys

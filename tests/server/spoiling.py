@@ -12,6 +12,7 @@ import redis.asyncio
 
 from rollbook.match.chain import Entry
 from rollbook.match.ledger import Ledger
+from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import AppendResult, StoreUnavailable
 from rollbook.storage.redis.keys import stream_key
 from rollbook.storage.redis.log import RedisLog
@@ -59,8 +60,9 @@ class Spoiler(Theatre):
         for _ in range(seconds):
             await sweeper.sweep()
             self.clock.ms += 1_000
-            if isinstance(self.log, SetLog):
-                self.log.ahead_ms += 1_000
+            store = self.log.store if isinstance(self.log, ArchivedLog) else self.log
+            if isinstance(store, SetLog):
+                store.ahead_ms += 1_000
         await sweeper.sweep()
 
     async def cut(self, match_id: str, keep: int) -> None:
@@ -128,7 +130,7 @@ async def spoiled(server: Server | None, **how: Any) -> AsyncIterator[Spoiler]:
         await client.flushall()
         log = await SetLog.connect(server.url)
         try:
-            async with Spoiler(log=log, **how).serving() as world:
+            async with Spoiler(log=ArchivedLog(log, None), **how).serving() as world:
                 assert isinstance(world, Spoiler)
                 world.client, world.server = client, server
                 await world.service.clock.compare()

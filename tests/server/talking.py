@@ -18,18 +18,17 @@ from google.rpc.status_pb2 import Status
 
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
-from rollbook.match.chain import entropy_commitment, link
+from rollbook.match.chain import HeadKeys, entropy_commitment, is_signed, link
 from rollbook.match.codec.messages import write_choice
 from rollbook.match.codec.stubs import game_in
 from rollbook.match.codec.views import read_legal
-from rollbook.match.heads import HeadKeys, is_signed
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.game import Listed
 from rollbook.server.app import Given, Parts
 from rollbook.server.limits import Limits
-from rollbook.server.rpc.errors import DETAILS, Refusing
+from rollbook.server.rpc.errors import DETAILS
 from rollbook.server.rpc.identity import Guests, guest_verifier
-from rollbook.server.rpc.interceptor import Interceptor, Layer
+from rollbook.server.rpc.interceptors import Interceptor, Layer, Refusing
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason

@@ -9,8 +9,10 @@ import grpc
 import pytest
 
 from rollbook.identity.tokens import Role
+from rollbook.match.chain import Entry
 from rollbook.server.feeds import feed as feeds
 from rollbook.storage.embedded.server import find_server
+from rollbook.storage.port import Conflict, LobbyEntry
 from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
 from rollbook.v1 import match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_BY_OPERATOR, ABORT_REASON_LOG_LOST, Event
@@ -210,8 +212,62 @@ async def scribble_and_delete(world: Spoiler, match_id: str) -> None:
     await delete(world, match_id)
 
 
-@pytest.mark.parametrize("spoil", [delete, dig, scribble, scribble_and_delete])
-@pytest.mark.parametrize("restarts", [False, True])
+async def dig_at_the_end(world: Spoiler, match_id: str) -> None:
+    """Take the last event out, of which nobody knows any more what it was."""
+    await world.dig(match_id, await world.log.head(match_id))
+
+
+async def trim(world: Spoiler, match_id: str) -> None:
+    """Take all events out, as the archivist does once they are in the archive."""
+    await world.client.xtrim(stream_key(match_id), maxlen=0)
+
+
+async def misuse(world: Spoiler, match_id: str) -> None:
+    """Put something else in the place of the log."""
+    await world.client.set(stream_key(match_id), "something else")
+
+
+async def misuse_and_scribble(world: Spoiler, match_id: str) -> None:
+    """The same, and the lobby does not know it either."""
+    await misuse(world, match_id)
+    await scribble(world, match_id)
+
+
+async def garble_the_first(world: Spoiler, match_id: str) -> None:
+    """Let the log begin with what is no event."""
+    key = stream_key(match_id)
+    entries = await world.client.xrange(key)
+    await world.client.delete(key)
+    for identity, fields in [(b"1-0", {b"e": b"\xff\xff"}), *entries[1:]]:
+        await world.client.xadd(key, fields, id=identity)
+
+
+async def garble_the_last(world: Spoiler, match_id: str) -> None:
+    """Append what is no event."""
+    await world.client.xadd(stream_key(match_id), {b"e": b"\xff\xff"}, id=f"{await world.log.head(match_id) + 1}-0")
+
+
+async def append_nothing(world: Spoiler, match_id: str) -> None:
+    """Append an entry that has no event."""
+    await world.client.xadd(stream_key(match_id), {b"x": b"y"}, id=f"{await world.log.head(match_id) + 1}-0")
+
+
+async def append_between(world: Spoiler, match_id: str) -> None:
+    """Append under an id between two sequences."""
+    await world.client.xadd(stream_key(match_id), {b"e": b"?"}, id=f"{await world.log.head(match_id)}-1")
+
+
+NOTHING_LEFT = (delete, scribble_and_delete, trim, misuse, misuse_and_scribble, garble_the_first)
+EVIDENCE_LEFT = (dig, dig_at_the_end, garble_the_last)
+NO_EVIDENCE = (append_nothing, append_between)
+SPOILS = (scribble, *NOTHING_LEFT, *EVIDENCE_LEFT, *NO_EVIDENCE)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "restarts"),
+    # Whoever has folded event 1 never reads it again.
+    [(spoil, restarts) for spoil in SPOILS for restarts in (False, True) if restarts or spoil is not garble_the_first],
+)
 def test_one_broken_match_costs_nobody_else_anything(valkey: Server, spoil: Callable[..., Any], restarts: bool) -> None:
     """Lists and the lobby show the others, turns end in time, and an operator ends the broken one."""
 
@@ -243,22 +299,80 @@ def test_one_broken_match_costs_nobody_else_anything(valkey: Server, spoil: Call
         assert (spoil is not scribble, False) == (listed[broken].is_lost, listed[sound].is_lost)
         asked = {"match_id": broken, "request_id": "end-it-1"}
         ended = await operator.call("AbortMatch", **asked)
-        assert (spoil in {delete, scribble_and_delete}) == ended.is_gone
+        assert (spoil in NOTHING_LEFT) == ended.is_gone
         listed = await lists(operator)
         if ended.is_gone:
             assert broken not in listed
+            await assert_gone_for_good(world, broken)
             return
         assert ended == await operator.call("AbortMatch", **asked)
         (sealed,) = ended.made.events
         assert sealed.event == (await world.stored(broken))[ended.made.last - 1]
         aborted = listed[broken].aborted
-        assert (ABORT_REASON_LOG_LOST if spoil is dig else ABORT_REASON_BY_OPERATOR) == aborted.reason
-        if spoil is dig:
+        assert (ABORT_REASON_LOG_LOST if spoil in EVIDENCE_LEFT else ABORT_REASON_BY_OPERATOR) == aborted.reason
+        if spoil in EVIDENCE_LEFT:
             lost = Event.FromString(sealed.event).sealed.aborted.lost
-            assert (3, behind) == (ended.made.last, lost.sequence)
+            assert behind == lost.sequence
+        if spoil is dig:
+            assert 3 == ended.made.last
         assert (await world.folded(broken)).match.sealed is not None
 
     run(valkey, scenario)
+
+
+def test_what_is_no_match_in_the_lobby_costs_nobody_anything(valkey: Server) -> None:
+    """Fields that no match is called by, in whatever part of the lobby: lists, openings and turns go on without."""
+
+    async def scenario(world: Spoiler) -> None:
+        sound, _ = await world.started(turn_seconds=30)
+        for partition in (0, 200):
+            for field in (b"", b"\xff", b"x" * 200, b"../../elsewhere", b"a" * 24):
+                await world.client.hset(lobby_key(partition), field, b"?")
+        async with world.restarted():
+            stranger = world.person("stranger")
+            assert {sound} == set(await lists(stranger))
+            lobby = world.lobby(stranger)
+            assert [sound] == [match.match_id for match in (await lobby.until("snapshot")).matches]
+            lobby.leave()
+            assert (await stranger.open()).match_id
+            before = await world.log.head(sound)
+            await world.sweep_on(30)
+            assert before < await world.log.head(sound)
+
+    run(valkey, scenario)
+
+
+def test_strangers_find_no_private_match_whose_log_is_lost(act: Callable[..., None]) -> None:
+    """Whoever sits at it, opened it or is invited hears that it is lost."""
+
+    async def scenario(world: Spoiler) -> None:
+        opened = await world.person("opener").open(is_private=True)
+        code = {"invitation_code": opened.invitation_code}
+        await world.person("p0").call("TakeSeat", match_id=opened.match_id, **code)
+        await world.delete(opened.match_id)
+        async with world.restarted():
+            stranger = world.person("stranger")
+            told = await refusal(stranger.look(opened.match_id))
+            assert (grpc.StatusCode.NOT_FOUND, "MATCH_NOT_FOUND") == (told.code, told.reason)
+            for look in (
+                world.person("opener").look(opened.match_id),
+                world.person("p0").look(opened.match_id),
+                stranger.look(opened.match_id, **code),
+            ):
+                told = await refusal(look)
+                assert DATA_LOSS == (told.code, told.reason)
+
+    act(scenario)
+
+
+async def assert_gone_for_good(world: Spoiler, match_id: str) -> None:
+    """The request that opened it does not open it again, and strangers find nothing."""
+    told = await refusal(world.person("stranger").look(match_id))
+    assert (grpc.StatusCode.NOT_FOUND, "MATCH_NOT_FOUND") == (told.code, told.reason)
+    first = Entry(b"another event 1")
+    assert isinstance(await world.log.append(match_id, 0, [first], lobby=LobbyEntry(b"?")), Conflict)
+    again = await world.person("operator", Role.OPERATOR).call("AbortMatch", match_id=match_id)
+    assert again.is_gone
 
 
 async def lists(person: Person) -> dict[str, Any]:

@@ -25,6 +25,8 @@ from rollbook.identity.tokens import Issuer
 from rollbook.rules.catalogue import current
 from rollbook.server.house import COMMAND, HouseMissing, HouseProcess, certified_name
 from rollbook.server.settings import SettingRefused, Settings
+from rollbook.v1.events_pb2 import Event, SeatTaken
+from rollbook.v1.feed_pb2 import WatchMatchRequest
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
@@ -109,6 +111,35 @@ def test_there_is_a_public_match_of_each_game_and_every_seat_brings_entropy(tmp_
             assert 0 == service.end()
             assert '"level": "error"' not in service.said()
             assert "Traceback" not in service.said()
+
+    run(scenario)
+
+
+async def seats_taken(guest: Stranger, match_id: str) -> list[SeatTaken]:
+    """Who sits in a match, as its log says."""
+    request = WatchMatchRequest(match_id=match_id)
+    taken: list[SeatTaken] = []
+    async for frame in guest.line.feeds.WatchMatch(request, metadata=guest.metadata, timeout=CALL_SECONDS):
+        events = [Event.FromString(event.event) for event in frame.events.events]
+        taken += [event.seat_taken for event in events if event.HasField("seat_taken")]
+        if frame.HasField("caught_up"):
+            return taken
+    raise AssertionError("the feed has ended")
+
+
+def test_the_log_says_who_is_a_bot_of_the_house(tmp_path: Path) -> None:
+    """Of each of them and of no guest, whatever the guest is called: it cannot be taken back once it is written."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (_, guest):
+            for match in (await until(guest, all_run)).values():
+                assert [True] * 3 == [taken.house for taken in await seats_taken(guest, match.match_id)]
+            for name in ("house-anna", "Anna (bot)"):
+                another = Stranger(guest.line, name, random.Random(name))
+                await another.sign_in()
+                match_id = await another.open(2, cant_stop={})
+                await another.sit(match_id)
+                assert [False] == [taken.house for taken in await seats_taken(another, match_id)]
 
     run(scenario)
 

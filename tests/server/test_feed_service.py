@@ -376,6 +376,9 @@ def test_a_large_lobby_comes_in_parts_and_a_quiet_one_beats(monkeypatch: pytest.
     monkeypatch.setattr(feed_service, "SUMMARIES_A_FRAME", 2)
 
     async def scenario(world: Theatre) -> None:
+        early = world.lobby(world.person("watcher"))
+        assert [] == list((await early.until("snapshot")).matches)
+        early.leave()
         opened = []
         for _ in range(5):
             world.clock.ms += 1

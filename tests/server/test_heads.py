@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from rollbook.match.chain import Position
+from rollbook.match.chain import Position, is_signed
 from rollbook.match.commands import OpenMatch, Origin
 from rollbook.match.decide import open_match
-from rollbook.match.heads import is_signed
 from rollbook.match.ledger import Ledger
-from rollbook.server.out import heads
-from rollbook.server.out.heads import Heads
+from rollbook.server.out.projection import MOST_SIGNED, Heads
 from tests.server.keeping import HEAD_KEYS
 from tests.server.test_matches import NOW_MS, SECRET, opened
 
@@ -41,10 +39,10 @@ def test_what_was_asked_for_last_is_kept_and_no_more() -> None:
     ledger = a_ledger()
     signed = Heads(HEAD_KEYS)
     first, second = (signed.of(ledger, Position(sequence, b"")) for sequence in range(2))
-    for sequence in range(2, heads.MOST_KEPT):
+    for sequence in range(2, MOST_SIGNED):
         signed.of(ledger, Position(sequence, b""))
     assert first is signed.of(ledger, Position(0, b""))
-    signed.of(ledger, Position(heads.MOST_KEPT, b""))
+    signed.of(ledger, Position(MOST_SIGNED, b""))
     again = signed.of(ledger, Position(1, b""))
     assert second is not again
     assert second == again

@@ -10,9 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.identity.tokens import Role
-from rollbook.match.chain import Head
+from rollbook.match.chain import Head, sign_head
 from rollbook.match.events import LOG_LOST, Sealed
-from rollbook.match.heads import sign_head
 from rollbook.server.lobby import StoredLobby
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1.cant_stop_pb2 import CantStopChoice

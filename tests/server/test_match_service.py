@@ -77,26 +77,26 @@ def test_the_default_of_an_option_is_written_as_in_the_plain_form() -> None:
 
 
 def test_a_summary_tells_when_the_match_was_opened_and_whose_choice_is_awaited_while_it_runs() -> None:
-    """The time is that of event 1 for good; nobody is awaited before the start and after the end."""
+    """The time is that of event 1 for good; nobody is awaited before the start, and at the end there is a result."""
 
     async def scenario(world: World) -> None:
         opened_ms = world.clock.ms
         match_id, people = await world.seated()
 
-        async def seen() -> tuple[int, bool]:
+        async def seen() -> tuple[int, bool, str | None]:
             world.clock.ms += 60_000
             summary = (await people[0].look(match_id)).summary
-            return summary.opened_ms, summary.HasField("awaited_seat")
+            return summary.opened_ms, summary.HasField("awaited_seat"), summary.WhichOneof("result")
 
-        assert (opened_ms, False) == await seen()
+        assert (opened_ms, False, None) == await seen()
         await world.get_ready(match_id, people)
-        assert (opened_ms, True) == await seen()
+        assert (opened_ms, True, None) == await seen()
         seats = range(len(people))
         assert (await people[0].look(match_id)).summary.awaited_seat in seats
         entries = await world.log.read(match_id, 0, 1)
         assert opened_ms == Event.FromString(entries[0].event).time_ms
         await people[0].call("Resign", match_id=match_id)
-        assert (opened_ms, False) == await seen()
+        assert (opened_ms, False, "places") == await seen()
 
     run(scenario)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
 import pytest
 
+from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.rules.catalogue import current
 from rollbook.server.limits import Limits
 from rollbook.v1 import games_pb2, match_pb2, table_pb2
@@ -171,6 +173,31 @@ def test_what_is_behind_a_refusal_is_skipped_until_its_sender_knows() -> None:
         assert made == (await stream.read()).made
         await stream.done_writing()
         assert grpc.aio.EOF == await stream.read()
+
+    run(scenario)
+
+
+def test_a_request_is_read_once_the_one_before_is_answered() -> None:
+    """Whoever sends ten thousand choices fills the flow control of a connection, and not the service's memory."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.started()
+        person, look = await world.awaited(match_id, people)
+        head = world.check_head(look.head)
+        caller = Subject(OWN_ISSUER, person.sub, Role.PLAYER, (), person.sub, int(world.clock.seconds()) + 60)
+        read = answered = 0
+
+        async def requests() -> AsyncIterator[match_pb2.PlayRequest]:
+            nonlocal read
+            while read < 3:
+                assert read == answered
+                read += 1
+                yield request(person, head, wrong(), match_id=match_id, refusals_seen=answered)
+
+        async for answer in world.service.plays.play(caller, requests()):
+            answered += 1
+            assert "OTHER_CHOICE_AWAITED" == reason(answer)
+        assert 3 == answered
 
     run(scenario)
 

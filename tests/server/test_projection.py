@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
-from rollbook.match.chain import Entry, Position
+from rollbook.match.chain import Entry, HeadKeys, Position, is_signed
 from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.messages import choice_in, read_choice, write_choice
 from rollbook.match.commands import Abort, OpenMatch, Origin, TimeOut
@@ -24,9 +24,7 @@ from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.dice import commitment
 from rollbook.match.events import Chosen, Event, Happened, Ready, Sealed, Started, Terms
 from rollbook.match.fold import Misplaced
-from rollbook.match.heads import HeadKeys, is_signed
-from rollbook.match.ledger import Ledger
-from rollbook.match.perspective import Visible
+from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.allie_gator.moves import Card, Drawn, Steal, Stolen
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
@@ -34,8 +32,8 @@ from rollbook.rules.game import Over, Perspective, ToChoose, Watcher, everything
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.rules.wuerfelzoo.moves import Play, Reroll
 from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
-from rollbook.server.out.heads import Heads
 from rollbook.server.out.projection import (
+    Heads,
     NotSealed,
     clocks_message,
     legal_message,

@@ -113,7 +113,7 @@ async def caught_up_also_when_there_is_nothing_to_tell(world: Theatre) -> None:
         for position in (None, head):
             watch = world.watch(world.person("stranger"), match_id, position=position)
             async with soon():
-                await watch.until("caught_up")
+                assert head == (await watch.until("caught_up")).position
             assert 1 == watch.kinds.count("caught_up")
             watch.leave()
 

@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
+from rollbook.match.chain import HeadKeys
 from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.commands import GetReady, OpenMatch, Origin, TakeSeat
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Resumed, Sealed, Terms, TimedOut
-from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.catalogue import find

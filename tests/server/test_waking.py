@@ -10,7 +10,7 @@ from typing import Any
 from rollbook.match.events import Terms
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.feeds.wakeups import SLICE, Bell, Waker
+from rollbook.server.feeds.channel import SLICE, Bell, Waker
 from rollbook.server.out.frames import CaughtUpFrame, EventsFrame
 from tests.server.test_feeds import Stage, frames_until, run
 

@@ -21,8 +21,7 @@ from google.protobuf.message import Message
 
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
-from rollbook.match.chain import Entry
-from rollbook.match.heads import HeadKeys
+from rollbook.match.chain import Entry, HeadKeys
 from rollbook.replay_file.key_lines import key_id
 from rollbook.server.app import Given, Parts
 from rollbook.server.archive_index import ArchiveIndex

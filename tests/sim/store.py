@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from rollbook.match.chain import Entry
-from rollbook.storage.limits import KEEP_SECONDS, check_append
 from rollbook.storage.port import (
+    KEEP_SECONDS,
     Appended,
     AppendResult,
     AppendUnconfirmed,
@@ -21,6 +21,7 @@ from rollbook.storage.port import (
     Hole,
     LobbyEntry,
     StoreUnavailable,
+    check_append,
 )
 from tests.sim.network import Network, Unanswered
 from tests.storage.memory import MemoryLog, _Stream
@@ -99,6 +100,8 @@ class Store:
         for place, number in enumerate(there[:limit], after + 1):
             if place != number:
                 raise Hole(match_id, place - 1)
+        if len(there) < min(limit, len(entries)):
+            raise Hole(match_id, after + len(there), after + len(entries))
         return [entries[number - after - 1] for number in there[:limit]]
 
     def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
@@ -274,6 +277,10 @@ class SimulatedLog:
     async def unlist(self, match_id: str) -> None:
         """Take an archived match out of the lobby."""
         await self._do(lambda log: log.unlist(match_id))
+
+    async def drop(self, match_id: str) -> None:
+        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
+        await self._do(lambda log: log.drop(match_id))
 
     async def archive_mark(self, claim: str = "") -> str:
         """The mark of the archive that this store's matches go to."""

@@ -8,8 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rollbook.match.chain import Entry
-from rollbook.storage.limits import KEEP_SECONDS, check_append
-from rollbook.storage.port import Appended, AppendResult, Conflict, LobbyEntry, StoreUnavailable, TooEarly
+from rollbook.storage.port import (
+    KEEP_SECONDS,
+    Appended,
+    AppendResult,
+    Conflict,
+    Hole,
+    LobbyEntry,
+    StoreUnavailable,
+    TooEarly,
+    check_append,
+)
 
 
 def _wall_clock_ms() -> int:
@@ -83,6 +92,9 @@ class MemoryLog:
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """The entries behind `after`, at most so many, in order; none if there are none."""
         self._check_open()
+        stream = self._stream(match_id)
+        if stream is not None and after < stream.trimmed and stream.until_ms is None:
+            raise Hole(match_id, after, stream.head)
         return self._behind(match_id, after)[: max(limit, 0)]
 
     async def head(self, match_id: str) -> int:
@@ -151,6 +163,13 @@ class MemoryLog:
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby."""
         self._check_open()
+        self._lobby.pop(match_id, None)
+
+    async def drop(self, match_id: str) -> None:
+        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
+        self._check_open()
+        stream = self._stream(match_id)
+        self._streams[match_id] = _Stream(trimmed=max(0 if stream is None else stream.head, 1))
         self._lobby.pop(match_id, None)
 
     async def archive_mark(self, claim: str = "") -> str:

@@ -12,8 +12,7 @@ import pytest
 import redis
 
 from rollbook.match.chain import Entry
-from rollbook.storage.limits import MOST_BYTES
-from rollbook.storage.port import Appended, Conflict, LobbyEntry, Log, StoreUnavailable, TooEarly
+from rollbook.storage.port import MOST_BYTES, Appended, Conflict, LobbyEntry, Log, StoreUnavailable, TooEarly
 from rollbook.storage.redis.keys import stream_key
 from rollbook.storage.redis.log import RedisLog
 from tests.sim.store import SimulatedLog

@@ -175,7 +175,7 @@ async def test_what_others_wrote_is_not_carried_on(log: RedisLog, client: Any, m
     """A stream with other ids has no position of ours, and a hole is told, not read over."""
     key = stream_key(match_id)
     client.execute_command("XADD", key, "1-5", "e", "strange")
-    assert Conflict(1) == await log.append(match_id, 1, [Entry(b"two")])
+    assert Conflict(2) == await log.append(match_id, 1, [Entry(b"two")])
     with pytest.raises(Hole, match="has a hole behind event 0"):
         await log.read(match_id)
     client.execute_command("DEL", key)
@@ -215,11 +215,65 @@ async def test_a_lobby_that_is_none_lets_nothing_be_written(log: RedisLog, clien
         await log.append(match_id, 0, [Entry(b"one")], lobby=LobbyEntry(b"open"))
     client.execute_command("DEL", lobby)
     assert 0 == await log.head(match_id)
+
+
+async def test_what_is_no_log_is_a_log_with_a_hole(log: RedisLog, client: Any, match_id: str) -> None:
+    """A key of another kind is the trouble of its match alone: the store is well, and others are waited for."""
+    sound = f"{match_id}-sound"
+    await append_anyhow(log, sound, 0, Entry(b"one"))
     client.execute_command("SET", stream_key(match_id), "no stream")
-    with pytest.raises(StoreUnavailable, match="WRONGTYPE"):
-        await log.append(match_id, 0, [Entry(b"one")])
-    with pytest.raises(StoreUnavailable, match="WRONGTYPE"):
+    assert Conflict(0) == await log.append(match_id, 0, [Entry(b"one")])
+    assert 0 == await log.head(match_id)
+    with pytest.raises(Hole):
         await log.read(match_id)
+    seen: dict[str, list[Entry]] = {}
+    while left := {match_id: 0, sound: 0}.keys() - seen.keys():
+        seen |= await log.wait(dict.fromkeys(left, 0), PATIENCE_SECONDS)
+    assert {match_id: [], sound: [Entry(b"one")]} == seen
+
+
+async def test_a_part_of_the_lobby_that_is_none_hides_no_other(log: RedisLog, client: Any, match_id: str) -> None:
+    """Nor does a field that no match of this part can have; the rest is listed."""
+    sound = next(f"{match_id}-{n}" for n in range(9) if partition_of(f"{match_id}-{n}") != partition_of(match_id))
+    await append_anyhow(log, sound, 0, Entry(b"one"))
+    client.execute_command("HSET", lobby_key(partition_of(sound)), sound, b"sound", b"\xff", b"?", match_id, b"?")
+    client.execute_command("DEL", lobby_key(partition_of(match_id)))
+    client.execute_command("SET", lobby_key(partition_of(match_id)), "no hash")
+    assert b"sound" == (listed := await log.lobby())[sound]
+    assert match_id not in listed
+    for changed in (match_id, sound):
+        client.execute_command("DEL", lobby_key(partition_of(changed)))
+
+
+async def test_an_entry_that_is_missing_at_the_end_is_a_hole(log: RedisLog, client: Any, match_id: str) -> None:
+    """Unless the archivist took them all, who leaves a stream that is let go of in time."""
+    for keep in (2, 0):
+        await log.append(match_id, 0, [Entry(b"one"), Entry(b"two"), Entry(b"three")])
+        client.execute_command("XTRIM", stream_key(match_id), "MAXLEN", 0) if not keep else client.execute_command(
+            "XDEL", stream_key(match_id), "3-0"
+        )
+        with pytest.raises(Hole) as hole:
+            await log.read(match_id)
+        assert (keep, 3) == (hole.value.stored, hole.value.head)
+        client.execute_command("DEL", stream_key(match_id))
+    await log.append(match_id, 0, [Entry(b"one"), Entry(b"two")])
+    await log.trim(match_id)
+    assert [] == await log.read(match_id)
+    assert 2 == await log.head(match_id)
+
+
+async def test_a_match_that_was_dropped_is_not_begun_again(log: RedisLog, client: Any, match_id: str) -> None:
+    """Whatever was left of it: it is in no list, its log is lost, and stays so."""
+    for spoil in (("XTRIM", "MAXLEN", 0), ("DEL",)):
+        await log.append(match_id, 0, [Entry(b"one"), Entry(b"two")], lobby=LobbyEntry(b"open"))
+        client.execute_command(spoil[0], stream_key(match_id), *spoil[1:])
+        await log.drop(match_id)
+        assert None is await log.summary(match_id)
+        head = await log.head(match_id)
+        assert Conflict(head) == await log.append(match_id, 0, [Entry(b"one")], lobby=LobbyEntry(b"open"))
+        with pytest.raises(Hole):
+            await log.read(match_id)
+        client.execute_command("DEL", stream_key(match_id))
 
 
 async def test_a_full_server_writes_all_or_nothing(tmp_path: Path, match_id: str) -> None:

@@ -122,6 +122,44 @@ def test_all_arrows_point_up(rooms: Arrows) -> None:
     assert set() == late
 
 
+def speaks_grpc(tree: ast.AST) -> bool:
+    """Whether a module imports gRPC, or a stub made for it, wherever in it."""
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        whole = [*names, node.module or ""] if isinstance(node, ast.ImportFrom) else names
+        if any(part == "grpc" or part.endswith("_pb2_grpc") for name in whole for part in name.split(".")):
+            return True
+    return False
+
+
+def test_there_is_one_grpc_client() -> None:
+    """Above the service only the SDK speaks gRPC, so that deadlines, second tries and refusals are dealt with once."""
+    speaking = {
+        module
+        for module, file in modules().items()
+        if not module.startswith("rollbook.") and speaks_grpc(ast.parse(file.read_text(encoding="utf-8")))
+    }
+    assert "rollbook_clients.sdk.connection" in speaking
+    assert set() == {module for module in speaking if not module.startswith("rollbook_clients.sdk.")}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import grpc", True),
+        ("import grpc.aio as wire", True),
+        ("def later():\n    from grpc.aio import insecure_channel", True),
+        ("from rollbook.v1.match_pb2_grpc import MatchServiceStub", True),
+        ("from rollbook.v1 import match_pb2_grpc", True),
+        ("import rollbook.v1.match_pb2_grpc", True),
+        ("from rollbook.v1 import match_pb2", False),
+    ],
+)
+def test_no_grpc_client_is_overlooked(text: str, *, expected: bool) -> None:
+    """In whatever way it comes by its stubs."""
+    assert expected is speaks_grpc(ast.parse(text))
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -38,11 +38,10 @@ SDK_MAY_LOAD = {
     "rollbook.ed25519",  # which keys and signatures hold
     "rollbook.files",  # files that appear whole
     "rollbook.match",
-    "rollbook.match.chain",  # links and heads, byte for byte
+    "rollbook.match.chain",  # links, heads and their signatures, byte for byte
     "rollbook.match.codec",
     "rollbook.match.codec.words",  # words of options as numbers of enums
     "rollbook.match.codec.wrappers",  # what holds something of whatever game
-    "rollbook.match.heads",  # their signatures
     "rollbook.replay_file",
     "rollbook.replay_file.kept_heads",  # the file format of heads
     "rollbook.replay_file.key_lines",  # what an audit wants to know of a key

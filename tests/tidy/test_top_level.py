@@ -33,6 +33,13 @@ def test_no_lock_file_that_names_hosts_is_committed() -> None:
     assert [] == [file for file in tracked() if Path(file).name in locks]
 
 
+def test_every_pinned_package_stands_once() -> None:
+    """Of two versions of one package whoever reads the list believes the first."""
+    lines = (ROOT / ".ci" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    names = [line.partition("==")[0].lower() for line in lines]
+    assert sorted(set(names)) == sorted(names)
+
+
 def test_every_reason_of_refusal_is_tested_somewhere() -> None:
     """Every one can be reached."""
     tests = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))

@@ -1,7 +1,8 @@
 """The contract as a text with a line for everything that clients rely on: `python -m tests.v1.kept` adds what is new.
 
 A line says all that must not change: the number, the type and the kind of a field, the number of an enum's value, what
-a method takes and gives. What has once been released stays: a line that is not true any more is never taken out.
+a method takes and gives, each number and name that is reserved. What has once been released stays: a line that is not
+true any more is never taken out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor_pb2 import DescriptorProto, EnumDescriptorProto
 
 from tests.remaking import asked_folder
 
@@ -54,6 +56,7 @@ def _of_message(message: Any) -> Iterator[str]:
     yield f"{message.full_name}: message"
     for field in message.fields:
         yield f"{field.full_name}: {field.number} {_kind(field)}{_type(field)}"
+    yield from _reserved(message, DescriptorProto(), behind=0)
     for enum in message.enum_types:
         yield from _of_enum(enum)
     for nested in message.nested_types:
@@ -64,6 +67,17 @@ def _of_enum(enum: Any) -> Iterator[str]:
     yield f"{enum.full_name}: enum"
     for value in enum.values:
         yield f"{enum.full_name}.{value.name}: {value.number}"
+    yield from _reserved(enum, EnumDescriptorProto(), behind=1)
+
+
+def _reserved(described: Any, proto: DescriptorProto | EnumDescriptorProto, *, behind: int) -> Iterator[str]:
+    """What nothing may be called or numbered again; `behind` is 1 where a range holds its own end."""
+    described.CopyToProto(proto)
+    for reserved in proto.reserved_range:
+        for number in range(reserved.start, reserved.end + behind):
+            yield f"{described.full_name}: reserved {number}"
+    for name in proto.reserved_name:
+        yield f'{described.full_name}: reserved "{name}"'
 
 
 def _kind(field: Any) -> str:

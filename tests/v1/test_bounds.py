@@ -12,7 +12,9 @@ from google.protobuf.message import Message
 
 from rollbook.identity.tokens import LONGEST_TOKEN
 from rollbook.match.chain import is_match_id
+from rollbook.match.codec.views import read_legal
 from rollbook.match.fold import MOST_EVENTS
+from rollbook.match.ledger import Ledger
 from rollbook.replay_file.container import LARGEST_FILE
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
@@ -107,6 +109,30 @@ COUNTS = {
 }
 """How many entries a list may have."""
 
+ASCENDING = {
+    "AllieGatorView.Player.hand": None,
+    "CantStopChoice.Advance.columns": None,
+    "CantStopView.columns": "number",
+    "RaffzahnChoice.Roll.dice": None,
+    "RaffzahnChoice.Surrender.tiles": None,
+    "RaffzahnView.Row.open_tiles": None,
+    "RaffzahnView.Row.safe_tiles": None,
+    "RaffzahnView.middle": None,
+    "RaffzahnView.out": None,
+    "WuerfelzooChoice.Play.dice": None,
+    "WuerfelzooChoice.Reroll.dice": None,
+    "WuerfelzooOutcome.Roll.dice": None,
+    "WuerfelzooTurnChoices.PlayOffer.dice": None,
+    "WuerfelzooTurnChoices.doubles": None,
+    "WuerfelzooTurnChoices.rerolls": None,
+    "WuerfelzooView.DiceInFront.dice": "die",
+    "WuerfelzooView.bag": None,
+    "WuerfelzooView.doubles": None,
+    "WuerfelzooView.middle": None,
+    "WuerfelzooView.thrown": None,
+}
+"""Lists that are ascending where they are written, by which field of their entries if these are messages."""
+
 SEAT_FIELDS = {"owner", "seat", "target", "winner"}
 
 by_game = pytest.mark.parametrize("game", sorted(current()))
@@ -123,6 +149,10 @@ def travelled(game: str) -> tuple[Message, ...]:
         found += _seen(played)
         played.append(played.choose(played.ledger.game.legal(match.state).sample(rng.randrange)))
     found += _seen(played)
+    ledger = Ledger(played.log[0])
+    for logged in played.log[1:]:
+        ledger.take(logged)
+        found.append(view_message(ledger, Watcher.PUBLIC))  # also while chance is awaited
     for logged in played.log:
         found += [Event.FromString(logged.data), Private.FromString(logged.private)]
     return tuple(part for message in found for part in _parts(message))
@@ -186,6 +216,53 @@ def test_lists_and_bytes_have_their_lengths(game: str) -> None:
     found = {(name, len(value)) for name, value in _values(game) if name in sized}
     assert set() == {(name, length) for name, length in found if length not in sized[name]}
     assert BYTES.keys() <= {name for name, _ in found}
+
+
+@by_game
+def test_lists_are_ascending_where_it_is_said(game: str) -> None:
+    """Whoever compares two of them need not sort; columns, cards and dice of a list may be equal."""
+    found = {
+        (name, tuple(getattr(entry, key) if key else entry for entry in value))
+        for name, value in _values(game)
+        if name in ASCENDING
+        for key in [ASCENDING[name]]
+    }
+    assert set() == {(name, entries) for name, entries in found if list(entries) != sorted(entries)}
+    met = {name for name, entries in found if len(entries) > 1}
+    own = {name for name in ASCENDING if name.startswith(game.title().replace("_", ""))}
+    # Nobody comes by two x2 dice here.
+    assert own - met <= {"WuerfelzooView.doubles", "WuerfelzooTurnChoices.doubles"}
+
+
+@by_game
+def test_legal_choices_come_once_each_in_the_order_of_the_rules(game: str) -> None:
+    """By the number of a choice in the list a program may name it."""
+    rng = random.Random(7)
+    played = Played(game, SEATS[game], entropy=bytes(16)).start()
+    listed = 0
+    while (match := played.ledger.match).sealed is None:
+        legal = played.ledger.game.legal(match.state)
+        seat = played.ledger.awaited_seat
+        assert seat is not None
+        message = legal_message(played.ledger, seat)
+        assert message is not None
+        if "choices" in {field.name for field, _ in getattr(message, game).ListFields()}:
+            choices = list(read_legal(played.ledger.game, message))
+            assert list(legal) == choices
+            assert len(set(choices)) == len(choices)
+            listed += len(choices) > 1
+        played.append(played.choose(legal.sample(rng.randrange)))
+    assert listed
+
+
+@by_game
+def test_the_first_seat_is_drawn_once_at_the_start(game: str) -> None:
+    """Of a match of one round; who plays on knows the order of the seats for good."""
+    happened = [
+        part.happened.outcome for part in travelled(game) if isinstance(part, Event) and part.HasField("happened")
+    ]
+    kinds = [getattr(outcome, game).WhichOneof("kind") for outcome in happened]
+    assert ("first_seat", 1) == (kinds[0], kinds.count("first_seat"))
 
 
 @by_game

@@ -21,7 +21,12 @@ CLAIMS: dict[str, list[dict[str, Any]]] = tomllib.loads(
     Path(__file__).with_name("claims.toml").read_text(encoding="utf-8")
 )
 
-CLAIM = re.compile(r"\d|\b(never|always|at most|at least|at the earliest|only|up to|within|exactly)\b", re.IGNORECASE)
+CLAIM = re.compile(
+    r"\d|\b(never|always|at most|at least|at the earliest|only|up to|within|exactly"
+    r"|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?<!\bat )once|twice|none"
+    r"|(more|fewer) than|above|below)\b",
+    re.IGNORECASE,
+)
 END_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ`\"\d])")
 
 by_file = pytest.mark.parametrize("stem", PROTOS)
@@ -82,6 +87,11 @@ def test_no_file_is_listed_that_there_is_not() -> None:
         ("// First.\n//\n// - an item of 2\n//   lines\n// - another\n", ["an item of 2 lines"]),
         ("  // Twice 1.\n  int32 one = 1;\n  // Twice 1.\n  int32 two = 2;\n", ["Twice 1."]),
         ("int32 one = 1;\n", []),
+        ("// Two dice. All at once.\n", ["Two dice."]),
+        (
+            "// Sent once. None: nothing. Fewer. Fewer than now. Above.\n",
+            ["Sent once.", "None: nothing.", "Fewer than now.", "Above."],
+        ),
     ],
 )
 def test_a_claim_is_a_sentence_with_a_number_or_a_bound(text: str, expected: list[str]) -> None:

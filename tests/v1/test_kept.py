@@ -8,7 +8,7 @@ from tests.v1 import kept
 
 
 def test_nothing_that_was_kept_has_changed_or_gone() -> None:
-    """No field is removed, renumbered or retyped; no value of an enum, method or message is removed."""
+    """No field is removed, renumbered or retyped; no value of an enum, method, message or reservation is removed."""
     assert [] == sorted(set(kept.kept()) - set(kept.today())), "put it back; a change needs a new name and number"
 
 
@@ -34,8 +34,20 @@ def test_the_lines_stand_in_order_and_once() -> None:
         "rollbook.v1.AbortReason.ABORT_REASON_EXPIRED: 4",
         "rollbook.v1.MatchService.Play: stream rollbook.v1.PlayRequest -> stream rollbook.v1.PlayResponse",
         "rollbook.v1.RefusalDetail.FactsEntry.value: 2 string",
+        "rollbook.v1.Opened: reserved 12",
+        "rollbook.v1.Opened: reserved 15",
+        'rollbook.v1.Opened: reserved "raffzahn"',
+        "rollbook.v1.RefusalReason: reserved 205",
+        'rollbook.v1.RefusalReason: reserved "REFUSAL_REASON_MESSAGE_TOO_LARGE"',
     ],
 )
 def test_a_line_says_all_that_must_not_change(line: str) -> None:
     """One of each kind, spelled out."""
     assert line in kept.today()
+
+
+def test_a_reservation_ends_where_it_says() -> None:
+    """The end of a range belongs to it in an enum's descriptor, and does not in a message's."""
+    lines = kept.today()
+    assert "rollbook.v1.Opened: reserved 16" not in lines
+    assert "rollbook.v1.RefusalReason: reserved 206" not in lines

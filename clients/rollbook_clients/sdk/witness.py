@@ -11,8 +11,7 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 
-from rollbook.match.chain import Position, genesis, link
-from rollbook.match.heads import is_signed
+from rollbook.match.chain import Position, genesis, is_signed, link
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1 import events_pb2
 from rollbook.v1.table_pb2 import Position as PositionMessage

@@ -10,7 +10,6 @@ from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.moves import Unreadable, is_hidden
 from rollbook.match.events import Event, Happened, Opened, Ready
 from rollbook.match.fold import MatchFold, Misplaced
-from rollbook.match.perspective import as_seen
 from rollbook.replay_file.container import Replay
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose, Watcher
@@ -89,7 +88,7 @@ class Film:
     def seen(self, position: int, perspective: Perspective) -> Event:
         """The event at this position as this pair of eyes saw it."""
         logged = self._logged[position - 1]
-        return as_seen(self._match(position - 1), logged.event, perspective) if logged.private else logged.event
+        return self._match(position - 1).as_seen(logged.event, perspective) if logged.private else logged.event
 
     def _fold(self) -> list[Frame]:
         match = self._kept[0].copy()

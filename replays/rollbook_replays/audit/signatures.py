@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rollbook.match.chain import is_signed
 from rollbook.match.events import Opened, Sealed
-from rollbook.match.heads import is_signed
 from rollbook.replay_file.container import Head, Signed, Stored
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.replay_file.key_lines import KeyRole, KnownKey, KnownKeys

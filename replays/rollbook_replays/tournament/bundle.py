@@ -5,9 +5,9 @@
     SIGNATURE                     `KEY_ID HEX`, a line
 
 Everything is stored as it is, for hashes and signatures do not shrink, and without dates: the same matches give the
-same bytes.
-What is read is read in place and never unpacked anywhere: names are names here, not paths. The signature is Ed25519
-over `"rollbook/1/bundle" || H(the lines of all other entries)`, a line being `HEX_SHA256 NAME`, by ascending name.
+same bytes. What is read is read in place and never unpacked anywhere: names are names here, not paths. The signature is
+Ed25519 over `"rollbook/1/bundle" || SHA-256(the lines of all other entries)`, a line being `HEX_SHA256 NAME`, by
+ascending name.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 from typing import Final
 
 REFERENCE_BYTES: Final = 16
@@ -17,6 +18,7 @@ SHORTEST_SERVICE_KEY: Final = 32
 
 _MATCH_ID_BYTES = 15
 """Fifteen bytes are 24 base32 characters without padding."""
+_MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
 
 
 def player_reference(salt: bytes, subject: str) -> bytes:
@@ -42,6 +44,11 @@ def match_id(service_key: bytes, subject: str, request_id: str) -> str:
     parts = _joined(subject.encode(), request_id.encode())
     digest = hmac.digest(service_key, b"rollbook/1/open" + parts, "sha256")
     return base64.b32encode(digest[:_MATCH_ID_BYTES]).decode("ascii").lower()
+
+
+def is_match_id(text: str) -> bool:
+    """Whether a match can be called so."""
+    return _MATCH_ID.fullmatch(text) is not None
 
 
 def _hash(label: bytes, *parts: bytes) -> bytes:

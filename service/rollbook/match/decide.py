@@ -51,8 +51,7 @@ from rollbook.match.events import (
     not_ready,
 )
 from rollbook.match.fold import ENTROPY_BYTES, Misplaced
-from rollbook.match.ledger import Ledger
-from rollbook.match.perspective import Visible, visible
+from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.catalogue import find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Awaited, ToChoose
@@ -92,7 +91,7 @@ class Decision:
             previous=head.link,
             request=b"" if self.made else self._request,
         )
-        made = visible(after.match, logged)
+        made = after.visible(logged)
         after.take(logged)
         self.made.append(made)
 

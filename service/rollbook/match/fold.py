@@ -9,6 +9,7 @@ the standing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, ClassVar, Final
 
@@ -31,7 +32,7 @@ from rollbook.match.events import (
     TimedOut,
     not_ready,
 )
-from rollbook.rules.game import Awaited, Game, Over, ToChoose
+from rollbook.rules.game import Awaited, Game, Over, Perspective, ToChoose
 from rollbook.rules.places import places as shared_places
 
 MOST_EVENTS: Final = 10_000
@@ -136,6 +137,12 @@ class MatchFold:
                 for seat, place in enumerate(standing)
             ]
         )
+
+    def as_seen(self, event: Event, perspective: Perspective) -> Event:
+        """The next event, not yet taken, as the perspective sees it until the match is sealed."""
+        if isinstance(event, Happened):
+            return replace(event, outcome=self.game.seen(self.state, event.outcome, perspective))
+        return event
 
     def take(self, event: Event) -> None:
         """Take the next event, or raise Misplaced or the game's own refusal and change nothing."""

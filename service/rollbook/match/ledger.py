@@ -1,14 +1,14 @@
 """A match's log as it has been folded so far.
 
 A `Record` is what anybody can fold of it: the match, its chain and its clock. A `Ledger` is the service's: it knows the
-secret, and whose command made which events.
+secret, whose command made which events, and who may see what they hide.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from rollbook.match.chain import Entry, Position, entropy_commitment, genesis
 from rollbook.match.clock import SECOND_MS, Clock
@@ -20,6 +20,7 @@ from rollbook.match.events import (
     NOT_READY,
     Chosen,
     Event,
+    Happened,
     Opened,
     Ready,
     Resumed,
@@ -31,7 +32,9 @@ from rollbook.match.events import (
 )
 from rollbook.match.fold import Breach, MatchFold, Misplaced
 from rollbook.rules.catalogue import find
-from rollbook.rules.game import Game, ToChoose
+from rollbook.rules.game import Game, Perspective, ToChoose, Watcher
+
+_NOBODY: Final[frozenset[Perspective]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,15 @@ class EventRange:
 
     first: int
     last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """An event of a log, and who may see what lies hidden beside it before the match is sealed."""
+
+    logged: Logged
+    insiders: frozenset[Perspective] = _NOBODY
+    """Nobody where nothing is hidden; nor of the secret beside event 1."""
 
 
 class Requests:
@@ -296,6 +308,14 @@ class Ledger(Record):
     def seat_of(self, player: bytes) -> int | None:
         """Where this player sits."""
         return self.players.index(player) if player and player in self.players else None
+
+    def visible(self, logged: Logged) -> Visible:
+        """The next event, not yet taken, with those who may see all of it."""
+        event, match = logged.event, self.match
+        if not logged.private or not isinstance(event, Happened):
+            return Visible(logged)
+        everybody: tuple[Perspective, ...] = (*Watcher, *range(len(match.taken)))
+        return Visible(logged, frozenset(eyes for eyes in everybody if match.as_seen(event, eyes) == event))
 
     def take(self, logged: Logged) -> None:
         """Take the next event, or raise Misplaced or the game's refusal and change nothing."""

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from rollbook.ed25519 import holds
 from rollbook.match.chain import Head as Head  # noqa: PLC0414 - a replay's heads are those of its log
@@ -226,7 +227,7 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         body = replay_file_pb2.ReplayBody.FromString(data)
     except DecodeError:
         raise NotAReplay("the body holds no replay") from None
-    if body.SerializeToString(deterministic=True) != data:
+    if not _is_canonical(data, body, body.perspective, *body.hidden, *body.heads):
         raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
     if not is_match_id(body.match_id):
         raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
@@ -239,6 +240,16 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= len(body.events)):
             raise NotAReplay(f"the {what} are not those of ascending events of the match")
     return body
+
+
+def _is_canonical(data: bytes, message: Message, *parts: Message) -> bool:
+    """Whether these bytes are a message as we write it, with nothing in it or its parts that we do not know.
+
+    What a hidden outcome holds is for the audit to say: it may be of a game that only newer programs know.
+    """
+    if any(len(UnknownFieldSet(part)) for part in (message, *parts)):
+        return False
+    return message.SerializeToString(deterministic=True) == data
 
 
 def _check_fields(data: bytes) -> None:
@@ -295,6 +306,6 @@ def _read_names(data: bytes, match_id: str) -> tuple[tuple[str, ...], Signed | N
         names = replay_file_pb2.ReplayNames.FromString(named)
     except DecodeError:
         raise NotAReplay("the names cannot be read") from None
-    if names.SerializeToString(deterministic=True) != named or names.match_id != match_id or not names.names:
+    if not _is_canonical(named, names) or names.match_id != match_id or not names.names:
         raise NotAReplay("the names are not those of this match")
     return tuple(names.names), Signed(_NAMES_LABEL + named, signature)

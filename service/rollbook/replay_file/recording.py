@@ -12,10 +12,9 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook.match.chain import genesis
+from rollbook.match.chain import genesis, sign_head
 from rollbook.match.codec.envelope import Logged, write_bytes
 from rollbook.match.events import Ready, SeatTaken
-from rollbook.match.heads import sign_head
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import Head, Replay
 from rollbook.replay_file.key_lines import KeyRole, KnownKey, key_id, write_keys

@@ -21,7 +21,7 @@ from rollbook.identity.tokens import Role, Subject, Verifier
 from rollbook.match.commands import Origin
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.failures import BROKEN, MatchUnknown, RulesetUnknown
+from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates
 from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
@@ -35,7 +35,6 @@ Context = grpc.aio.ServicerContext[Any, Any]
 """A call, as gRPC gives it."""
 
 _SCHEME: Final = "bearer"
-_MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
 _REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
 
 MOST_REFERENCES: Final = 20_000
@@ -175,9 +174,15 @@ class Sights:
 
         Whoever repeats a request that was carried out in the match is no stranger, and gets the answer again.
         """
-        if not _MATCH_ID.fullmatch(match_id):
+        if not references.is_match_id(match_id):
             raise MatchUnknown(match_id)
-        sight = await self._of(caller, await self._replicas.ledger(match_id))
+        try:
+            ledger = await self._replicas.ledger(match_id)
+        except LOST:
+            if not await self._may_know(caller, match_id, invitation_code):
+                raise MatchUnknown(match_id) from None
+            raise
+        sight = await self._of(caller, ledger)
         known = sight.ledger.made_by(references.request_hash(caller.key, request_id))
         if known is None and not self._may_see(sight, invitation_code):
             raise MatchUnknown(match_id)
@@ -235,6 +240,14 @@ class Sights:
         player = self._players.reference(caller, match_id)
         perspective = perspective_of(ledger, player, is_judge=judges(caller, match_id))
         return Sight(ledger, caller, perspective, await self._lobby.beside(ledger), player)
+
+    async def _may_know(self, caller: Subject, match_id: str, invitation_code: str) -> bool:
+        """Whether the caller may hear that there is a match whose log cannot be read, as far as the lobby knows it."""
+        listed = await self._lobby.entry(match_id)
+        if caller.role is Role.OPERATOR or judges(caller, match_id) or (listed and not listed.summary.is_private):
+            return True
+        knows = listed is not None and self._players.reference(caller, match_id) in {listed.opener, *listed.players}
+        return knows or self._players.is_invited(match_id, invitation_code)
 
     def _may_see(self, sight: Sight, invitation_code: str) -> bool:
         if not sight.ledger.opened.terms.is_private or sight.perspective is not Watcher.PUBLIC:

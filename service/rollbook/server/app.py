@@ -17,7 +17,7 @@ from rollbook.files import Step, no_step
 from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
-from rollbook.match.heads import HeadKeys
+from rollbook.match.chain import HeadKeys
 from rollbook.server.access import Callers, Players, Sights
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
@@ -31,15 +31,15 @@ from rollbook.server.lists import Lists
 from rollbook.server.lobby import StoredLobby
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
-from rollbook.server.out.heads import Heads
+from rollbook.server.out.projection import Heads
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
-from rollbook.server.rpc.errors import Refusing
 from rollbook.server.rpc.feed import FeedServicer
 from rollbook.server.rpc.identity import Guests, IdentityServicer, guest_verifier
+from rollbook.server.rpc.interceptors import Refusing
 from rollbook.server.rpc.location import Locator
 from rollbook.server.rpc.match import MatchServicer, Seats
 from rollbook.server.rpc.play import Plays
@@ -116,6 +116,7 @@ class Parts:
         )
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
+        self.plays = Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
 
     def match_servicer(self) -> MatchServicer:
         """What serves matches."""
@@ -127,7 +128,7 @@ class Parts:
             seats=Seats(self.lobby, self.players, limits.seats_per_subject),
             opener=self.opener,
             commands=self.commands,
-            plays=Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused),
+            plays=self.plays,
             plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),
             lists=Lists(self.lobby, given.finished, self.sights, self.players, given.service_key),
             players=self.players,
@@ -262,7 +263,7 @@ async def assemble(foundation: Foundation) -> Assembly:
         ],
         [Refusing(parts.metrics.refused)],
         [] if house is None else [house],
-        works=lambda: not sweeper.loop.stands_still,
+        works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},
     )
 

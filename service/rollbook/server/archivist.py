@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import structlog
 
 from rollbook.files import Step, no_step
 from rollbook.identity.service_keys import SigningKey
-from rollbook.match.chain import Entry, Position
-from rollbook.match.heads import HeadKeys
+from rollbook.match.chain import Entry, HeadKeys, Position
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
 from rollbook.server.lobby import ListedMatch, StoredLobby
@@ -33,6 +33,9 @@ from rollbook.v1.events_pb2 import Event
 LOOK_SECONDS: Final = 5.0
 COMPARE_LOOKS: Final = 12
 """Looks between two comparisons of index and archive: other services put files there as well."""
+
+SETTLE_SECONDS: Final = 3.0
+"""How long a start waits for an archive."""
 
 LACKING_SECONDS: Final = 30
 """How long it is remembered that some service does not have the archive."""
@@ -84,8 +87,10 @@ class Archivist:
         self.loop = BackgroundLoop("archivist", self.look, metrics.loop_failed, LOOK_SECONDS)
 
     async def start(self) -> None:
-        """Archive from now on."""
-        await self.settle()
+        """Archive from now on; what is archived can be read at once, unless the archive does not answer."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE_SECONDS):
+                await self.settle()
         self.loop.start()
 
     async def close(self) -> None:

@@ -35,5 +35,8 @@ class TailLost(Exception):
         self.kept = kept
 
 
-BROKEN: Final = (TailLost, Hole, Misplaced, RefusedByRules, Unreadable)
-"""What reading a log comes to that is gone, has a hole, does not hold together, or is in words of another version."""
+LOST: Final = (TailLost, Hole, Misplaced, RefusedByRules)
+"""What reading a log comes to that is gone, has a hole, or does not hold together."""
+
+BROKEN: Final = (*LOST, Unreadable)
+"""The same, and what a log comes to that is in words of another version."""

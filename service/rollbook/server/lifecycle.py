@@ -22,11 +22,9 @@ from grpc_reflection.v1alpha import reflection
 
 from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
 from rollbook.server.metrics import Metrics, exposed
-from rollbook.server.rpc.call_log import CallLog
 from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
-from rollbook.server.rpc.interceptor import Interceptor, Layer
-from rollbook.server.rpc.open_calls import OpenCalls
+from rollbook.server.rpc.interceptors import CallLog, Interceptor, Layer, OpenCalls
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.shared_keys import settle_keys
 from rollbook.server.store_watch import Store, start_store

@@ -18,6 +18,7 @@ import structlog
 from cachetools import LRUCache
 from google.protobuf.message import DecodeError
 
+from rollbook.identity import references
 from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
@@ -30,6 +31,9 @@ from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, Mat
 
 MOST_BESIDES: Final = 10_000
 """Matches whose names are kept in memory."""
+
+MOST_ODD: Final = 1_000
+LONGEST_SHOWN: Final = 100
 
 _NOBODY: Final = bytes(REFERENCE_BYTES)
 _LENGTH_BYTES: Final = 4
@@ -110,6 +114,7 @@ class StoredLobby:
         self._archived = archived
         self._besides: LRUCache[str, Beside] = LRUCache(MOST_BESIDES)
         self._listed: dict[str, tuple[bytes, ListedMatch]] = {}
+        self._odd: LRUCache[str, bool] = LRUCache(MOST_ODD)
 
     async def summary(self, ledger: Ledger, player: bytes = b"", name: str = "") -> LobbyEntry | None:
         """What the lobby says of a match from now on; nothing new unless its life has changed.
@@ -149,6 +154,11 @@ class StoredLobby:
             self._besides[match_id] = found
         return found
 
+    async def entry(self, match_id: str) -> ListedMatch | None:
+        """What the lobby says of one match; none if it does not list it."""
+        stored = await self._log.summary(match_id)
+        return None if stored is None else await self._read(match_id, stored)
+
     async def _over(self, match_id: str) -> ListedMatch | None:
         """What is known of a match that is over: from the lobby, as long as it waits there for the archive."""
         known = self._listed.get(match_id)
@@ -164,7 +174,7 @@ class StoredLobby:
 
     async def everything(self) -> list[ListedMatch]:
         """All matches of the lobby, those opened last first."""
-        stored = await self._log.lobby()
+        stored = {match_id: data for match_id, data in (await self._log.lobby()).items() if self._is_match(match_id)}
         known = self._listed
         self._listed = {
             match_id: known[match_id]
@@ -174,6 +184,15 @@ class StoredLobby:
         }
         matches = [listed for _, listed in self._listed.values()]
         return sorted(matches, key=lambda listed: listed.place, reverse=True)
+
+    def _is_match(self, match_id: str) -> bool:
+        """Whether a match can be called so; what cannot is passed over, and said once."""
+        if references.is_match_id(match_id):
+            return True
+        if match_id not in self._odd:
+            self._odd[match_id] = True
+            _logger.error("the lobby lists what is no match", match=ascii(match_id)[:LONGEST_SHOWN])
+        return False
 
     async def _read(self, match_id: str, stored: bytes) -> ListedMatch:
         """What the lobby says of a match; if that cannot be read, what the log says, which has no names."""

@@ -36,13 +36,12 @@ class BackgroundLoop:
 
     @property
     def stands_still(self) -> bool:
-        """Whether it was begun, and has not come round without a failure for long."""
+        """Whether it runs, and has not come round without a failure for long."""
         came_round = self._came_round
         return came_round is not None and asyncio.get_running_loop().time() - came_round > STILL_SECONDS
 
     def start(self) -> None:
         """Run from now on."""
-        self._came_round = asyncio.get_running_loop().time()
         self._running = asyncio.create_task(self.run(lambda: True))
 
     async def close(self) -> None:
@@ -53,9 +52,13 @@ class BackgroundLoop:
 
     async def run(self, is_wanted: Callable[[], object]) -> None:
         """Run for as long as it is wanted."""
-        while is_wanted():
-            is_well = await self._attempt()
-            await asyncio.sleep(self._pause_seconds if is_well else max(self._pause_seconds, RETRY_SECONDS))
+        self._came_round = asyncio.get_running_loop().time()
+        try:
+            while is_wanted():
+                is_well = await self._attempt()
+                await asyncio.sleep(self._pause_seconds if is_well else max(self._pause_seconds, RETRY_SECONDS))
+        finally:
+            self._came_round = None
 
     async def _attempt(self) -> bool:
         try:

@@ -151,6 +151,8 @@ class _Look:
             why = f"no answer within {ANSWER_SECONDS:g} s"
         except StoreUnavailable as failure:
             why = str(failure)
+        except Exception as failure:  # noqa: BLE001 - whatever it is, the next beat may be better
+            why = f"{type(failure).__name__}: {failure}"
         self._in_a_row = self._in_a_row + 1 if bool(why) is self._serves else 0
         if self._in_a_row >= (FAILURES if why else SUCCESSES):
             await self.found(serves=not why, why=why)

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from rollbook.match.chain import Entry
+
+MOST_BYTES: Final = 64 << 20
+"""The most that the entries of one append may weigh: far below where a store would break off, far above any match."""
+
+KEEP_SECONDS: Final = 7 * 24 * 3_600
+"""How long the head of an archived match stays in the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +67,14 @@ class StoreUnavailable(Exception):
 
 
 class Hole(Exception):
-    """Entries are missing from the middle of a log: nobody shall carry on over that."""
+    """Entries are missing from the middle or the end of a log: nobody shall carry on over that."""
 
-    def __init__(self, match_id: str, stored: int) -> None:
-        """Keep up to which entry the log is whole."""
+    def __init__(self, match_id: str, stored: int, head: int = 0) -> None:
+        """Keep up to which entry the log is whole, and which entry was its last, as far as that is known."""
         super().__init__(match_id, stored)
         self.match_id = match_id
         self.stored = stored
+        self.head = max(head, stored)
 
     def __str__(self) -> str:
         """Say where."""
@@ -114,7 +121,10 @@ class Log(Protocol):
         """What the lobby says of one match; nothing if it does not list it."""
 
     async def unlist(self, match_id: str) -> None:
-        """Take a match out of the lobby: it is in the archive, or nothing is left of it."""
+        """Take a match out of the lobby: it is in the archive."""
+
+    async def drop(self, match_id: str) -> None:
+        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
 
     async def now_ms(self) -> int:
         """The store's own clock, in Unix milliseconds, which all replicas share."""
@@ -133,3 +143,16 @@ class Log(Protocol):
 
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""
+
+
+def check_append(match_id: str, expected: int, entries: Sequence[Entry]) -> None:
+    """Raise ValueError for an append that no state of the store could make right."""
+    if not match_id:
+        raise ValueError("a match has an id")
+    if expected < 0:
+        raise ValueError(f"sequences begin at 1, so nothing stands behind {expected}")
+    if not entries:
+        raise ValueError("an append has at least one entry")
+    weight = sum(len(entry.event) + len(entry.private) for entry in entries)
+    if weight > MOST_BYTES:
+        raise ValueError(f"an append weighs at most {MOST_BYTES} bytes, not {weight}")

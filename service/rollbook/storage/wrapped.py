@@ -39,6 +39,10 @@ class WrappedLog:
         """Take a match out of the lobby."""
         await self._inner.unlist(match_id)
 
+    async def drop(self, match_id: str) -> None:
+        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
+        await self._inner.drop(match_id)
+
     async def now_ms(self) -> int:
         """The store's own clock."""
         return await self._inner.now_ms()

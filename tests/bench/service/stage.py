@@ -9,9 +9,7 @@ from rollbook.match.ledger import Ledger
 from rollbook.rules.cant_stop.moves import Stop
 from rollbook.server.app import Parts
 from rollbook.server.limits import Limits
-from rollbook.server.rpc.call_log import CallLog
-from rollbook.server.rpc.interceptor import Layer
-from rollbook.server.rpc.open_calls import OpenCalls
+from rollbook.server.rpc.interceptors import CallLog, Layer, OpenCalls
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import Position
 from tests.server.talking import Person

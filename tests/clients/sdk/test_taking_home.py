@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from rollbook.match.heads import sign_head
+from rollbook.match.chain import sign_head
 from rollbook.replay_file.container import read
 from rollbook_clients.sdk import Match, NotFound, Unreachable
 from rollbook_replays.audit.verdicts import Check, Verdict

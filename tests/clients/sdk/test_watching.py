@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from rollbook.match.chain import link
-from rollbook.match.heads import is_signed
+from rollbook.match.chain import is_signed, link
 from rollbook.server import app
+from rollbook.server.access import Context
 from rollbook.server.feeds import feed as feeds
 from rollbook.server.limits import Limits
+from rollbook.server.rpc.feed import FeedServicer
+from rollbook.v1.feed_pb2 import LobbyFrame, MatchFrame, WatchLobbyRequest, WatchMatchRequest
 from rollbook_clients.sdk import (
     Away,
     Back,
@@ -260,6 +263,47 @@ def test_many_streams_of_a_guest_share_one_new_token(monkeypatch: pytest.MonkeyP
                 await frames.aclose()
 
     run(scenario, limits=Limits(requests_at_once=10**6, guests_per_address_per_hour=2))
+
+
+class Newer(FeedServicer):
+    """A service that has frames which nobody here knows."""
+
+    async def WatchMatch(  # noqa: N802 - the contract's name
+        self, request: WatchMatchRequest, context: Context
+    ) -> AsyncIterator[MatchFrame]:
+        """One before each that is known."""
+        async with aclosing(cast("AsyncGenerator[MatchFrame]", super().WatchMatch(request, context))) as frames:
+            async for frame in frames:
+                yield MatchFrame()
+                yield frame
+
+    async def WatchLobby(  # noqa: N802 - the contract's name
+        self, request: WatchLobbyRequest, context: Context
+    ) -> AsyncIterator[LobbyFrame]:
+        """One before each that is known."""
+        async with aclosing(cast("AsyncGenerator[LobbyFrame]", super().WatchLobby(request, context))) as frames:
+            async for frame in frames:
+                yield LobbyFrame()
+                yield frame
+
+
+def test_frames_of_a_newer_service_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The contract may grow: whoever was written for it once goes on to watch."""
+    monkeypatch.setattr(Theatre, "servicer", Newer)
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            matches = await running([anna, ben])
+            async with aclosing(cora.match(matches[0].id).watch()) as frames:
+                read = await until(frames, Confirmed, Events, CaughtUp)
+                await asyncio.gather(*(play(match, Random(SEED)) for match in matches))
+                read += [frame async for frame in frames]
+            assert await theatre.stored(matches[0].id) == told(read)
+            assert Ended in {type(frame) for frame in read}
+            async with aclosing(cora.lobby()) as lobby:
+                assert [] == [match.match_id for match in (await anext(lobby)).matches]
+
+    run(scenario)
 
 
 def test_whoever_reads_slowly_is_told_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

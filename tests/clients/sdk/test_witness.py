@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rollbook.match.chain import genesis
-from rollbook.match.heads import is_signed, sign_head
+from rollbook.match.chain import genesis, is_signed, sign_head
 from rollbook.v1.events_pb2 import Event as EventMessage
 from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
 from rollbook_clients.sdk import (

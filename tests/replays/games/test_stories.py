@@ -10,7 +10,6 @@ import pytest
 
 from rollbook.match.events import Chosen, Event, Happened, Sealed
 from rollbook.match.fold import MatchFold
-from rollbook.match.perspective import as_seen
 from rollbook.rules.allie_gator.moves import Drawn, Stolen
 from rollbook.rules.catalogue import current
 from rollbook.rules.chance import FirstSeat
@@ -36,7 +35,7 @@ def told(  # noqa: PLR0917 - what a match and its reader are
     narrator = Narrator(before.game, before.opened)
     for _, event in played.events():
         after = played.match.copy()
-        seen = as_seen(before, event, eyes)
+        seen = before.as_seen(event, eyes)
         yield seen, narrator.tell(seen, seating), before, after
         before = after
 

@@ -20,8 +20,7 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import MatchUnknown, TailLost
-from rollbook.server.feeds.channel import FELL_BEHIND, Channel, DelayedChannel
-from rollbook.server.feeds.wakeups import Bell, Waker
+from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.frames import (
     CaughtUpFrame,
@@ -92,6 +91,11 @@ class Feeds:
     def watchers(self) -> int:
         """How many there are."""
         return sum(channel.watchers for channel in self._live.values())
+
+    @property
+    def stand_still(self) -> bool:
+        """Whether somebody watches, and is told nothing new for long."""
+        return self._following.stands_still or self._watching_over.stands_still
 
     def drain(self) -> None:
         """Let every feed end with its position, so that its watcher goes on elsewhere."""

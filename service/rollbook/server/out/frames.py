@@ -8,11 +8,10 @@ from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from rollbook.match.chain import Position
-from rollbook.match.ledger import Ledger
-from rollbook.match.perspective import Visible
+from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.game import Perspective
-from rollbook.server.out.heads import Heads
 from rollbook.server.out.projection import (
+    Heads,
     clocks_message,
     legal_message,
     perspective_message,

@@ -3,7 +3,8 @@
 This is an allow-list. An event leaves as the bytes that were stored; what lies hidden beside it leaves only where the
 game's own `seen`, asked of the state before the event, hands the whole outcome to that perspective; a view holds the
 fields that the game's `view` gave and no others; what may be chosen is told to the seat that is to choose. The secret
-lies beside event 1, which is never looked at here, and is in the bytes of the seal.
+lies beside event 1, which is never looked at here, and is in the bytes of the seal. With it goes the signed head of
+the log, of which one signature a match and position serves everyone.
 """
 
 from __future__ import annotations
@@ -11,17 +12,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from cachetools import LRUCache
+
+from rollbook.match.chain import HeadKeys, Position
 from rollbook.match.codec.envelope import Logged
 from rollbook.match.codec.views import write_legal, write_view
 from rollbook.match.events import Happened, Sealed
-from rollbook.match.ledger import Ledger
-from rollbook.match.perspective import Visible
+from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.v1 import match_pb2 as match_proto
 from rollbook.v1 import table_pb2 as proto
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.feed_pb2 import MatchFrame
 from rollbook.v1.games_pb2 import HiddenOutcome, LegalChoices, View
+
+MOST_SIGNED: Final = 4_096
+"""Heads that are remembered; signatures are made again for whoever asks for an older one."""
 
 # Whose eyes
 
@@ -146,3 +152,30 @@ def clocks_message(ledger: Ledger, now_ms: int) -> proto.Clocks | None:
         turn_left_ms=clock.left_ms if running else 0,
         reserve_left_ms=clock.reserve_ms,
     )
+
+
+# Signatures
+
+
+class Heads:
+    """Signs with one key, and keeps what it signed last."""
+
+    def __init__(self, keys: HeadKeys) -> None:
+        """Sign with the private one of these keys."""
+        self._keys = keys
+        self._signed: LRUCache[tuple[str, Position], proto.SignedHead] = LRUCache(MOST_SIGNED)
+
+    def of(self, ledger: Ledger, position: Position | None = None) -> proto.SignedHead:
+        """The head of the ledger, or an earlier position of the same log; do not change the message."""
+        match_id, at = ledger.opened.match_id, position or ledger.head
+        signed = self._signed.get((match_id, at))
+        if signed is None:
+            head = self._keys.sign(match_id, at.sequence, at.link)
+            signed = self._signed[match_id, at] = proto.SignedHead(
+                match_id=match_id,
+                sequence=head.sequence,
+                link=head.link,
+                key_id=head.key_id,
+                signature=head.signature,
+            )
+        return signed

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rollbook.match.chain import Entry, link
-from rollbook.match.heads import HeadKeys
-from rollbook.match.perspective import Visible
+from rollbook.match.chain import Entry, HeadKeys, link
+from rollbook.match.ledger import Visible
 from rollbook.replay_file.container import Replay
 from rollbook.rules.game import Perspective
 from rollbook.server.out.projection import projected

@@ -15,8 +15,7 @@ from rollbook.match.chain import Head, Position
 from rollbook.match.codec.envelope import Logged
 from rollbook.match.commands import Command, Declined, NotDue, OpenMatch, Origin, Why, answers
 from rollbook.match.decide import Decision, decide, open_match
-from rollbook.match.ledger import EventRange, Ledger
-from rollbook.match.perspective import Visible
+from rollbook.match.ledger import EventRange, Ledger, Visible
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import RequestReused, TailLost
 from rollbook.server.replica.lost_logs import LostTails

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from typing import Final
 
+from google.protobuf.message import DecodeError
+
 from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.fold import Misplaced
-from rollbook.match.ledger import Ledger
-from rollbook.match.perspective import Visible, visible
+from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.catalogue import rulesets
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import RulesetUnknown
@@ -53,14 +54,19 @@ class History:
         return Position(0, genesis(self.match_id)) if self.ledger is None else self.ledger.head
 
     def read(self, entry: Entry) -> Logged:
-        """The event of the next entry, which has yet to be taken; Unreadable if it is none."""
-        if self.ledger is not None:
-            return read_bytes(entry.event, entry.private, self.ledger.game)
+        """The event of the next entry, which has yet to be taken.
+
+        Unreadable if it is in another version's words, Misplaced if these bytes are no event at all.
+        """
         try:
+            if self.ledger is not None:
+                return read_bytes(entry.event, entry.private, self.ledger.game)
             return read_bytes(entry.event, entry.private, match_id=self.match_id)
         except Unreadable:
-            opened = Event.FromString(entry.event).opened
-            if (opened.game, opened.ruleset) in {(game.name, game.version) for game in rulesets()}:
+            opened = _event(entry).opened
+            if self.ledger is not None or (opened.game, opened.ruleset) in {
+                (game.name, game.version) for game in rulesets()
+            }:
                 raise
             raise RulesetUnknown("this server does not have the ruleset of the match") from None
 
@@ -75,10 +81,17 @@ class History:
             self.ledger = Ledger(logged)
             event = Visible(logged)
         else:
-            event = visible(self.ledger.match, logged)
+            event = self.ledger.visible(logged)
             self.ledger.take(logged)
         if self._keeps_events:
             self.events.append(event)
+
+
+def _event(entry: Entry) -> Event:
+    try:
+        return Event.FromString(entry.event)
+    except DecodeError:
+        raise Misplaced("these bytes are no event") from None
 
 
 async def left(log: Log, match_id: str) -> History:

@@ -10,18 +10,18 @@ signed, is as good.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
 from cachetools import LRUCache
 
-from rollbook.match.chain import Entry, Head, Position, link
+from rollbook.match.chain import Entry, Head, HeadKeys, Position, link
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Abort, Origin, SealLost
 from rollbook.match.decide import decide
 from rollbook.match.fold import Misplaced
-from rollbook.match.heads import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.replica.history import History, left, pages
@@ -117,14 +117,14 @@ class LostTails:
     async def end(self, match_id: str, origin: Origin) -> History:
         """Seal a match whose log is lost behind what is stored and holds together, in place of what lies beyond.
 
-        If there is nothing of it, it leaves the lobby. Raises Unreadable for what another version may be able to read,
-        StoreUnavailable and AppendUnconfirmed.
+        If there is nothing of it, it leaves the lobby and is never begun again. Raises Unreadable for what another
+        version may be able to read, StoreUnavailable and AppendUnconfirmed.
         """
         for _ in range(TRIES):
             history, head = await left(self._log, match_id), await self._log.head(match_id)
             ledger = history.ledger
             if ledger is None:
-                await self._log.unlist(match_id)
+                await self._log.drop(match_id)
                 return history
             if ledger.match.sealed is not None:
                 return history
@@ -142,8 +142,9 @@ class LostTails:
 
     async def _lost_head(self, match_id: str, stored: int, head: int) -> Head | None:
         """The evidence: the last event beyond what is left, or the furthest that was told; none if nobody knows one."""
-        if head > stored and (newest := await self._log.read(match_id, head - 1, 1)):
-            return self._keys.sign(match_id, head, link(newest[0].event))
+        with suppress(Hole):
+            if head > stored and (newest := await self._log.read(match_id, head - 1, 1)):
+                return self._keys.sign(match_id, head, link(newest[0].event))
         told = self._told_head(match_id)
         return told if told is not None and told.sequence > stored else None
 

@@ -16,8 +16,7 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Declined, position_ahead, position_of_another_log
 from rollbook.match.decide import Decision
 from rollbook.match.fold import Misplaced
-from rollbook.match.ledger import Ledger
-from rollbook.match.perspective import Visible
+from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.replica.history import PAGE, History, pages
@@ -140,15 +139,15 @@ class Replica:
         """That the store takes nothing behind this event, because the log has a hole, before it or at its end."""
         stored = self.sequence
         head = await self._log.head(self.match_id)
-        if head > stored and not await self._log.read(self.match_id, stored, 1):
-            return TailLost(self.match_id, head, stored)
-        if head == before:
-            # Nobody was faster. What this process has in memory may be missing from the store.
-            try:
+        try:
+            if head > stored and not await self._log.read(self.match_id, stored, 1):
+                return TailLost(self.match_id, head, stored)
+            if head == before:
+                # Nobody was faster. What this process has in memory may be missing from the store.
                 async for _ in pages(self._log, self.match_id):
                     pass
-            except Hole as hole:
-                return TailLost(self.match_id, head, hole.stored)
+        except Hole as hole:
+            return TailLost(self.match_id, head, hole.stored)
         return None
 
     def _extend(self, decision: Decision) -> None:
@@ -271,7 +270,7 @@ class Replica:
         try:
             entries = await self._log.read(self.match_id, after, PAGE)
         except Hole as hole:
-            known = hole.stored if told is None else told.position.sequence
+            known = hole.head if told is None else max(hole.head, told.position.sequence)
             raise TailLost(self.match_id, known, hole.stored) from hole
         if told is not None and after < told.position.sequence <= after + len(entries):
             known = told.position.sequence

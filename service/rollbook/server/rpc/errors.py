@@ -1,13 +1,11 @@
-"""Refusals on their way to clients: all handlers pass one place.
+"""Refusals as they go to clients: a status with ErrorInfo and RefusalDetail, or a message of Play.
 
-A handler raises what it meets; the interceptor turns it into a status with ErrorInfo and RefusalDetail. What no client
-can cause is logged here and told as INTERNAL without a word more. A cancelled call stays cancelled.
+What no client can cause is logged here and told as INTERNAL without a word more.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import grpc
@@ -19,7 +17,6 @@ from google.rpc.status_pb2 import Status
 from rollbook.rules.refusals import Fact
 from rollbook.server.access import Context
 from rollbook.server.refusals import PREFIX, Refusal, refusal_of
-from rollbook.server.rpc.interceptor import Around, Call, Layer
 from rollbook.v1.match_pb2 import PlayResponse
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
 
@@ -94,7 +91,7 @@ def _said(fact: Fact) -> str:
     return str(fact).lower() if isinstance(fact, bool) else str(fact)
 
 
-# The one place that all handlers pass
+# The end of a call
 
 Count = Callable[[str], None]
 
@@ -109,25 +106,3 @@ async def refuse(context: Context, error: Exception, count: Count) -> None:
         count(refusal.reason)
         metadata = ((DETAILS, status_of(refusal).SerializeToString(deterministic=True)),)
         await context.abort(refusal.code, refusal.why[:LONGEST_SENTENCE], metadata)
-
-
-class Refusing(Layer):
-    """Turns whatever a handler of ours raises into a refusal."""
-
-    def __init__(self, count: Count) -> None:
-        """Let `count` hear the reason of every call that is refused."""
-        self._count = count
-
-    def around(self, method: str, *, streams_requests: bool, streams_responses: bool) -> Around:
-        """A guard around the methods of ours."""
-        del streams_requests, streams_responses
-        return self._refusing if method.startswith("/rollbook.v1.") else nullcontext
-
-    @asynccontextmanager
-    async def _refusing(self, call: Call) -> AsyncIterator[None]:
-        try:
-            yield
-        except grpc.aio.AbortError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(call.context, error, self._count)

@@ -66,6 +66,11 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         self._clock_ms = clock_ms
         self._draining = False
 
+    @property
+    def stands_still(self) -> bool:
+        """Whether feeds tell nothing new although they should."""
+        return self._feeds.stand_still
+
     async def drain(self) -> None:
         """Let every feed end with its last word."""
         self._draining = True

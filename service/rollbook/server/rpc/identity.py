@@ -13,7 +13,7 @@ from rollbook.identity.names import player_name
 from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
-from rollbook.match.heads import HeadKeys
+from rollbook.match.chain import HeadKeys
 from rollbook.replay_file.key_lines import keys_of_service
 from rollbook.server.access import Context
 from rollbook.server.limits import Limits, Rates

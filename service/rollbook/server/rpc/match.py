@@ -15,8 +15,7 @@ from rollbook.server.failures import TailLost
 from rollbook.server.limits import Held
 from rollbook.server.lists import Lists, games
 from rollbook.server.lobby import StoredLobby
-from rollbook.server.out.heads import Heads
-from rollbook.server.out.projection import look_message, made_message
+from rollbook.server.out.projection import Heads, look_message, made_message
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
 from rollbook.server.play.matches import Answer
 from rollbook.server.play.opener import Opener
@@ -53,7 +52,7 @@ class Seats:
 
 
 class MatchServicer(MatchServiceServicer):
-    """Matches and what is done in them. What a handler raises is for `errors.Refusing` to tell."""
+    """Matches and what is done in them. What a handler raises is for `interceptors.Refusing` to tell."""
 
     def __init__(  # noqa: PLR0913 - a part for each kind of call
         self,

@@ -17,8 +17,7 @@ from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Position
 from rollbook.match.commands import Declined
 from rollbook.server.access import Callers, Sight, Sights, check_request_id
-from rollbook.server.out.heads import Heads
-from rollbook.server.out.projection import made_message
+from rollbook.server.out.projection import Heads, made_message
 from rollbook.server.play.commands import Commands, position_of
 from rollbook.server.play.matches import Answer
 from rollbook.server.refusals import Refusal, refusal_of

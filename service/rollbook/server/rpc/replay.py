@@ -10,7 +10,7 @@ from typing import Final
 
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import Subject
-from rollbook.match.heads import HeadKeys
+from rollbook.match.chain import HeadKeys
 from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, write
 from rollbook.replay_file.key_lines import keys_of_service, write_keys
 from rollbook.rules.game import Watcher

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from cachetools import LRUCache
@@ -67,9 +68,14 @@ class ArchivedLog(WrappedLog):
         self._kept: LRUCache[str, list[Entry]] = LRUCache(MOST_KEPT)
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
-        """Append as the store does; a match that only the archive remembers is not begun again."""
-        if expected == 0 and (head := await self.head(match_id)):
-            return Conflict(head)
+        """Append as the store does; a match that only the archive remembers is not begun again.
+
+        Whoever opens a match needs no archive: the store remembers one for a week, and the index for good.
+        """
+        if expected == 0:
+            with suppress(ArchiveUnavailable):
+                if head := await self.head(match_id):
+                    return Conflict(head)
         return await self.store.append(match_id, expected, entries, **terms)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
@@ -78,7 +84,7 @@ class ArchivedLog(WrappedLog):
         if entries or limit <= 0:
             return entries
         head = await self.store.head(match_id)
-        if 0 < head <= after:
+        if 0 < head <= after or (not head and await self._is_unknown(match_id)):
             return []
         archived = await self._archived(match_id)
         if archived is None and head:

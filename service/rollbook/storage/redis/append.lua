@@ -21,7 +21,12 @@ if KEYS[2] then
     end
 end
 
-if redis.call('EXISTS', KEYS[1]) == 1 then
+local kind = redis.call('TYPE', KEYS[1])['ok']
+if kind ~= 'none' and kind ~= 'stream' then
+    return {1, 0}
+end
+
+if kind == 'stream' then
     -- The last id outlives the entries, so that a match whose entries went to the archive takes no stale append.
     local facts = redis.call('XINFO', 'STREAM', KEYS[1])
     local length, id
@@ -33,6 +38,10 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
         end
     end
     last = tonumber(string.match(id, '^%d+'))
+    if string.sub(id, -2) ~= '-0' then
+        -- Nobody who appends by this script makes such an id: it is one entry too many.
+        last = last + 1
+    end
     if lost > 0 then
         kept = redis.call('XRANGE', KEYS[1], '-', string.format('%.0f-0', expected))
         in_place = expected > 0 and last == lost and #kept == expected

@@ -1,0 +1,212 @@
+"""What is said to the servers of a store: each command goes to the one that has its key, and on to where that sends it.
+
+A redirection has written nothing, so an append follows it. Everything else that is asked here may be sent twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseError, TryAgainError
+
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire
+from rollbook.storage.redis.keys import alive_key, lobby_key
+from rollbook.storage.redis.masters import Server, Servers
+
+_CAUSES: Final = {
+    "OOM": "the store is out of memory",
+    "NOREPLICAS": "the store has too few replicas",
+    "CLUSTERDOWN": "the store's cluster is down",
+    "MISCONF": "the store cannot write to its disk",
+    "READONLY": "the store takes no writes",
+    "NOPERM": "the store does not let the service do this",
+}
+"""What clients are told of a refusal, by its code."""
+
+_WRONG_KIND: Final = "WRONGTYPE"
+"""A key does not hold what it should; the store itself is well."""
+
+_MOVING: Final = (AskError, TryAgainError)
+
+_MOST_REDIRECTIONS: Final = 5
+_READ_ATTEMPTS: Final = 4
+_PAUSE_SECONDS: Final = 0.05
+"""Before asking a second time, doubled every time."""
+
+
+class KeyMisused(StoreUnavailable):
+    """A key holds something else than it should."""
+
+
+class Dispatch:
+    """Speaks to all servers of a store."""
+
+    def __init__(self, servers: Servers) -> None:
+        """Speak to these."""
+        self._servers = servers
+        self._appending = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._finishing = False
+
+    async def append(self, keys: Sequence[bytes], arguments: Sequence[bytes]) -> list[int]:
+        """The answer of the script that appends."""
+        self.check_open()
+        self._appending += 1
+        self._quiet.clear()
+        try:
+            return await self._run(keys, arguments)
+        finally:
+            self._appending -= 1
+            if not self._appending:
+                self._quiet.set()
+
+    async def ask(self, key: bytes, *command: bytes | str | int, held: bool = False, appends: bool = False) -> Any:
+        """The answer to a command that may be sent twice, from the server that has the key."""
+        (answer,) = await self.ask_all([(key, command)], held=held, appends=appends)
+        if isinstance(answer, KeyMisused):
+            raise answer
+        return answer
+
+    async def ask_all(
+        self, commands: Sequence[tuple[bytes, Command]], *, held: bool = False, appends: bool = False
+    ) -> list[Any]:
+        """The answers to commands that may be sent twice, each from the server that has its key.
+
+        KeyMisused may be one of them, and none where a key does not exist that has to.
+        """
+        answers: dict[int, Any] = {}
+        failure: Exception = AssertionError("nothing has been asked yet")
+        for attempt in range(_READ_ATTEMPTS):
+            left = [number for number in range(len(commands)) if number not in answers]
+            if not left:
+                break
+            await _pause(attempt - 1)
+            self.check_open()
+            try:
+                by_server = await self._by_server((number, commands[number][0]) for number in left)
+            except StoreUnavailable as unreachable:
+                failure = unreachable
+                continue
+            for server, numbers in by_server:
+                wire = _wire(server, held=held, appends=appends)
+                try:
+                    heard = await wire.converse([commands[number][1] for number in numbers])
+                except (Unsent, Unanswered) as silence:
+                    self._servers.doubt()
+                    failure = silence
+                    continue
+                for number, answer in zip(numbers, heard, strict=True):
+                    try:
+                        answers[number] = await self._follow(answer, commands[number][1], held=held, appends=appends)
+                    except (AskError, TryAgainError, ClusterDownError, Unsent, Unanswered) as refusal:
+                        self._doubt_after(refusal)
+                        failure = refusal
+        if len(answers) < len(commands):
+            if isinstance(failure, ResponseError):
+                raise _refused(failure) from failure
+            raise StoreUnavailable(f"The store does not answer: {failure}") from failure
+        return [answers[number] for number in range(len(commands))]
+
+    async def prove(self, partitions: int) -> None:
+        """Write on every master, or raise StoreUnavailable with what is amiss."""
+        by_server = await self._by_server((number, lobby_key(number)) for number in range(partitions))
+        try:
+            answers = await asyncio.gather(*[server.beat(alive_key(numbers[0])) for server, numbers in by_server])
+        except (Unsent, Unanswered) as silence:
+            self._servers.doubt()
+            raise StoreUnavailable(f"The store does not answer: {silence}") from silence
+        for answer in answers:
+            # What is being moved is refused where it was, and that server is well.
+            if isinstance(answer, ResponseError) and (
+                isinstance(answer, MovedError) or not isinstance(answer, _MOVING)
+            ):
+                self._servers.doubt()
+                raise _refused(answer) from answer
+
+    def check_open(self) -> None:
+        """Raise StoreUnavailable if nothing is taken any more."""
+        if self._finishing:
+            raise StoreUnavailable("this log has been closed")
+
+    async def finish(self) -> None:
+        """Take nothing more, and wait until no append is under way."""
+        self._finishing = True
+        await self._quiet.wait()
+
+    async def close(self) -> None:
+        """Hang up everywhere."""
+        await self._servers.close()
+
+    async def _run(self, keys: Sequence[bytes], arguments: Sequence[bytes]) -> list[int]:
+        """The script's answer, from whichever server has the keys; a redirection has written nothing."""
+        server = await self._servers.of(keys[0])
+        asking = False
+        refusal: ResponseError | None = None
+        for attempt in range(_MOST_REDIRECTIONS):
+            try:
+                answer: list[int] = await server.appends.run(keys, arguments, asking=asking)
+            except AskError as redirection:
+                await _pause(attempt - 1)
+                server = await self._servers.redirected(redirection)
+                asking = not isinstance(redirection, MovedError)
+                refusal = redirection
+            except ResponseError as failure:
+                self._doubt_after(failure)
+                raise _refused(failure) from failure
+            except Exception:
+                self._servers.doubt()
+                raise
+            else:
+                return answer
+        self._servers.doubt()
+        raise StoreUnavailable(f"Too many cluster redirections: {refusal}") from refusal
+
+    async def _by_server(self, keys: Iterable[tuple[int, bytes]]) -> list[tuple[Server, list[int]]]:
+        found: dict[int, tuple[Server, list[int]]] = {}
+        for number, key in keys:
+            server = await self._servers.of(key)
+            found.setdefault(id(server), (server, []))[1].append(number)
+        return list(found.values())
+
+    async def _follow(self, answer: Any, command: Command, *, held: bool, appends: bool) -> Any:
+        """An answer as it is, or where it sends on, the answer from there."""
+        if isinstance(answer, AskError):
+            server = await self._servers.redirected(answer)
+            asking: list[Command] = [] if isinstance(answer, MovedError) else [("ASKING",)]
+            *_, answer = await _wire(server, held=held, appends=appends).converse([*asking, command])
+        if isinstance(answer, AskError | TryAgainError | ClusterDownError):
+            raise answer
+        if isinstance(answer, ResponseError):
+            if _code(answer) == _WRONG_KIND:
+                return KeyMisused(f"The store refused: {answer}", "a key of the store is not what it should be")
+            if "no such key" in str(answer):
+                return None
+            raise _refused(answer) from answer
+        return answer
+
+    def _doubt_after(self, failure: Exception) -> None:
+        if not isinstance(failure, TryAgainError):
+            self._servers.doubt()
+
+
+def _wire(server: Server, *, held: bool, appends: bool) -> Wire:
+    if appends:
+        return server.appends.wire
+    return server.tails if held else server.reads
+
+
+def _refused(refusal: ResponseError) -> StoreUnavailable:
+    return StoreUnavailable(f"The store refused: {refusal}", _CAUSES.get(_code(refusal), "the store refuses"))
+
+
+def _code(refusal: ResponseError) -> str:
+    return getattr(refusal, "status_code", None) or str(refusal).partition(" ")[0]
+
+
+async def _pause(times: int) -> None:
+    if times >= 0:
+        await asyncio.sleep(_PAUSE_SECONDS * 2**times)
