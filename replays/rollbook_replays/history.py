@@ -4,8 +4,6 @@ An event's bytes hold nothing hidden, so the public sees them alone; what lies b
 made for. What another seat saw can be told only from a file that hides nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """A match told line by line, and its table drawn, for whoever reads: on a terminal, in a pipe, in a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -52,7 +50,6 @@ class Narrator:
     """
 
     def __init__(self, game: Game[Any, Any, Any], opened: Opened) -> None:
-        """Begin with event 1."""
         self._story = presentation(game.name).story
         self._match: MatchFold | None = MatchFold(game, opened)
         self._view = game.view(self._match.state, Watcher.JUDGE)

@@ -1,7 +1,5 @@
 """How text with named styles looks on a terminal: as text of rich, which knows what colours there are."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Mapping
 from typing import Final

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.raffzahn import GAME
-from rollbook.rules.raffzahn.moves import TILES, Rolled
+from rollbook.rules.raffzahn.moves import TILES, Rolled, listed, mask
 from rollbook.rules.raffzahn.state import State, owned
-from rollbook.rules.raffzahn.tiles import listed, mask
 
 Tiles = Mapping[int, Iterable[int]]
 

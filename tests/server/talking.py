@@ -25,10 +25,11 @@ from rollbook.match.codec.views import read_legal
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.game import Listed
 from rollbook.server.app import Given, Parts
-from rollbook.server.limits import Limits
 from rollbook.server.rpc.errors import DETAILS
 from rollbook.server.rpc.identity import Guests, guest_verifier
 from rollbook.server.rpc.interceptors import Interceptor, Layer, Refusing
+from rollbook.server.rpc.requests import Reading
+from rollbook.server.settings import Limits
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
@@ -213,7 +214,8 @@ class World:
 
     def layers(self, service: Parts) -> list[Layer]:
         """What stands around every call."""
-        return [Refusing(service.metrics.refused)]
+        metrics = service.metrics
+        return [Reading(service.strangers, metrics.called, metrics.refused), Refusing(metrics.refused)]
 
     def serve(self, service: Parts, server: grpc.aio.Server) -> None:
         """Say what is served."""

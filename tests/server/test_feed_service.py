@@ -20,9 +20,9 @@ from rollbook.rules.cant_stop.moves import Stop
 from rollbook.rules.catalogue import current, find
 from rollbook.server import app
 from rollbook.server.feeds import feed as feeds
-from rollbook.server.limits import Limits
 from rollbook.server.replica.history import History
 from rollbook.server.rpc import feed as feed_service
+from rollbook.server.settings import Limits
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import feed_pb2, match_pb2, table_pb2
 from rollbook.v1.table_pb2 import Position

@@ -10,8 +10,8 @@ import pytest
 from rollbook.ed25519 import public_key
 from rollbook.identity.tokens import Role
 from rollbook.replay_file.key_lines import key_id
-from rollbook.server.limits import Limits
-from rollbook.server.settings import SettingRefused, Settings
+from rollbook.server.rpc.identity import RETURNS_PER_HOUR
+from rollbook.server.settings import Limits, SettingRefused, Settings
 from rollbook.v1 import identity_pb2
 from tests.server.talking import Person, World, refusal, run
 
@@ -83,6 +83,20 @@ def test_guests_can_be_switched_off() -> None:
         await world.person("one").open()
 
     run(scenario, takes_guests=False)
+
+
+def test_a_guest_who_returns_is_no_new_guest() -> None:
+    """With a token that holds there is room where there is none for others; to show it often is no way round."""
+
+    async def scenario(world: World) -> None:
+        first = await sign_in(world)
+        assert "TOO_MANY_GUESTS" == (await refusal(sign_in(world))).reason
+        for _ in range(RETURNS_PER_HOUR):
+            assert (await sign_in(world, old_token=first.token)).same_subject
+        assert "RATE_LIMITED" == (await refusal(sign_in(world, old_token=first.token))).reason
+        assert "TOO_MANY_GUESTS" == (await refusal(sign_in(world))).reason
+
+    run(scenario, limits=Limits(guests_per_address_per_hour=1))
 
 
 def test_so_many_guests_come_from_one_address_in_an_hour() -> None:

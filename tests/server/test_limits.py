@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import grpc
 import pytest
 
-from rollbook.server.limits import Limits
+from rollbook.server.settings import Limits
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.identity_pb2 import SignInRequest
 from rollbook.v1.match_pb2 import PlayRequest
@@ -126,6 +126,20 @@ async def one_audit_more(world: Keeper, *names: str) -> Refused:
     return await first_refused(uploads)
 
 
+async def one_stranger_more(world: Theatre, rests: int = 0) -> Refused:
+    """From the one address that a test has; what is used up comes back by so many a second, and no faster."""
+    nobody = world.nobody()
+    for _ in range(rests and Limits().strangers_at_once):
+        await nobody.call("ListGames")
+    world.clock.ms += rests
+    for _ in range(2):
+        await nobody.call("ListGames")
+    told = await refusal(nobody.call("ListGames"))
+    unsigned = await refusal(nobody.call("ListMatches"))
+    assert (told.reason, told.facts) == (unsigned.reason, unsigned.facts)
+    return told
+
+
 async def first_refused(calls: Iterable[Awaitable[Any]]) -> Refused:
     """The one of several calls that does not wait; the others are given up."""
     waiting = [asyncio.ensure_future(call) for call in calls]
@@ -155,13 +169,16 @@ REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
     "replays": (lambda world: one_file_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "audits_per_subject": (lambda world: one_audit_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "audits": (lambda world: one_audit_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "audits_per_address": (lambda world: one_audit_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "strangers_at_once": (one_stranger_more, "RATE_LIMITED", {"retry_after_ms": "10"}),
+    "strangers_per_second": (lambda world: one_stranger_more(world, 1_000), "RATE_LIMITED", {"retry_after_ms": "500"}),
     "guest_token_seconds": (a_guest_stays_too_long, "TOKEN_EXPIRED", {}),
 }
 
 
 def test_no_limit_is_without_a_test() -> None:
     """Whoever adds a limit adds the way to reach it. Those of the connection itself are tried where a service runs."""
-    assert {field.name for field in fields(Limits)} == set(REACHED)
+    assert {field.name for field in fields(Limits)} == {*REACHED, "connections"}
 
 
 @pytest.mark.parametrize("name", REACHED)

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 
-from rollbook.server.limits import Limits
+from rollbook.server.settings import Limits
 from rollbook.v1 import match_pb2
 from tests.server.talking import Person, World, refusal, run
 

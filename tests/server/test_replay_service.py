@@ -13,7 +13,8 @@ from rollbook.match.dice import Dice
 from rollbook.replay_file.container import LARGEST_FILE, read, without_names
 from rollbook.rules.game import Watcher
 from rollbook.server.auditors import Auditors
-from rollbook.server.limits import Limits
+from rollbook.server.rpc import replay
+from rollbook.server.settings import Limits
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.games_pb2 import Choice
 from tests.server.archives import Keeper, run
@@ -224,5 +225,19 @@ def test_files_need_a_token(tmp_path: Path) -> None:
     async def scenario(keeper: Keeper) -> None:
         for call in (keeper.replay(keeper.nobody(), "a" * 24), keeper.audit(keeper.nobody(), b"")):
             assert "TOKEN_MISSING" == (await refusal(call)).reason
+
+    run(scenario, tmp_path)
+
+
+def test_an_upload_that_stands_still_ends_after_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a few idle ones would keep everybody from having files audited for a minute."""
+    monkeypatch.setattr(replay, "IDLE_SECONDS", 0.05)
+
+    async def scenario(keeper: Keeper) -> None:
+        stub: Any = replay_pb2_grpc.ReplayServiceStub(keeper.channel)
+        upload = stub.AuditReplay(metadata=keeper.person("one").metadata)
+        await upload.write(replay_pb2.AuditReplayRequest(part=b"slowly"))
+        told = await refusal(upload)
+        assert (grpc.StatusCode.RESOURCE_EXHAUSTED, "REPLAY_TOO_LARGE") == (told.code, told.reason)
 
     run(scenario, tmp_path)

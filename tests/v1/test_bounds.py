@@ -24,7 +24,7 @@ from rollbook.server.lifecycle import MOST_REQUEST_BYTES
 from rollbook.server.out.projection import legal_message, view_message
 from rollbook.server.play.commands import DECIDED_AGAIN
 from rollbook.server.rpc.feed import BEATS
-from rollbook.server.rpc.replay import PART_BYTES, UPLOAD_SECONDS
+from rollbook.server.rpc.replay import IDLE_SECONDS, PART_BYTES, UPLOAD_SECONDS
 from rollbook.v1.events_pb2 import Event, Private
 from rollbook.v1.games_pb2 import View
 from tests.match.test_decide import Played
@@ -299,7 +299,7 @@ def test_the_numbers_of_comments_are_those_of_the_code() -> None:
     """What would take too long to reach in a test is reached elsewhere by other numbers; these are the real ones."""
     assert feed.BEAT_SECONDS < 5
     assert app.LOBBY_SECONDS * BEATS < 5
-    assert (8 << 20, 60, 64 << 10) == (LARGEST_FILE, UPLOAD_SECONDS, PART_BYTES)
+    assert (8 << 20, 60, 5, 64 << 10) == (LARGEST_FILE, UPLOAD_SECONDS, IDLE_SECONDS, PART_BYTES)
     assert MOST_REQUEST_BYTES >= PART_BYTES
     assert (10_000, 4_096, 3) == (MOST_EVENTS, LONGEST_TOKEN, DECIDED_AGAIN)
     assert (True, False) == (is_match_id("x" * 100), is_match_id("x" * 101))

@@ -1,7 +1,5 @@
 """What a bot is: something that chooses for a seat, from what that seat may know."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -44,3 +42,19 @@ def must_play(seat: Seat, game: Game[Any, Any, Any], strategy: str) -> None:
     """Refuse a seat at a table of another game."""
     if seat.game.name != game.name:
         raise Unsuited(f"{strategy} plays {game.name} only, not {seat.game.name}")
+
+
+class StrategyBroken(Exception):
+    """A strategy has failed, or chosen what is not legal."""
+
+
+def legal_choice(bot: Bot, view: Any, legal: Choices[Any]) -> Any:
+    """What a bot chooses; StrategyBroken for whatever a stranger's bot may do instead."""
+    try:
+        choice = bot.choose(view, legal)
+        wrong = "" if choice in legal else f"it chose {choice!r:.200}, which is not legal"
+    except (Exception, SystemExit) as failure:
+        raise StrategyBroken(f"it failed: {failure!r}") from failure
+    if wrong:
+        raise StrategyBroken(wrong)
+    return choice

@@ -1,7 +1,5 @@
 """`random`: whatever comes up."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -13,7 +11,6 @@ class ByChance:
     """Any legal choice; where they are listed, each is as likely."""
 
     def __init__(self, seat: Seat) -> None:
-        """Draw from the seed of the seat."""
         self._uniform = random.Random(seat.seed).randrange
 
     def choose(self, _view: Any, legal: Choices[Any], /) -> Any:

@@ -4,8 +4,6 @@ Each is an entry point of the group `rollbook.bots` and is loaded only when it i
 the strategy `monte_carlo` with one of its settings; the settings of a strategy are its keyword arguments.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

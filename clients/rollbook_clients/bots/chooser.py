@@ -3,21 +3,15 @@
 So any strategy plays at a service as it does in a duel.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from rollbook.match.codec.messages import write_choice
 from rollbook.match.codec.views import read_legal, read_options, read_view
 from rollbook.rules.catalogue import find
 from rollbook.v1.games_pb2 import Choice, View
-from rollbook_clients.bots.bot import Seat
+from rollbook_clients.bots.bot import Seat, StrategyBroken, legal_choice
 from rollbook_clients.bots.catalogue import Named
 from rollbook_clients.sdk import Legal, State
-
-
-class StrategyBroken(Exception):
-    """A strategy has failed, or chosen what is not legal."""
 
 
 def read_seat(state: State, seed: int) -> Seat:
@@ -49,12 +43,5 @@ class Chooser:
 
     def _choose(self, view: View, offered: Legal) -> Choice:
         game = self._seat.game
-        legal = read_legal(game, offered.message)
-        try:
-            choice = self._bot.choose(read_view(game, view), legal)
-            is_legal = choice in legal
-        except (Exception, SystemExit) as failure:
-            raise StrategyBroken(f"it failed: {failure!r}") from failure
-        if not is_legal:
-            raise StrategyBroken(f"it chose {choice!r:.200}, which is not legal")
+        choice = legal_choice(self._bot, read_view(game, view), read_legal(game, offered.message))
         return write_choice(game, choice)

@@ -8,8 +8,6 @@ A bot that breaks, or that chooses what is not legal, resigns, as it would have 
 caretaker plays on, it cannot win, and the others play their match.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal
@@ -29,7 +27,7 @@ from rollbook.rules.catalogue import find
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.options import Options
 from rollbook_clients.bots import catalogue
-from rollbook_clients.bots.bot import Bot, Seat
+from rollbook_clients.bots.bot import Bot, Seat, StrategyBroken, legal_choice
 
 SIDES: Final = 2
 CHUNKS_OF_A_PROCESS: Final = 100
@@ -95,10 +93,11 @@ def play(duel: Duel, number: int) -> Played:
         if match.played_by_caretaker(seat):
             return Chosen(seat, match.game.caretaker(match.state), by_caretaker=True)
         try:
-            return Chosen(seat, _choice(bots[seat], match, seat))
-        except (Exception, SystemExit) as failure:  # noqa: BLE001 - a stranger's bot may fail in any way
-            why = str(failure) if isinstance(failure, _NotLegal) else f"it failed: {failure!r}"
-            faults.append(StrategyFault(duel.strategies[sides[seat]], match.opened.match_id, match.sequence + 1, why))
+            view, legal = match.game.view(match.state, seat), match.game.legal(match.state)
+            return Chosen(seat, legal_choice(bots[seat], view, legal))
+        except StrategyBroken as broken:
+            strategy, match_id = duel.strategies[sides[seat]], match.opened.match_id
+            faults.append(StrategyFault(strategy, match_id, match.sequence + 1, str(broken)))
             return Resigned(seat)
 
     first_seat = 0
@@ -157,18 +156,6 @@ def _interrupts_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-class _NotLegal(Exception):
-    """What a bot chose cannot be chosen."""
-
-
-def _choice(bot: Bot, match: MatchFold, seat: int) -> Any:
-    legal = match.game.legal(match.state)
-    choice = bot.choose(match.game.view(match.state, seat), legal)
-    if choice not in legal:
-        raise _NotLegal(f"it chose {choice!r:.200}, which is not legal")
-    return choice
 
 
 def _seated(duel: Duel, match_id: str, sides: tuple[int, ...]) -> list[Bot]:

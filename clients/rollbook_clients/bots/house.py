@@ -5,8 +5,6 @@ the matches it finds. Their matches have a clock that they never need: neither a
 seat, nor a house that is not run any more, leaves a match behind that never ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import secrets
@@ -15,24 +13,10 @@ from collections.abc import Coroutine, Sequence
 from contextlib import aclosing, suppress
 from typing import Any, Final, Protocol, TypeVar
 
-from rollbook.v1.match_pb2 import (
-    MATCH_STATE_GETTING_READY,
-    MATCH_STATE_OPEN,
-    MATCH_STATE_RUNNING,
-    ListGamesResponse,
-)
+from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING, ListGamesResponse
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.chooser import Chooser, read_seat
-from rollbook_clients.sdk import (
-    Match,
-    MovedOn,
-    NotNow,
-    OutcomeUnknown,
-    Refused,
-    Table,
-    Unauthenticated,
-    Unreachable,
-)
+from rollbook_clients.sdk import Match, MovedOn, NotNow, OutcomeUnknown, Refused, Table, Unauthenticated, Unreachable
 
 STRATEGY: Final = "random"
 

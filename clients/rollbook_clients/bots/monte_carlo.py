@@ -9,8 +9,6 @@ In the head every seat plays like the caretaker, and now and then whatever comes
 rules, and so holds for every game.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What bots know of a game: a value a game, found by its name in the entry points `rollbook.playbooks`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

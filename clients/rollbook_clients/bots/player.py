@@ -1,30 +1,35 @@
-"""A bot at a service: it sits down where a seat is free, plays, and goes on to the next match."""
-
-from __future__ import annotations
+"""Bots at a service, each a guest of its own: they sit down where seats are free, play, and go on to the next match."""
 
 import asyncio
 import hashlib
+import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from rollbook.cli.exits import Exit, worst
+from rollbook.match.codec.moves import Unreadable
 from rollbook.rules.game import Game
 from rollbook.rules.options import Options
+from rollbook.rules.refusals import Invalid
 from rollbook.v1.events_pb2 import Sealed
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN
+from rollbook_clients.bots.bot import StrategyBroken
 from rollbook_clients.bots.catalogue import Named
 from rollbook_clients.bots.chooser import Chooser, read_seat
 from rollbook_clients.sdk import (
     Match,
     MovedOn,
+    NotFound,
     OutcomeUnknown,
     Position,
     Refused,
     RollbookError,
     Table,
     Unreachable,
+    connect,
 )
 
 TURN_SECONDS: Final = 60
@@ -159,6 +164,33 @@ class Player:
         except (MovedOn, OutcomeUnknown) as late:
             # The next moment shows whether it was in time.
             self.trouble(f"{self.name}: {late}")
+
+
+async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is told
+    terms: BotTerms, count: int, *, address: str, token: str, authorities: bytes | None, result: Tell, trouble: Tell
+) -> Exit:
+    """Let so many bots play until all stop, or the program is told to end; Unreachable if no service answers."""
+    finding = asyncio.Lock()
+    codes = {Exit.GOOD}
+
+    async def one(number: int) -> None:
+        name = f"{terms.strategy.name} {number + 1}"
+        try:
+            async with connect(address, name=name, token=token, authorities=authorities) as table:
+                await Player(number, terms, table, finding, result, trouble).play()
+        except Unreachable:
+            raise
+        except (StrategyBroken, Unreadable, Invalid, RollbookError) as failed:
+            trouble(f"{name} stops: {failed}")
+            codes.add(Exit.UNREADABLE if isinstance(failed, NotFound) else Exit.WRONG)
+
+    playing = asyncio.gather(*(one(number) for number in range(count)))
+    loop = asyncio.get_running_loop()
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(ending, playing.cancel)
+    with suppress(asyncio.CancelledError):
+        await playing
+    return worst(codes)
 
 
 async def _join(match: Match) -> None:

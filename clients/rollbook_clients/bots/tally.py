@@ -1,7 +1,5 @@
 """Who has won how often, and how sure that is: win rates with their Wilson intervals."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -71,7 +69,6 @@ class Tally:
     """A duel as played so far; the order in which matches are taken makes no difference."""
 
     def __init__(self, duel: Duel) -> None:
-        """Nothing has been played."""
         self.duel = duel
         self.sides = [Side(strategy) for strategy in duel.strategies]
         self.by_turn = _rates()

@@ -1,7 +1,5 @@
 """`rollbook bot`: bots at a service."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import sys
@@ -12,16 +10,13 @@ from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, Failed, usage
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
-from rollbook.rules.catalogue import find
-from rollbook.rules.options import read_options
 from rollbook.rules.refusals import RefusedByRules
 from rollbook_clients.bots import catalogue
 from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.catalogue import Unknown
-from rollbook_clients.bots.company import keep_company
-from rollbook_clients.bots.player import BotTerms
+from rollbook_clients.bots.player import BotTerms, keep_company
 from rollbook_clients.sdk import Unreachable
-from rollbook_replays.commands.simulate import pairs
+from rollbook_replays.commands.simulate import agreed
 
 MOST_BOTS: Final = 100
 
@@ -66,9 +61,7 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
         NAME=VALUE, for the matches that bots open, once for each option that shall differ from its default.
     """
     try:
-        rules = find(game)
-        seats = rules.seats[0] if seats is None else seats
-        options = rules.settle(read_options(rules.options, pairs(option)), seats)
+        rules, seats, options = agreed(game, seats, option)
         named = catalogue.find(strategy)
         named.seated(Seat(rules, options, seats, number=0, seed=0))
         _together(count, at.token, match, invitation)

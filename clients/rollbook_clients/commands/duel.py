@@ -1,7 +1,5 @@
 """`rollbook duel`: two strategies against each other."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets
@@ -14,14 +12,12 @@ from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
 from rollbook.cli.progress import Progress
-from rollbook.rules.catalogue import find
-from rollbook.rules.options import read_options
 from rollbook.rules.refusals import RefusedByRules
 from rollbook_clients.bots.bot import Unsuited
 from rollbook_clients.bots.catalogue import Unknown
 from rollbook_clients.bots.duel import Duel, check, play_all
 from rollbook_clients.bots.tally import Tally
-from rollbook_replays.commands.simulate import SEEDS, pairs
+from rollbook_replays.commands.simulate import SEEDS, agreed
 
 MOST_MATCHES: Final = 1_000_000
 MOST_JOBS: Final = 256
@@ -98,9 +94,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
 def _duel(  # noqa: PLR0913 - all that a duel is made of
     one: str, other: str, *, game: str, option: Sequence[str], seats: int | None, seed: int | None
 ) -> Duel:
-    rules = find(game)
-    seats = rules.seats[0] if seats is None else seats
-    options = rules.settle(read_options(rules.options, pairs(option)), seats)
+    rules, seats, options = agreed(game, seats, option)
     seed = secrets.randbelow(10**9) if seed is None else seed
     if abs(seed) >= SEEDS:
         raise ValueError("--seed has too many digits; at most 60 fit into the name of a match")

@@ -1,7 +1,5 @@
 """`rollbook export`: matches of a service as files to take home."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

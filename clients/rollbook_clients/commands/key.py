@@ -1,7 +1,5 @@
 """`rollbook key`: the public key of a key file, or all those that judges need, from its folder or its service."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

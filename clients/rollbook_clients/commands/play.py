@@ -1,18 +1,11 @@
 """`rollbook play`: sit down and play, in a terminal."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 
 
-def play(
-    *,
-    name: str = "",
-    at: ServiceOptions = LOCAL_SERVICE,
-    language: Literal["en", "de"] | None = None,
-) -> int:
+def play(*, name: str = "", at: ServiceOptions = LOCAL_SERVICE, language: Literal["en", "de"] | None = None) -> int:
     """Play in this terminal: the lobby, a table, the board, by keys and by mouse.
 
     One plays as a guest and stays the same one: whoever comes back has their seats again. `?` helps everywhere. Exit

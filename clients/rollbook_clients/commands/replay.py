@@ -1,18 +1,11 @@
 """`rollbook replay`: look at a match again, in a terminal."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 
 
-def replay(
-    source: str,
-    *,
-    at: ServiceOptions = LOCAL_SERVICE,
-    language: Literal["en", "de"] | None = None,
-) -> int:
+def replay(source: str, *, at: ServiceOptions = LOCAL_SERVICE, language: Literal["en", "de"] | None = None) -> int:
     """Look at a match again: step by step, turn by turn, or played at a speed, from any perspective the file allows.
 
     The rules are followed on the way, dice and signatures are not checked: that is what `rollbook audit` does. Exit

@@ -1,7 +1,5 @@
 """How a command works at a service, and what it says when that fails."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """`rollbook tail`: a match in the plain form, as it happens."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from contextlib import closing
@@ -82,7 +80,6 @@ class Tail:
     """One match: what has been read of it, and what has been printed."""
 
     def __init__(self, match: SyncMatch, *, follow: bool) -> None:
-        """Print this match, or what there is of it."""
         self._match = match
         self._follow = follow
         self._opened: Opened | None = None

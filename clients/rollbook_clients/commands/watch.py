@@ -1,7 +1,5 @@
 """`rollbook watch`: look on at a match, in a terminal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

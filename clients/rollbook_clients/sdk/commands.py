@@ -4,8 +4,6 @@ A command keeps its request id however often it is sent, so it happens once or n
 position it answers, so that one which waited for another to be settled is never made for a table its seat did not see.
 """
 
-from __future__ import annotations
-
 import asyncio
 import uuid
 from collections.abc import Callable
@@ -45,7 +43,6 @@ class MatchCommands:
     """The commands of one client in one match."""
 
     def __init__(self, caller: Caller, witness: Witness) -> None:
-        """Begin with nothing to settle."""
         self._caller = caller
         self._witness = witness
         self._lock = asyncio.Lock()

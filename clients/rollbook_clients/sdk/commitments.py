@@ -1,7 +1,5 @@
 """What a client has to see before it reveals its entropy: every commitment, its own among them, in one chain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rollbook.match.chain import Position
@@ -16,7 +14,6 @@ class Commitments:
     """Follows a match from event 1 to the event that closes its seats."""
 
     def __init__(self, witness: Witness) -> None:
-        """Begin before event 1."""
         self._witness = witness
         self._seats = 0
         self._commitments: dict[int, bytes] = {}

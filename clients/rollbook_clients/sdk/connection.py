@@ -4,8 +4,6 @@ A connection that fails is replaced at once and left to those who still use it, 
 package alone, and a peer that went silent costs one deadline and not as many as there are calls.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -53,7 +51,6 @@ class Lost(Exception):
     """No answer this time: the same again, a little later."""
 
     def __init__(self, why: str, pause: float = 0.0, *, in_order: bool = False) -> None:
-        """Keep what to do about it."""
         super().__init__(why)
         self.pause = pause
         """Seconds that the service asks for before the next attempt."""

@@ -1,7 +1,5 @@
 """What a watch of a match gives, and what answers are made of: facts around the messages of the contract."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,7 +9,8 @@ from rollbook.v1 import events_pb2
 from rollbook.v1.events_pb2 import Sealed
 from rollbook.v1.games_pb2 import HiddenOutcome, View
 from rollbook.v1.match_pb2 import MatchSummary
-from rollbook.v1.table_pb2 import Clocks, Perspective
+from rollbook.v1.table_pb2 import Clocks, Perspective, SignedHead
+from rollbook.v1.table_pb2 import Position as PositionMessage
 from rollbook_clients.sdk.legal import Legal
 
 
@@ -170,3 +169,13 @@ class Ended:
 
 
 Frame = Confirmed | Events | CaughtUp | FellBehind | Beat | Revealed | Away | Back | Ended
+
+
+def read_position(message: PositionMessage) -> Position:
+    """The position that a message names; what it says of a signature is not believed."""
+    return Position(message.sequence, message.link)
+
+
+def read_head(message: SignedHead) -> WitnessedHead:
+    """The head in a message; nothing is checked yet."""
+    return WitnessedHead(message.match_id, message.sequence, message.link, message.key_id, message.signature)

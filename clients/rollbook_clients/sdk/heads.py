@@ -3,8 +3,6 @@
 The file is the one that `rollbook audit --head` takes.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -31,7 +31,6 @@ class Legal:
     message: LegalChoices
 
     def __len__(self) -> int:
-        """How many there are."""
         sent = self._listed()
         if sent is not None:
             return len(sent)

@@ -1,14 +1,12 @@
 """The lobby as it changes: always the whole picture, made anew after every connection that was lost."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rollbook.v1.feed_pb2 import END_REASON_TOKEN_EXPIRED, EndReason, LobbyFrame, WatchLobbyRequest
+from rollbook.v1.feed_pb2 import END_REASON_TOKEN_EXPIRED, EndReason, WatchLobbyRequest
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
 from rollbook_clients.sdk.connection import Lost
 from rollbook_clients.sdk.guests import Caller, bearer
@@ -55,7 +53,8 @@ async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
             async for frame in frames:
                 match frame.WhichOneof("frame"):
                     case "snapshot":
-                        parts = _joined(parts, frame.snapshot)
+                        before = {} if frame.snapshot.first else parts
+                        parts = before | {summary.match_id: summary for summary in frame.snapshot.matches}
                         if frame.snapshot.last:
                             known = parts
                             yield Lobby(tuple(known.values()))
@@ -70,11 +69,6 @@ async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
     except Unauthenticated as refused:
         raise await caller.resume(token, refused) from None
     raise Lost("the stream ended without a last word")
-
-
-def _joined(parts: dict[str, MatchSummary], snapshot: LobbyFrame.Snapshot) -> dict[str, MatchSummary]:
-    before = {} if snapshot.first else parts
-    return before | {summary.match_id: summary for summary in snapshot.matches}
 
 
 def _changed(known: dict[str, MatchSummary], summary: MatchSummary) -> dict[str, MatchSummary]:

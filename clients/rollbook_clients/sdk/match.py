@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
@@ -53,7 +54,6 @@ class Match:
         self._shown: Position | None = None
 
     def __repr__(self) -> str:
-        """Name it."""
         return f"Match({self.id!r})"
 
     @property
@@ -195,13 +195,7 @@ class Match:
 
         It does not end because a connection is lost: Away and Back tell of that, and nothing is left out or told twice.
         """
-        watch = Watch(
-            self._caller,
-            self._witness,
-            after,
-            public_only=public_only,
-            invitation_code=self.invitation_code,
-        )
+        watch = Watch(self._caller, self._witness, after, public_only=public_only, invitation_code=self.invitation_code)
         async with aclosing(watch.frames()) as frames:
             async for frame in frames:
                 if isinstance(frame, Events):
@@ -213,10 +207,7 @@ class Match:
     async def replay(self, *, public_only: bool = False, without_names: bool = False) -> bytes:
         """The match as a replay file, as `export` writes it."""
         request = GetReplayRequest(
-            match_id=self.id,
-            public_only=public_only,
-            invitation_code=self.invitation_code,
-            without_names=without_names,
+            match_id=self.id, public_only=public_only, invitation_code=self.invitation_code, without_names=without_names
         )
         try:
             return await self._caller.collect(request)
@@ -237,9 +228,10 @@ class Match:
 
         The verdict is EXACT only after the seal. This loads the rules, which nothing else here does.
         """
-        from rollbook_clients.sdk.verification import audited  # noqa: PLC0415 - whoever only plays needs no rules
+        from rollbook_replays.audit.audit import audit  # noqa: PLC0415 - whoever only plays needs no rules
 
-        return await audited(self._witness, await self.replay())
+        replay, keys = await self.replay(), await self._witness.keys.all()
+        return await asyncio.to_thread(audit, replay, keys, [] if self.head is None else [self.head])
 
     def _is_past(self, position: Position) -> bool:
         return self._shown is not None and position.sequence < self._shown.sequence

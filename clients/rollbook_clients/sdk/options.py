@@ -1,9 +1,6 @@
 """The options of a game, by the names that a service gives them, as its messages have them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any
 
 from google.protobuf.message import Message
 
@@ -31,7 +28,11 @@ def options_of(game: str, given: Mapping[str, object] | Message | None) -> Optio
             allowed = ",".join(message.DESCRIPTOR.fields_by_name)
             raise Malformed("OPTION_UNKNOWN", f"{game} has no option {name!r}", {"option": name, "allowed": allowed})
         try:
-            setattr(message, name, _written(field, value))
+            if field.enum_type is not None and isinstance(value, str):
+                # A word stands for the value of an enum that ends with it.
+                setattr(message, name, numbers_of(field.enum_type)[value])
+            else:
+                setattr(message, name, value)
         except (KeyError, TypeError, ValueError):
             why = f"option {name!r} of {game} cannot be {value!r}"
             raise Malformed("OPTION_VALUE_UNKNOWN", why, {"option": name, "value": str(value)}) from None
@@ -50,8 +51,3 @@ def _empty(game: str) -> Message:
         allowed = ",".join(sorted({*listed(Options), *current()}))
         raise Malformed("GAME_UNKNOWN", f"there is no game {game!r}", {"allowed": allowed})
     return stubs_of(current()[game]).options()
-
-
-def _written(field: Any, value: Any) -> Any:
-    """A word stands for the value of an enum that ends with it."""
-    return numbers_of(field.enum_type)[value] if field.enum_type is not None and isinstance(value, str) else value

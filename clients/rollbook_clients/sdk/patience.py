@@ -1,7 +1,5 @@
 """How long a client waits, and how it spaces its attempts."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass
@@ -29,7 +27,6 @@ class Attempts:
     """The pauses between attempts: longer and longer, and never in step with those of other clients."""
 
     def __init__(self, patience: Patience, random: Random) -> None:
-        """Begin with short pauses."""
         self._patience = patience
         self._random = random
         self._failures = 0
@@ -49,7 +46,6 @@ class Deadline:
     """When patience ends."""
 
     def __init__(self, seconds: float) -> None:
-        """So many seconds from now."""
         self._at = time.monotonic() + seconds
 
     @property

@@ -17,8 +17,6 @@ RollbookError
     └── LogBroken        what the service sends does not hold together
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 
@@ -29,8 +27,8 @@ from google.rpc.status_pb2 import Status
 from rollbook.match.chain import Position
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
+from rollbook_clients.sdk.frames import read_position
 from rollbook_clients.sdk.legal import Legal
-from rollbook_clients.sdk.positions import read_position
 
 _DETAILS: Final = "grpc-status-details-bin"
 _PREFIX: Final = "REFUSAL_REASON_"
@@ -57,7 +55,6 @@ class Refused(RollbookError):
         position: Position | None = None,
         legal: Legal | None = None,
     ) -> None:
-        """Keep what there is to know."""
         super().__init__(reason, why)
         self.reason = reason
         """The name of a RefusalReason without its prefix: stable, for programs. Empty if it did not come with one."""
@@ -71,7 +68,6 @@ class Refused(RollbookError):
         """What the caller may choose there, if it is its turn."""
 
     def __str__(self) -> str:
-        """The reason and the sentence."""
         return f"{self.reason}: {self.why}" if self.reason else self.why
 
 
@@ -115,7 +111,6 @@ class OutcomeUnknown(Unreachable):
     """No answer came, and what was asked may have happened or not; the next write in the match settles it."""
 
     def __init__(self, why: str, request_id: str) -> None:
-        """Keep the id under which it was asked."""
         super().__init__(why)
         self.request_id = request_id
 
@@ -124,7 +119,6 @@ class Untrustworthy(RollbookError):
     """The service is not to be believed about a match, or has lost it; keep the evidence."""
 
     def __init__(self, match_id: str, why: str, head: WitnessedHead | None, found: bytes = b"") -> None:
-        """Keep the evidence."""
         super().__init__(f"match {match_id}: {why}")
         self.match_id = match_id
         self.head = head

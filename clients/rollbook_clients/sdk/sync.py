@@ -15,8 +15,6 @@
 `SyncTable` and `SyncMatch` have the methods of `Table` and `Match` in `rollbook_clients.sdk`, documented there.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
@@ -72,14 +70,11 @@ class _Run(Generic[T]):
     """Something asynchronous, and the loop that runs it."""
 
     def __init__(self, inner: T, loop: Loop) -> None:
-        """Run this one there."""
         self.inner = inner
         self.loop = loop
 
 
-def _waiting(
-    method: Callable[Concatenate[T, P], Coroutine[Any, Any, R]],
-) -> Callable[Concatenate[_Run[T], P], R]:
+def _waiting(method: Callable[Concatenate[T, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[_Run[T], P], R]:
     """The method, which waits for its answer."""
 
     @wraps(method)

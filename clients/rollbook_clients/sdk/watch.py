@@ -4,8 +4,6 @@ Every stream goes on behind the last event that came, and what comes is checked 
 gets one sequence of events without a gap, a double or a seam. What ends a stream in good order is dealt with here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncGenerator
@@ -33,10 +31,10 @@ from rollbook_clients.sdk.frames import (
     FellBehind,
     Frame,
     Revealed,
+    read_position,
 )
 from rollbook_clients.sdk.guests import Caller, bearer
 from rollbook_clients.sdk.legal import Legal
-from rollbook_clients.sdk.positions import read_position
 from rollbook_clients.sdk.refusals import PositionUnknown, Refused, RollbookError, Unauthenticated
 from rollbook_clients.sdk.witness import Witness
 
@@ -102,9 +100,7 @@ class Watch:
     def _request(self) -> WatchMatchRequest:
         self._vouched_for = self._witness.head.sequence if self._witness.head is not None else 0
         request = WatchMatchRequest(
-            match_id=self._witness.match_id,
-            public_only=self._public_only,
-            invitation_code=self._invitation_code,
+            match_id=self._witness.match_id, public_only=self._public_only, invitation_code=self._invitation_code
         )
         if self._position.sequence:
             request.position.CopyFrom(self._witness.message(self._position))

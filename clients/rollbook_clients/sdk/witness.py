@@ -4,8 +4,6 @@ Two answers that contradict each other are evidence. So everything that names a 
 of answers, positions, heads; and no head counts before its signature was checked with a key that the service published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 
@@ -16,10 +14,9 @@ from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1 import events_pb2
 from rollbook.v1.table_pb2 import Position as PositionMessage
 from rollbook.v1.table_pb2 import ProjectedEvent, SignedHead
-from rollbook_clients.sdk.frames import Event
+from rollbook_clients.sdk.frames import Event, read_head
 from rollbook_clients.sdk.heads import KeptHeads
 from rollbook_clients.sdk.keys import PublishedKeys
-from rollbook_clients.sdk.positions import read_head
 from rollbook_clients.sdk.refusals import LogBroken, LogLost, Refused, RollbookError
 
 LONGEST_DELAY_SECONDS: Final = 3_600
@@ -29,7 +26,6 @@ class Witness:
     """The links and the last head of one match."""
 
     def __init__(self, match_id: str, keys: PublishedKeys, heads: KeptHeads) -> None:
-        """Begin with what was kept of it."""
         self.match_id = match_id
         self.keys = keys
         self._heads = heads

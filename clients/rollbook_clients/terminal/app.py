@@ -1,7 +1,5 @@
 """The program around the screens: its looks, its language, its keys."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import App
@@ -55,7 +53,6 @@ class Terminal(App[int]):
     """
 
     def __init__(self, first: Screen[None], words: Words) -> None:
-        """Begin with this screen."""
         super().__init__()
         self._first = first
         self.words = words

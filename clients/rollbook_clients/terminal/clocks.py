@@ -1,7 +1,5 @@
 """Clocks that tick between what the service tells of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic
 
@@ -13,7 +11,6 @@ class TickingClocks:
     """What every seat has left, as far as this client can tell."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        """Know of no clock."""
         self._now = now
         self._told: Clocks | None = None
         self._at = 0.0

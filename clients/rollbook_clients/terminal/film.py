@@ -1,7 +1,5 @@
 """A match from a file, that can be looked at after every event, forwards and backwards."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -130,7 +128,6 @@ class Account:
     """What is told of a film to one pair of eyes, made as far as somebody has looked."""
 
     def __init__(self, film: Film, perspective: Perspective) -> None:
-        """Nothing yet."""
         self._film = film
         self._perspective = perspective
         self._narrator = Narrator(film.game, film.opened)

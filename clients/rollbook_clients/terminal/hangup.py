@@ -1,7 +1,5 @@
 """The end that comes from outside: the terminal goes away, or somebody ends the program."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import select

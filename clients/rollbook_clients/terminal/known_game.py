@@ -1,7 +1,5 @@
 """The game of a match as this program knows it, and what the service sends of it as the rules' own values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

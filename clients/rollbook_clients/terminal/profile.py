@@ -1,7 +1,5 @@
 """Who one is at this computer: a name, and the file that makes a guest the same one next time."""
 
-from __future__ import annotations
-
 import getpass
 from pathlib import Path
 from typing import Final

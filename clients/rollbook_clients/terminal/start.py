@@ -1,7 +1,5 @@
 """How the commands of the terminal begin and end: who one is, which service, what to say if there is none."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable
@@ -20,11 +18,11 @@ from rollbook_clients.sdk.heads import HeadsUnreadable
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.hangup import leaving
-from rollbook_clients.terminal.language import language_of_this_person, words_in
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
 from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_clients.terminal.screens.table import TableScreen
+from rollbook_clients.terminal.texts import language_of_this_person, words_in
 from rollbook_replays.games.words import Words
 
 

@@ -1,7 +1,5 @@
 """`rollbook show`: a replay file to read."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,12 +1,10 @@
 """`rollbook simulate`: matches between bots, from a seed."""
 
-from __future__ import annotations
-
 import secrets
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
@@ -15,8 +13,7 @@ from rollbook.cli.progress import Progress
 from rollbook.files import write_file
 from rollbook.match.codec.notation import write
 from rollbook.match.simulation import Simulation
-from rollbook.rules.catalogue import find
-from rollbook.rules.game import Game
+from rollbook.rules.catalogue import AnyGame, find
 from rollbook.rules.options import Options, read_options
 from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.narration import tell
@@ -67,21 +64,27 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
     """
     try:
         _together(matches, seed, out, form, as_json=as_json)
-        rules = find(game)
-        seats = rules.seats[0] if seats is None else seats
-        options = rules.settle(read_options(rules.options, pairs(option)), seats)
+        rules, seats, options = agreed(game, seats, option)
     except (RefusedByRules, ValueError) as refused:
         return usage(str(refused))
     if seed is None:
         seed = secrets.randbelow(10**9)
         print(f"seed {seed}", file=sys.stderr)
     if out is None:
-        _told(Simulation(rules, options, seats, seed, 0), as_json=as_json)
+        one = Simulation(rules, options, seats, seed, 0)
+        if as_json:
+            sys.stdout.writelines(write(one.header, one.events()))
+        else:
+            sys.stdout.write(plain(tell(one.header, one.events())))
         return Exit.GOOD
     try:
         out.mkdir(parents=True, exist_ok=True)
         write_match = _write_plain if form == "jsonl" else _replay_writer(out, seed)
-        _write_all(out, matches, _simulations(rules, options, seats, seed, matches), write_match)
+        with Progress("matches", matches) as progress:
+            for number in range(matches):
+                simulation = Simulation(rules, options, seats, seed, number)
+                write_match(out, simulation)
+                progress.one_more(simulation.match.sequence)
     except OSError as wrong:
         print(f"cannot write to {out}: {wrong.strerror}", file=sys.stderr)
         return Exit.WRONG
@@ -101,30 +104,12 @@ def _together(matches: int, seed: int | None, out: Path | None, form: Form, *, a
         raise ValueError("--json is for one match on standard output; files of --out have a --format")
 
 
-def pairs(words: Sequence[str]) -> dict[str, str]:
-    """What `--option NAME=VALUE` said, once or more often."""
-    return {name: value for word in words for name, _, value in [word.partition("=")]}
-
-
-def _simulations(
-    rules: Game[Any, Any, Any], options: Options, seats: int, seed: int, matches: int
-) -> Iterator[Simulation]:
-    for number in range(matches):
-        yield Simulation(rules, options, seats, seed, number)
-
-
-def _told(simulation: Simulation, *, as_json: bool) -> None:
-    if as_json:
-        sys.stdout.writelines(write(simulation.header, simulation.events()))
-    else:
-        sys.stdout.write(plain(tell(simulation.header, simulation.events())))
-
-
-def _write_all(out: Path, matches: int, simulations: Iterator[Simulation], write_match: WriteMatch) -> None:
-    with Progress("matches", matches) as progress:
-        for simulation in simulations:
-            write_match(out, simulation)
-            progress.one_more(simulation.match.sequence)
+def agreed(game: str, seats: int | None, option: Sequence[str]) -> tuple[AnyGame, int, Options]:
+    """The game of this name, the seats asked for or its fewest, and what `--option NAME=VALUE` made of its options."""
+    rules = find(game)
+    seats = rules.seats[0] if seats is None else seats
+    texts = {name: value for word in option for name, _, value in [word.partition("=")]}
+    return rules, seats, rules.settle(read_options(rules.options, texts), seats)
 
 
 def _write_plain(out: Path, simulation: Simulation) -> None:

@@ -1,7 +1,5 @@
 """How each game is shown: a value a game, found by name in the entry points `rollbook.presentations`."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Final

@@ -1,16 +1,27 @@
-"""Blocks of lines, laid beside and above each other: what boards are put together from."""
-
-from __future__ import annotations
+"""Blocks of lines, laid beside and above each other, and dice: what boards are put together from."""
 
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from rollbook_replays.text import WIDTH, Text, width
 
 Block: TypeAlias = list[Text]
 """Lines, of any widths."""
+
+Face: TypeAlias = tuple[str, str, str]
+
+PIPS: Final[dict[int, Face]] = {
+    1: ("   ", " ● ", "   "),
+    2: ("●  ", "   ", "  ●"),
+    3: ("●  ", " ● ", "  ●"),
+    4: ("● ●", "   ", "● ●"),
+    5: ("● ●", " ● ", "● ●"),
+    6: ("● ●", "● ●", "● ●"),
+}
+STAR: Final = ("   ", " ★ ", "   ")
+BLANK: Final = ("   ", "   ", "   ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +74,13 @@ def boxed(content: Sequence[str], style: str = "") -> Block:
         *(Text.of(("│", style), (line, inside), ("│", style)) for line in content),
         Text.of((f"└{rim}┘", style)),
     ]
+
+
+def numbered(number: int) -> Face:
+    """A face with a number instead of pips."""
+    return ("   ", f"{number:^3}", "   ")
+
+
+def thrown(faces: list[Face], styles: list[str]) -> Block:
+    """Dice side by side, each five by five cells."""
+    return beside(*(boxed(face, style) for face, style in zip(faces, styles, strict=True)))

@@ -1,7 +1,5 @@
 """A game that nobody has said anything about: its values are shown by the names of their fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from itertools import islice

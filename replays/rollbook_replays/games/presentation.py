@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from rollbook.rules.game import Choices
+from rollbook.rules.game import Choices, Game
+from rollbook.rules.options import Option, OptionValue, written
 from rollbook_replays.games.blocks import Block, Room
 from rollbook_replays.games.seats import Seating
-from rollbook_replays.games.words import Texts
+from rollbook_replays.games.words import Texts, Words
 from rollbook_replays.text import Text
 
 
@@ -97,3 +98,31 @@ def sentence(
     """What a seat does, with its sign in front; the text may use its name."""
     said = seating.words(key, name=seating.name(seat), **facts)
     return Sentence(Text.of(seating.mark(seat), " ", (said, style)), is_implied)
+
+
+# Options in words; those that nobody has given words to are called by their names
+
+
+def option_name(option: Option, words: Words) -> str:
+    """What the option is called where somebody chooses its value."""
+    key = f"option.{option.name}"
+    return words(key) if key in words else option.name
+
+
+def option_value(option: Option, value: OptionValue, words: Words) -> str:
+    """A value that is a word or a number, in words."""
+    key = f"option.{option.name}.{value}"
+    return words(key) if key in words else written(value)
+
+
+def differing(game: Game[Any, Any, Any], options: Mapping[str, OptionValue], words: Words) -> list[str]:
+    """The options that are not as usual, in words."""
+    said = []
+    for option in game.options:
+        value = options[option.name]
+        if value == option.default:
+            continue
+        keys = (f"differs.{option.name}.{value}", f"differs.{option.name}")
+        known = next((key for key in keys if key in words), None)
+        said.append(f"{option.name} {written(value)}" if known is None else words(known, value=value))
+    return said

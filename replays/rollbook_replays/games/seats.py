@@ -1,7 +1,5 @@
 """Who sits at a table and what is played there: what boards, menus and sentences need besides the view."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

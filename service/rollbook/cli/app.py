@@ -4,8 +4,6 @@ A package adds a command with an entry point of the group `rollbook.commands`, a
 help lists, with one of `rollbook.processes`.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

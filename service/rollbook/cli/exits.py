@@ -1,7 +1,5 @@
 """How every command ends: exit codes, and what is said on the way there."""
 
-from __future__ import annotations
-
 import sys
 from enum import IntEnum
 
@@ -21,7 +19,6 @@ class Failed(Exception):
     """What ends a command, with its exit code."""
 
     def __init__(self, code: Exit, why: str) -> None:
-        """Keep both."""
         super().__init__(code, why)
         self.code = code
         self.why = why

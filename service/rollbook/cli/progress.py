@@ -1,7 +1,5 @@
 """How far a long command has come: a bar with rate and time left on standard error, and at the end what it did."""
 
-from __future__ import annotations
-
 import sys
 import time
 from types import TracebackType
@@ -39,7 +37,6 @@ class Progress:
         self._task = self._bar.add_task(what, total=total, rate="")
 
     def __enter__(self) -> Self:
-        """Nothing to open."""
         return self
 
     def one_more(self, events: int = 0) -> None:

@@ -1,7 +1,5 @@
 """The options of every command that calls a service."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final

@@ -4,8 +4,6 @@ Whoever holds the fair dice reads one of these values, draws from it in the stat
 `Game.outcome`. The order of faces and items is part of the rules: `fairness.md` numbers them from 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

@@ -5,8 +5,6 @@ A game awaits chance, a seat's choice, or nothing more. `awaited` says which; `p
 everything before they change anything, so a refused move leaves no trace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -214,8 +212,5 @@ def impossible(awaited: Awaited, why: str) -> Illegal:
     """Why an outcome that chance cannot give here is refused."""
     name = awaited.name if isinstance(awaited, Throw | Draw) else "no chance"
     return Illegal(
-        Reason.OUTCOME_IMPOSSIBLE,
-        why,
-        learn="awaited(state) says what is to be thrown or drawn",
-        awaited=name,
+        Reason.OUTCOME_IMPOSSIBLE, why, learn="awaited(state) says what is to be thrown or drawn", awaited=name
     )

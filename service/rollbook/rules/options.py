@@ -1,7 +1,5 @@
 """Options of a game as data: their names, the values they may have, and what each is for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -95,10 +93,7 @@ def read_options(options: Sequence[Option], texts: Mapping[str, str]) -> Options
 
 
 def complete(
-    options: Sequence[Option],
-    given: Mapping[str, OptionValue],
-    seats: int,
-    combine: Callable[[Options, int], None],
+    options: Sequence[Option], given: Mapping[str, OptionValue], seats: int, combine: Callable[[Options, int], None]
 ) -> Options:
     """Every option with a value, in the order of the table; unknown names, values and combinations are refused."""
     names = {option.name for option in options}

@@ -1,7 +1,5 @@
 """Places from first to last; whoever is equal shares one (1, 2, 2, 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 

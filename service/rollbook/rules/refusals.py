@@ -1,7 +1,5 @@
 """Why a move or an option is refused: a stable reason, the facts, and where to learn what would be right."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -76,7 +74,6 @@ class RefusedByRules(Exception):
     learn = "legal(state) gives every choice that is legal now"
 
     def __init__(self, reason: Reason, why: str, *, learn: str | None = None, **facts: Fact) -> None:
-        """Keep what a caller needs to explain the refusal."""
         super().__init__(reason, why)
         self.reason = reason
         self.why = why
@@ -85,7 +82,6 @@ class RefusedByRules(Exception):
             self.learn = learn
 
     def __str__(self) -> str:
-        """Say why, and how to learn what would be right."""
         return f"{self.why} ({self.learn})"
 
 

@@ -17,12 +17,13 @@ import grpc
 from cachetools import LRUCache
 
 from rollbook.identity import references
+from rollbook.identity.refusals import TokenRefused
 from rollbook.identity.tokens import Role, Subject, Verifier
 from rollbook.match.commands import Origin
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
-from rollbook.server.limits import Rates
+from rollbook.server.limits import Rates, Strangers
 from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import summary_message
@@ -75,17 +76,26 @@ def check_request_id(request_id: str) -> None:
 class Callers:
     """Finds out who calls, and counts how often they do."""
 
-    def __init__(self, verifier: Verifier, rates: Rates, clock_ms: Callable[[], int]) -> None:
-        """Believe this verifier, and hold everybody to these rates."""
+    def __init__(self, verifier: Verifier, rates: Rates, strangers: Strangers, clock_ms: Callable[[], int]) -> None:
+        """Believe this verifier, and hold everybody to these rates, and whoever has no token to those of strangers."""
         self._verifier = verifier
         self._rates = rates
+        self._strangers = strangers
         self._clock_ms = clock_ms
 
     def of(self, context: Context) -> Subject:
-        """Who calls, once for each call: it counts against the subject's rate."""
-        caller = caller_of(context, self._verifier)
+        """Who calls, once for each call: it counts against the subject's rate, or against that of the address."""
+        try:
+            caller = caller_of(context, self._verifier)
+        except (TokenRefused, Refusal):
+            self._strangers.count(context)
+            raise
         self.count(caller)
         return caller
+
+    def anybody(self, context: Context) -> None:
+        """Count a call that needs no token."""
+        self._strangers.count(context)
 
     def count(self, caller: Subject) -> None:
         """Refuse a caller who asks too often, by calls or by requests within one."""

@@ -19,6 +19,7 @@ from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, Si
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
 from rollbook.server.access import Callers, Players, Sights
+from rollbook.server.addresses import Addresses
 from rollbook.server.archive_index import ArchiveIndex
 from rollbook.server.archivist import Archivist
 from rollbook.server.feeds.feed import Feeds
@@ -26,7 +27,7 @@ from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
 from rollbook.server.house import HouseProcess
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
-from rollbook.server.limits import Held, Limits, Rates
+from rollbook.server.limits import Held, Rates, Strangers
 from rollbook.server.lists import Lists
 from rollbook.server.lobby import StoredLobby
 from rollbook.server.metrics import MeasuredLog, Metrics
@@ -44,6 +45,7 @@ from rollbook.server.rpc.location import Locator
 from rollbook.server.rpc.match import MatchServicer, Seats
 from rollbook.server.rpc.play import Plays
 from rollbook.server.rpc.replay import ReplayServicer
+from rollbook.server.settings import Limits
 from rollbook.server.store_clock import StoreClock
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
@@ -88,6 +90,7 @@ class Given:
     """Whose keys these are called; empty: the oldest head key names them."""
     draw_secret: Callable[[], bytes] = draw_secret
     limits: Limits = field(default_factory=Limits)
+    addresses: Addresses = field(default_factory=Addresses)
     metrics: Metrics = field(default_factory=Metrics)
     finished: Finished | None = None
     """What the archive has; none: there is no archive."""
@@ -108,7 +111,8 @@ class Parts:
         self._lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary)
         self.replicas = Replicas(log, self._lost)
         self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
-        self.callers = Callers(given.verifier, self.rates, clock_ms)
+        self.strangers = Strangers(given.addresses, limits, clock_ms)
+        self.callers = Callers(given.verifier, self.rates, self.strangers, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
         self.opener = Opener(
@@ -160,7 +164,13 @@ class Parts:
         """What serves guests and keys."""
         given = self.given
         return IdentityServicer(
-            given.guests, given.head_keys, given.replay_key, given.limits, given.clock_ms, name=given.name
+            given.guests,
+            head_keys=given.head_keys,
+            replay_key=given.replay_key,
+            name=given.name,
+            limits=given.limits,
+            strangers=self.strangers,
+            clock_ms=given.clock_ms,
         )
 
     def replay_servicer(self, log: ArchivedLog) -> ReplayServicer:
@@ -175,6 +185,7 @@ class Parts:
             replay_key=given.replay_key,
             name=given.name,
             limits=given.limits,
+            addresses=given.addresses,
             count_audit=self.metrics.audited,
         )
 
@@ -231,6 +242,8 @@ async def assemble(foundation: Foundation) -> Assembly:
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
             name=settings.name,
+            limits=settings.limits,
+            addresses=Addresses(settings.trust_proxy),
         )
     )
     await parts.clock.compare()

@@ -9,6 +9,7 @@ import asyncio
 import signal
 import socket
 import ssl
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -21,10 +22,13 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
+from rollbook.server.addresses import Addresses
+from rollbook.server.limits import Strangers
 from rollbook.server.metrics import Metrics, exposed
 from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
 from rollbook.server.rpc.interceptors import CallLog, Interceptor, Layer, OpenCalls
+from rollbook.server.rpc.requests import Reading
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.shared_keys import settle_keys
 from rollbook.server.store_watch import Store, start_store
@@ -227,8 +231,8 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     health = Health(names, assembly.apart)
     open_calls = OpenCalls(metrics.refused)
     server = grpc.aio.server(
-        interceptors=[Interceptor(CallLog(metrics.called), open_calls, *assembly.layers)],
-        options=_OPTIONS,
+        interceptors=[Interceptor(_reading(settings, metrics), CallLog(metrics.called), open_calls, *assembly.layers)],
+        options=[*_OPTIONS, ("grpc.max_allowed_incoming_connections", settings.limits.connections)],
         maximum_concurrent_rpcs=MOST_CALLS,
     )
     for servicer in servicers:
@@ -244,6 +248,11 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
         stack.push_async_callback(companion.close)
         companion.start(bound)
     return _Running(Listening(bound, settings, keys.head.key_id), store, log, server, health, open_calls, assembly)
+
+
+def _reading(settings: Settings, metrics: Metrics) -> Reading:
+    strangers = Strangers(Addresses(settings.trust_proxy), settings.limits, lambda: time.monotonic_ns() // 1_000_000)
+    return Reading(strangers, metrics.called, metrics.refused)
 
 
 async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:

@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 from cachetools import LRUCache
 
+from rollbook.server.addresses import Addresses
 from rollbook.server.refusals import Refusal
+from rollbook.server.settings import Limits
 
 MOST_BUCKETS: Final = 100_000
 """Callers remembered at once; whoever is forgotten has not called for longest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """All bounds of a service."""
-
-    matches: int = 10_000
-    """Open and running, of all."""
-    matches_per_subject: int = 50
-    """Open and running, opened by one."""
-    seats_per_subject: int = 100
-    requests_per_second: float = 200.0
-    """By one subject, for long."""
-    requests_at_once: int = 400
-    """By one subject, after a rest."""
-    plays_per_subject: int = 32
-    plays: int = 10_000
-    watches_per_subject: int = 64
-    watches: int = 20_000
-    replays_per_subject: int = 4
-    """Files on their way to one."""
-    replays: int = 64
-    audits_per_subject: int = 1
-    audits: int = 16
-    """Under way or waiting."""
-    guests_per_address_per_hour: int = 100
-    guests_per_hour: int = 10_000
-    guest_token_seconds: int = 7 * 24 * 3_600
 
 
 class Rates:
@@ -68,6 +41,20 @@ class Rates:
             raise Refusal("RATE_LIMITED", "too many calls in a short time", {"retry_after_ms": wait})
 
 
+class Strangers:
+    """Bounds calls by where they come from, for want of a token that says whose they are."""
+
+    def __init__(self, addresses: Addresses, limits: Limits, clock_ms: Callable[[], int]) -> None:
+        """Begin with nobody known."""
+        self.addresses = addresses
+        self._rates = Rates(limits.strangers_per_second, limits.strangers_at_once)
+        self._clock_ms = clock_ms
+
+    def count(self, context: Any) -> None:
+        """Count a call, or refuse it."""
+        self._rates.take(self.addresses.of(context), self._clock_ms())
+
+
 class Held:
     """Counts what is held open, for each subject and in all."""
 
@@ -77,18 +64,21 @@ class Held:
         self._in_all = in_all
         self._why = why
         self._held: dict[str, int] = {}
+        self._sum = 0
 
     @contextmanager
     def by(self, who: str) -> Iterator[None]:
         """Hold one more meanwhile, or refuse."""
         mine = self._held.get(who, 0)
-        if mine >= self._each or sum(self._held.values()) >= self._in_all:
+        if mine >= self._each or self._sum >= self._in_all:
             limit = self._each if mine >= self._each else self._in_all
             raise Refusal("TOO_MANY_WATCHES", self._why, {"limit": limit})
         self._held[who] = mine + 1
+        self._sum += 1
         try:
             yield
         finally:
+            self._sum -= 1
             self._held[who] -= 1
             if not self._held[who]:
                 del self._held[who]

@@ -17,6 +17,7 @@ from platformdirs import user_data_path
 
 from rollbook import DEFAULT_ADDRESS
 from rollbook.replay_file.key_lines import check_name
+from rollbook.server.addresses import Network, read_network
 from rollbook.storage.redis.address import parse
 from rollbook.storage.redis.connection import Durability
 
@@ -98,6 +99,40 @@ class Tls:
     key: Path
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All bounds of a service."""
+
+    matches: int = 10_000
+    """Open and running, of all."""
+    matches_per_subject: int = 50
+    """Open and running, opened by one."""
+    seats_per_subject: int = 100
+    requests_per_second: float = 200.0
+    """By one subject, for long."""
+    requests_at_once: int = 400
+    """By one subject, after a rest."""
+    plays_per_subject: int = 32
+    plays: int = 10_000
+    watches_per_subject: int = 64
+    watches: int = 20_000
+    replays_per_subject: int = 4
+    """Files on their way to one."""
+    replays: int = 64
+    audits_per_subject: int = 1
+    audits: int = 16
+    """Under way or waiting."""
+    audits_per_address: int = 4
+    strangers_per_second: float = 100.0
+    """Calls without a token that holds, and such as cannot be read, from one address, for long."""
+    strangers_at_once: int = 1_000
+    """The same, after a rest."""
+    connections: int = 4_000
+    guests_per_address_per_hour: int = 100
+    guests_per_hour: int = 10_000
+    guest_token_seconds: int = 7 * 24 * 3_600
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All that an operator decides about a service."""
@@ -122,6 +157,9 @@ class Settings:
     """Where Prometheus finds /metrics; none: nowhere."""
     trust_issuer: tuple[Path, ...] = ()
     """The files that describe other issuers whose tokens are taken."""
+    trust_proxy: tuple[Network, ...] = ()
+    """The networks of proxies that are believed when they say who called them."""
+    limits: Limits = field(default_factory=Limits)
     demo_seconds: float | None = None
     """The pause before every choice of the house bots; none: there are no house bots."""
 
@@ -149,6 +187,7 @@ class Settings:
         archive_after: int = ARCHIVE_AFTER_SECONDS,
         metrics: str | None = None,
         trust_issuer: Sequence[Path] = (),
+        trust_proxy: Sequence[str] = (),
         demo: bool = False,
         demo_seconds: float = DEMO_SECONDS,
     ) -> Self:
@@ -177,6 +216,7 @@ class Settings:
             archive_after_seconds=_archive_after(archive_after),
             metrics=None if metrics is None else _metrics(metrics, insecure=insecure),
             trust_issuer=tuple(path.expanduser() for path in trust_issuer),
+            trust_proxy=tuple(_network(text) for text in trust_proxy),
             demo_seconds=_demo_seconds(demo_seconds) if demo else None,
         )
 
@@ -228,6 +268,13 @@ def _archive_after(seconds: int) -> int:
             f"0 to {LONGEST_ARCHIVE_AFTER_SECONDS}, not {seconds}",
         )
     return seconds
+
+
+def _network(text: str) -> Network:
+    try:
+        return read_network(text)
+    except ValueError as wrong:
+        raise SettingRefused("--trust-proxy", f"an address or a network such as 10.0.0.0/8: {wrong}") from None
 
 
 def _check_store(url: str) -> None:

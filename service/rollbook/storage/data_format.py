@@ -1,7 +1,5 @@
 """The format of stored matches: a word that lies in a data directory, and in a store that is somewhere else."""
 
-from __future__ import annotations
-
 from typing import Final
 
 FORMAT: Final = "rollbook data 2"

@@ -5,8 +5,6 @@ the lobby. `append` is all or nothing and durable when it returns; of two writer
 Reading gives the same entries at any later time, in order, and `wait` is how new ones are noticed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
@@ -77,7 +75,6 @@ class Hole(Exception):
         self.head = max(head, stored)
 
     def __str__(self) -> str:
-        """Say where."""
         return f"match {self.match_id} has a hole behind event {self.stored}"
 
 

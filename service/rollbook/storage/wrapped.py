@@ -1,7 +1,5 @@
 """A log in front of another one: what it does not do itself it passes on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from rollbook.match.chain import Entry
@@ -12,7 +10,6 @@ class WrappedLog:
     """Passes every call of the port on but `append`, which is what a log is put in front for."""
 
     def __init__(self, inner: Log) -> None:
-        """Stand in front of this log."""
         self._inner = inner
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:

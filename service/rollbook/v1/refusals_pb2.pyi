@@ -386,6 +386,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """The request id was used for something else. Cause: the same subject, the same id, other content; that earlier
     request stands. Client: choose a new id for everything that is to be done once.
     """
+    REFUSAL_REASON_REQUEST_MALFORMED: _RefusalReason.ValueType  # 186
+    """The bytes of a request are not the message of its method. Cause: other bytes than protobuf's, text that is not
+    UTF-8, or a message that was cut. Client: send the message that the contract names.
+    """
     REFUSAL_REASON_CONTENDED: _RefusalReason.ValueType  # 182
     """Others were faster, three times in a row. Cause: TakeSeat, Ready, LeaveSeat, Resign or AbortMatch at a busy moment.
     Client: repeat with the same request id.
@@ -436,8 +440,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     later.
     """
     REFUSAL_REASON_REPLAY_TOO_LARGE: _RefusalReason.ValueType  # 206
-    """The file is larger than 8 MiB, or did not come within 60 seconds. Cause: AuditReplay with something that no match
-    is, or over a slow line. Client: audit it at home with `rollbook audit`.
+    """The file is larger than 8 MiB, did not come within 60 seconds, or stood still for 5. Cause: AuditReplay with
+    something that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
     """
     REFUSAL_REASON_STATE_UNKNOWN: _RefusalReason.ValueType  # 220
     """--- Lists.
@@ -833,6 +837,10 @@ REFUSAL_REASON_REQUEST_ID_REUSED: RefusalReason.ValueType  # 181
 """The request id was used for something else. Cause: the same subject, the same id, other content; that earlier
 request stands. Client: choose a new id for everything that is to be done once.
 """
+REFUSAL_REASON_REQUEST_MALFORMED: RefusalReason.ValueType  # 186
+"""The bytes of a request are not the message of its method. Cause: other bytes than protobuf's, text that is not
+UTF-8, or a message that was cut. Client: send the message that the contract names.
+"""
 REFUSAL_REASON_CONTENDED: RefusalReason.ValueType  # 182
 """Others were faster, three times in a row. Cause: TakeSeat, Ready, LeaveSeat, Resign or AbortMatch at a busy moment.
 Client: repeat with the same request id.
@@ -883,8 +891,8 @@ REFUSAL_REASON_TOO_MANY_GUESTS: RefusalReason.ValueType  # 204
 later.
 """
 REFUSAL_REASON_REPLAY_TOO_LARGE: RefusalReason.ValueType  # 206
-"""The file is larger than 8 MiB, or did not come within 60 seconds. Cause: AuditReplay with something that no match
-is, or over a slow line. Client: audit it at home with `rollbook audit`.
+"""The file is larger than 8 MiB, did not come within 60 seconds, or stood still for 5. Cause: AuditReplay with
+something that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
 """
 REFUSAL_REASON_STATE_UNKNOWN: RefusalReason.ValueType  # 220
 """--- Lists.

@@ -9,9 +9,8 @@ import pytest
 from rollbook.rules.allie_gator.moves import GIFT, RAISE, Card, Gift, Number, Raise, Snap
 from rollbook.rules.allie_gator.state import CHOOSE
 from rollbook.rules.catalogue import find
-from rollbook.rules.raffzahn.moves import Pass, Roll, Rolled, Surrender, Take
+from rollbook.rules.raffzahn.moves import Pass, Roll, Rolled, Surrender, Take, mask
 from rollbook.rules.raffzahn.state import ROLL
-from rollbook.rules.raffzahn.tiles import mask
 from rollbook.rules.wuerfelzoo.moves import Bear, Boar, Fox, Play, Reroll, Squirrel, Worm
 from rollbook.rules.wuerfelzoo.state import NOBODY, TABLE, TURN, USE
 from rollbook_clients.bots import catalogue

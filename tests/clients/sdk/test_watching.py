@@ -14,8 +14,8 @@ from rollbook.match.chain import is_signed, link
 from rollbook.server import app
 from rollbook.server.access import Context
 from rollbook.server.feeds import feed as feeds
-from rollbook.server.limits import Limits
 from rollbook.server.rpc.feed import FeedServicer
+from rollbook.server.settings import Limits
 from rollbook.v1.feed_pb2 import LobbyFrame, MatchFrame, WatchLobbyRequest, WatchMatchRequest
 from rollbook_clients.sdk import (
     Away,

@@ -14,8 +14,8 @@ from textual.app import App
 
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film
-from rollbook_clients.terminal.language import words_in
 from rollbook_clients.terminal.screens.replay import ReplayScreen
+from rollbook_clients.terminal.texts import words_in
 from tests.clients.terminal.staging import simulated
 from tests.remaking import asked_folder
 

@@ -12,7 +12,7 @@ from rollbook.match.fold import MatchFold
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook_clients.terminal.film import Account, Film, NotShown
-from rollbook_clients.terminal.language import words_in
+from rollbook_clients.terminal.texts import words_in
 from rollbook_replays.games import presentation
 from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.staging import simulated

@@ -18,7 +18,7 @@ from rollbook.v1.match_pb2 import MatchSummary
 from rollbook_clients.sdk import Event
 from rollbook_clients.terminal.film import Account, Film
 from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
-from rollbook_clients.terminal.language import words_in
+from rollbook_clients.terminal.texts import words_in
 from rollbook_replays.games.presentation import MenuEntry
 from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.staging import simulated

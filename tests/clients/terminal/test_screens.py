@@ -19,12 +19,12 @@ from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook.v1.raffzahn_pb2 import RAFFZAHN_EDITION_REVISED, RaffzahnOptions
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film
-from rollbook_clients.terminal.language import words_in
 from rollbook_clients.terminal.screens.new_match import NewMatch
 from rollbook_clients.terminal.screens.replay import ReplayScreen
-from rollbook_clients.terminal.widgets.board import BoardPane
+from rollbook_clients.terminal.texts import words_in
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
+from rollbook_clients.terminal.widgets.panes import BoardPane
 from rollbook_replays.games import presentation
 from tests.clients.terminal.pictures import screen_lines
 from tests.clients.terminal.staging import simulated

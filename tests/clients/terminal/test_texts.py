@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 from rollbook_clients import terminal
-from rollbook_clients.terminal.language import TEXTS, language_of_this_person, words_in
+from rollbook_clients.terminal.texts import TEXTS, language_of_this_person, words_in
 from rollbook_clients.terminal.texts.english import ENGLISH
 from rollbook_clients.terminal.texts.german import GERMAN
 from rollbook_replays.games.words import SHARED

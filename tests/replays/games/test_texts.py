@@ -11,9 +11,9 @@ from string import Formatter
 import pytest
 
 from rollbook.rules.catalogue import current
-from rollbook_clients.terminal.language import TEXTS as TERMINAL
+from rollbook_clients.terminal.texts import TEXTS as TERMINAL
 from rollbook_replays.games import presentation
-from rollbook_replays.games.options import differing, option_name, option_value
+from rollbook_replays.games.presentation import differing, option_name, option_value
 from rollbook_replays.games.words import SHARED, Texts, Words
 
 TABLES: dict[str, Texts] = {"shared": SHARED} | {game: presentation(game).texts for game in current()}

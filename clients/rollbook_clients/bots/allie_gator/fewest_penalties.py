@@ -6,21 +6,21 @@ pile at the chip costs whoever snaps. What the next seat holds is not known: it 
 sight.
 """
 
-from __future__ import annotations
-
+from collections import Counter
 from dataclasses import dataclass, replace
 from math import comb
 from typing import Final
 
 from rollbook.rules import allie_gator
 from rollbook.rules.allie_gator.moves import (
+    DECK,
     GIFT,
     HAND,
     HIGHEST_NUMBER,
-    NUMBERS,
     RAISE,
     REVERSE,
     STEAL,
+    Card,
     Choice,
     Gift,
     Number,
@@ -61,17 +61,16 @@ class FewestPenalties:
     """Weighs every choice by what comes of it."""
 
     def __init__(self, seat: Seat) -> None:
-        """Sit down at a table of Allie Gator."""
         must_play(seat, allie_gator.GAME, "fewest_penalties")
         self._seat = seat.number
 
     def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
         """The choice that weighs best, of equal ones the first."""
         before = _table(view, self._seat)
-        unseen = _unseen_numbers(view)
+        unseen = {card for card in unseen_cards(view) if card <= HIGHEST_NUMBER}
         return max(legal, key=lambda choice: self._weight(view, choice, before, unseen))
 
-    def _weight(self, view: View, choice: Choice, before: _Piles, unseen: set[int]) -> float:
+    def _weight(self, view: View, choice: Choice, before: _Piles, unseen: set[Card]) -> float:
         after, penalties, gift = _after(before, choice)
         hidden = view.stock_size + sum(
             player.hand_size for seat, player in enumerate(view.players) if seat != self._seat
@@ -106,12 +105,13 @@ def _table(view: View, seat: int) -> _Piles:
     )
 
 
-def _unseen_numbers(view: View) -> set[int]:
-    seen = {card for pile in view.piles for card in (*pile.targets, *pile.cards)}
+def unseen_cards(view: View) -> list[Card]:
+    """The cards that lie nowhere in sight, ascending."""
+    seen = Counter(card for pile in view.piles for card in (*pile.targets, *pile.cards))
     for player in view.players:
         seen.update(player.penalties)
         seen.update(player.hand or ())
-    return {card for card in NUMBERS if card not in seen}
+    return sorted((Counter(DECK) - seen).elements())
 
 
 def _none_of(fitting: int, hidden: int, cards: int) -> float:

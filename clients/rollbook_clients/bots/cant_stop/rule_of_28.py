@@ -14,8 +14,6 @@ fields, for no throw could be used. Of pairings that are worth the same the firs
 Where the rules forbid to stop, the turn goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final, cast
 
@@ -68,22 +66,18 @@ class RuleOf28:
     """Counts, and stops at 28."""
 
     def __init__(self, seat: Seat) -> None:
-        """Sit down at a table of Can't Stop."""
         must_play(seat, cant_stop.GAME, "rule_of_28")
         self._seat = seat.number
         self._columns_to_win = cast("int", seat.options["columns_to_win"])
 
     def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
         """Pair the dice, or roll, or stop."""
-        steps = self._steps(view)
+        steps = {column.number: column.runner - column.markers[self._seat] for column in view.columns if column.runner}
         if view.dice:
             advances = [choice for choice in legal if isinstance(choice, Advance)]
             return max(advances, key=lambda advance: move_value(advance, steps))
         stop = Stop()
         return stop if stop in legal and self._is_enough(view, steps) else Roll()
-
-    def _steps(self, view: View) -> dict[int, int]:
-        return {column.number: column.runner - column.markers[self._seat] for column in view.columns if column.runner}
 
     def _is_enough(self, view: View, steps: Mapping[int, int]) -> bool:
         reached = sum(column.runner == column.length for column in view.columns)

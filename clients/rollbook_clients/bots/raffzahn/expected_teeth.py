@@ -33,7 +33,7 @@ from rollbook.rules.raffzahn.state import KEPT, REROLLS, State, owned, worth
 from rollbook.rules.raffzahn.throws import MISS, OWN_HIT, THROWN, Result
 from rollbook.rules.raffzahn.view import View
 from rollbook_clients.bots.bot import Seat, must_play
-from rollbook_clients.bots.raffzahn.possible import possible_state
+from rollbook_clients.bots.playbook import playbook
 
 TURNED_OPEN: Final = 0.5
 """What a safe tile loses that an own hit turns open, as a part of its teeth: it can be taken from now on."""
@@ -48,7 +48,6 @@ class ExpectedTeeth:
     """Works out the turn, choice by choice."""
 
     def __init__(self, seat: Seat) -> None:
-        """Sit down at a table of Raffzahn."""
         must_play(seat, raffzahn.GAME, "expected_teeth")
         self._options = seat.options
         self._turn: Turn | None = None
@@ -77,7 +76,7 @@ class ExpectedTeeth:
         """What was worked out before holds until a tile has changed its place."""
         table = (view.seat, view.middle, view.rows)
         if self._turn is None or self._turn.table != table:
-            state = possible_state(self._options, view, _nothing_unknown)
+            state = playbook(raffzahn.GAME.name).possible_state(self._options, view, _nothing_unknown)
             self._turn = Turn(table, state)
         return self._turn
 

@@ -9,7 +9,8 @@ there are most. Abilities are turned against the seat that is nearest to its las
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from rollbook.rules import wuerfelzoo
@@ -27,7 +28,6 @@ class LightestZoo:
     """Counts dice."""
 
     def __init__(self, seat: Seat) -> None:
-        """Sit down at a table of Würfelzoo."""
         must_play(seat, wuerfelzoo.GAME, "lightest_zoo")
         self._seat = seat.number
 
@@ -37,7 +37,7 @@ class LightestZoo:
         if isinstance(legal, TurnChoices):
             return _play(legal) if legal.plays else _reroll(legal, table)
         uses = list(legal)
-        return max(uses, key=USES[type(uses[0])](table))
+        return max(uses, key=partial(USES[type(uses[0])], table))
 
 
 def _play(turn: TurnChoices) -> Play:
@@ -66,7 +66,8 @@ class _Zoos:
         self.face = {lying.die: lying.face or "" for row in view.dice for lying in row}
         self.counts = [len(row) for row in view.dice]
         self.own = Counter(self.face[die] for die, owner in self.owner.items() if owner == seat)
-        self.collected = max(_animals(self.own), key=lambda face: (self.own[face], SIZES[face]), default="")
+        animals = [face for face in self.own if face in SIZES]
+        self.collected = max(animals, key=lambda face: (self.own[face], SIZES[face]), default="")
         """The species that the seat has most of."""
 
     def is_mine(self, die: int) -> bool:
@@ -94,46 +95,29 @@ class _Zoos:
         return 2 + alike / 20 if face == DOUBLE else 1 + alike / 20
 
 
-def _animals(faces: Iterable[str]) -> list[str]:
-    return [face for face in faces if face in SIZES]
+def _bear(table: _Zoos, use: Bear) -> float:
+    return table.burden(use.die) - 1 if table.is_mine(use.die) else table.use(use.die) - 0.5
 
 
-def _spares_the_last(table: _Zoos, die: int) -> bool:
-    return table.counts[table.owner[die]] > 1
+def _boar(table: _Zoos, use: Boar) -> tuple[bool, float]:
+    wanted = 2 if table.face[use.other] == table.collected else table.use(use.other) - 1
+    return table.face[use.other] != TRAP, table.burden(use.own) + wanted
 
 
-def _bear(table: _Zoos) -> Callable[[Bear], Any]:
-    def gain(use: Bear) -> float:
-        return table.burden(use.die) - 1 if table.is_mine(use.die) else table.use(use.die) - 0.5
-
-    return gain
+def _fox(table: _Zoos, use: Fox) -> tuple[bool, int, float]:
+    owner = table.owner[use.die]
+    return table.counts[owner] > 1, table.nearness(owner), table.use(use.die)
 
 
-def _boar(table: _Zoos) -> Callable[[Boar], Any]:
-    def gain(use: Boar) -> tuple[bool, float]:
-        wanted = 2 if table.face[use.other] == table.collected else table.use(use.other) - 1
-        return table.face[use.other] != TRAP, table.burden(use.own) + wanted
-
-    return gain
+def _squirrel(table: _Zoos, use: Squirrel) -> int:
+    return table.nearness(use.target)
 
 
-def _fox(table: _Zoos) -> Callable[[Fox], Any]:
-    return lambda use: (
-        _spares_the_last(table, use.die),
-        table.nearness(table.owner[use.die]),
-        table.use(use.die),
-    )
+def _worm(table: _Zoos, use: Worm) -> tuple[float, int]:
+    return table.burden(use.own), table.nearness(use.target)
 
 
-def _squirrel(table: _Zoos) -> Callable[[Squirrel], Any]:
-    return lambda use: table.nearness(use.target)
-
-
-def _worm(table: _Zoos) -> Callable[[Worm], Any]:
-    return lambda use: (table.burden(use.own), table.nearness(use.target))
-
-
-USES: Final[dict[type, Callable[[_Zoos], Callable[[Any], Any]]]] = {
+USES: Final[dict[type, Callable[[_Zoos, Any], Any]]] = {
     Bear: _bear,
     Boar: _boar,
     Fox: _fox,

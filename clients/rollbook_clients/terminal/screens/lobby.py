@@ -1,7 +1,5 @@
 """The lobby: the matches that are open or running, to join, to watch, and to open a new one."""
 
-from __future__ import annotations
-
 from contextlib import aclosing
 from typing import ClassVar
 
@@ -16,12 +14,11 @@ from rollbook_clients.sdk import Lobby, RollbookError, Table
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.known_game import known_game
 from rollbook_clients.terminal.profile import Profile
-from rollbook_clients.terminal.screens.help import Help
+from rollbook_clients.terminal.screens.dialogues import AskLine, Help
 from rollbook_clients.terminal.screens.match import hint
 from rollbook_clients.terminal.screens.new_match import NewMatch
-from rollbook_clients.terminal.screens.question import AskLine
 from rollbook_clients.terminal.screens.table import TableScreen
-from rollbook_replays.games.options import differing
+from rollbook_replays.games.presentation import differing
 from rollbook_replays.games.seats import Seating, sign
 from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
@@ -40,7 +37,6 @@ class LobbyScreen(Screen[None]):
     ]
 
     def __init__(self, table: Table, words: Words, profile: Profile, *, watch_only: bool = False) -> None:
-        """Show the lobby of this service."""
         super().__init__()
         self.words = words
         self._table = table

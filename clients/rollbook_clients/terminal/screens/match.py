@@ -1,7 +1,5 @@
 """What every screen with a board has: title, status, board, something to choose from, the log, hints."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from rich.text import Text
@@ -10,9 +8,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from rollbook_clients.terminal.screens.help import Help
-from rollbook_clients.terminal.widgets.board import BoardPane
-from rollbook_clients.terminal.widgets.story_log import StoryLog
+from rollbook_clients.terminal.screens.dialogues import Help
+from rollbook_clients.terminal.widgets.panes import BoardPane, StoryLog
 from rollbook_replays.games.words import Words
 
 
@@ -22,7 +19,6 @@ class MatchScreen(Screen[None]):
     BINDINGS: ClassVar = [("question_mark", "help", ""), ("escape", "leave", "")]
 
     def __init__(self, words: Words, topic: str) -> None:
-        """Help is about this topic."""
         super().__init__()
         self.words = words
         self.game = ""

@@ -1,7 +1,5 @@
 """What a new match shall be: every line one thing to agree on, with the values that are allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
@@ -18,9 +16,9 @@ from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook_clients.sdk.options import options_of
-from rollbook_clients.terminal.screens.help import Help
+from rollbook_clients.terminal.screens.dialogues import Help
 from rollbook_replays.games import presentation
-from rollbook_replays.games.options import option_name, option_value
+from rollbook_replays.games.presentation import option_name, option_value
 from rollbook_replays.games.words import Words
 
 SHARED_LINES: Final = ("game", "seats", "turn", "delay", "private")

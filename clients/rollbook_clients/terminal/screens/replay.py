@@ -1,7 +1,5 @@
 """A match from a file, forwards and backwards, from any perspective that the file allows."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import ClassVar, Final
 
@@ -12,11 +10,10 @@ from textual.widgets import Static
 
 from rollbook.rules.game import Perspective, Watcher
 from rollbook_clients.terminal.film import Account, Film
+from rollbook_clients.terminal.screens.dialogues import AskLine
 from rollbook_clients.terminal.screens.match import MatchScreen, hint
-from rollbook_clients.terminal.screens.question import AskLine
 from rollbook_replays.games import presentation
-from rollbook_replays.games.options import differing
-from rollbook_replays.games.presentation import Sentence
+from rollbook_replays.games.presentation import Sentence, differing
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 

@@ -1,7 +1,5 @@
 """A match as it happens: played from a seat, or watched."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any, ClassVar, Final
@@ -40,11 +38,11 @@ from rollbook_clients.sdk import (
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.clocks import TickingClocks
 from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
+from rollbook_clients.terminal.screens.dialogues import AskWhether
 from rollbook_clients.terminal.screens.match import MatchScreen, hint
-from rollbook_clients.terminal.screens.question import AskWhether
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
-from rollbook_replays.games.options import differing
+from rollbook_replays.games.presentation import differing
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import aborted
@@ -61,7 +59,6 @@ class TableScreen(MatchScreen):
     BINDINGS: ClassVar = [("ctrl+x", "give_up", "")]
 
     def __init__(self, match: Match, words: Words, *, public_only: bool = False) -> None:
-        """Follow this match, as a spectator if that is asked for."""
         super().__init__(words, "watch" if public_only else "table")
         self._match = match
         self._public_only = public_only

@@ -1,7 +1,5 @@
 """What the terminal says in English."""
 
-from __future__ import annotations
-
 from typing import Final
 
 ENGLISH: Final = {

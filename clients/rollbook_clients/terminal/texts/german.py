@@ -1,7 +1,5 @@
 """Was das Terminal auf Deutsch sagt, in den Begriffen der Spielregeln."""
 
-from __future__ import annotations
-
 from typing import Final
 
 GERMAN: Final = {

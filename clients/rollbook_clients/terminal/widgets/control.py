@@ -1,7 +1,5 @@
 """What a player acts with: a menu, pieces to pick, or a word on whom one waits for."""
 
-from __future__ import annotations
-
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key
@@ -18,7 +16,6 @@ class Control(Vertical):
     """Shows one of the three, below a message if there is one."""
 
     def __init__(self, words: Words) -> None:
-        """Have nothing to offer."""
         super().__init__(id="control")
         self.menu = Menu(words)
         self.picker = Picker(words)

@@ -1,7 +1,5 @@
 """A menu of choices, for keys and for the mouse."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from rich.text import Text
@@ -26,12 +24,10 @@ class Menu(OptionList):
         """Somebody has chosen."""
 
         def __init__(self, choice: Any) -> None:
-            """Carry the choice, as the rules have it."""
             super().__init__()
             self.choice = choice
 
     def __init__(self, words: Words) -> None:
-        """Offer nothing yet."""
         super().__init__(id="menu")
         self._words = words
         self._levels: list[tuple[MenuEntry, ...]] = []

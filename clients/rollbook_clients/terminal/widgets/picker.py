@@ -1,7 +1,5 @@
 """Picks the pieces that a choice is put together from, and says at every moment what they would do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from string import ascii_letters
 from typing import Final
@@ -30,7 +28,6 @@ class Pieces(Static):
         """A piece was clicked."""
 
         def __init__(self, number: int) -> None:
-            """Carry which."""
             super().__init__()
             self.number = number
 
@@ -44,7 +41,6 @@ class Picker(Vertical, can_focus=True):
     """The pieces, each with a letter, and below them what can be done with those that are picked."""
 
     def __init__(self, words: Words) -> None:
-        """Offer nothing yet."""
         super().__init__(id="picker")
         self._words = words
         self._picking: Picking | None = None

@@ -1,7 +1,5 @@
 """Allie Gator as people see it: two piles and their targets, hands, penalties and teeth."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook_replays.games.allie_gator.board import PALETTE, board

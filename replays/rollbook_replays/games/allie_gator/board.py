@@ -1,13 +1,11 @@
 """Allie Gator's table: two piles with their targets, the chip, the stock, and what the seats hold and have taken."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 
-from rollbook.rules.allie_gator.moves import SPECIALS, Card
+from rollbook.rules.allie_gator.moves import GIFT, RAISE, REVERSE, SPECIALS, STEAL, Card
 from rollbook.rules.allie_gator.view import Pile, Player, View
-from rollbook_replays.games.allie_gator.cards import SIGNS, card_name, card_names, card_style
+from rollbook_replays.games.allie_gator.texts import card_name
 from rollbook_replays.games.blocks import Block, Room, beside, boxed, flow
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
@@ -18,6 +16,7 @@ SEATS_FROM: Final = 40
 NAME: Final = 15
 HELD: Final = 4
 BACK: Final = "▒"
+SIGNS: Final = {REVERSE: "⇄", STEAL: "⇐", RAISE: "⇑", GIFT: "♥"}
 
 PALETTE: Final = {
     "target": "#f0883e",
@@ -98,7 +97,7 @@ def _held(player: Player, wide: int) -> Text:
     """The cards of a hand, or their backs."""
     if not player.hand:
         return Text.of((f"{BACK * 2} " * player.hand_size, "back"))
-    return Text.of(*((f"{SIGNS.get(card, card)} ", card_style(card)) for card in player.hand)).cut(wide)
+    return Text.of(*((f"{SIGNS.get(card, card)} ", _style(card)) for card in player.hand)).cut(wide)
 
 
 def _hand(view: View, seating: Seating, wide: int) -> Block:
@@ -113,7 +112,15 @@ def _hand(view: View, seating: Seating, wide: int) -> Block:
 
 def _large(card: Card, words: Words) -> Block:
     content = f"{SIGNS[card]} {card_name(card, words)}" if card in SPECIALS else f"  {card:^4}  "
-    return boxed([content], card_style(card))
+    return boxed([content], _style(card))
+
+
+def _style(card: Card) -> str:
+    return "special" if card in SPECIALS else "card"
+
+
+def _names(cards: Sequence[Card], words: Words) -> str:
+    return " ".join(card_name(card, words) for card in cards)
 
 
 def _open_cards(view: View, seating: Seating, wide: int) -> Block:
@@ -122,11 +129,11 @@ def _open_cards(view: View, seating: Seating, wide: int) -> Block:
     lines: Block = [Text(), Text.of((words("board.open_cards"), STRONG))]
     for number, pile in enumerate(view.piles):
         label = Text.of(f"  {words('board.pile', pile=words(f'pile.{number}'))}").padded(NAME)
-        cards = card_names(pile.cards, words) or words("board.none")
+        cards = _names(pile.cards, words) or words("board.none")
         if len(pile.targets) > 1:
-            cards += f", {words('board.covered', cards=card_names(pile.targets[:-1], words))}"
+            cards += f", {words('board.covered', cards=_names(pile.targets[:-1], words))}"
         lines += Text.of(label, " ", cards).wrapped(wide, NAME + 1)
     for seat, player in enumerate(view.players):
-        cards = card_names(player.penalties, words) or words("board.none")
+        cards = _names(player.penalties, words) or words("board.none")
         lines += Text.of(seating.player(seat, NAME, on_turn=False), " ", cards).wrapped(wide, NAME + 1)
     return lines

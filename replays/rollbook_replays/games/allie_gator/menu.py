@@ -1,7 +1,5 @@
 """Allie Gator's choices in words: cards first, then where they go."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

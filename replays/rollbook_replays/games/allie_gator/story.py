@@ -1,12 +1,10 @@
 """Allie Gator, told: what was laid and taken, and of hidden cards as much as this pair of eyes may know."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rollbook.rules.allie_gator.moves import Choice, Drawn, Gift, Number, Outcome, Raise, Reverse, Steal, Stolen, Target
 from rollbook.rules.chance import FirstSeat
-from rollbook_replays.games.allie_gator.cards import card_name
+from rollbook_replays.games.allie_gator.texts import card_name
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import STRONG, Text

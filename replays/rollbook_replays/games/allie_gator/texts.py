@@ -1,10 +1,9 @@
 """What is said of Allie Gator, in the words of its rulebook."""
 
-from __future__ import annotations
-
 from typing import Final
 
-from rollbook_replays.games.words import Texts
+from rollbook.rules.allie_gator.moves import SPECIALS, Card
+from rollbook_replays.games.words import Texts, Words
 
 TEXTS: Final[Texts] = {
     "en": {
@@ -143,3 +142,8 @@ Minuspunkte einer Runde geben 2 Zähne, die zweitwenigsten 1. Wer die Schnauze
 voll hat, beendet das Spiel; die meisten Zähne gewinnen.""",
     },
 }
+
+
+def card_name(card: Card, words: Words) -> str:
+    """Its number, or what it is called."""
+    return words(f"special.{SPECIALS[card]}") if card in SPECIALS else str(card)

@@ -1,7 +1,5 @@
 """Can't Stop as people see it: the stop sign with markers and runners, and what a throw risks."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook_replays.games.cant_stop.board import PALETTE, board

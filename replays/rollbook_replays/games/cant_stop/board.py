@@ -1,14 +1,11 @@
 """Can't Stop's board: eleven columns in the shape of a stop sign, markers and runners on their fields, the dice."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook.rules.cant_stop.moves import RUNNERS
 from rollbook.rules.cant_stop.view import Column, View
-from rollbook_replays.games.blocks import Block, Room, beside
+from rollbook_replays.games.blocks import BLANK, PIPS, Block, Room, beside, thrown
 from rollbook_replays.games.cant_stop.odds import chance, percent
-from rollbook_replays.games.dice import BLANK, PIPS, thrown
 from rollbook_replays.games.seats import Seating, seat_style, sign
 from rollbook_replays.text import MUTED, STRONG, Text
 

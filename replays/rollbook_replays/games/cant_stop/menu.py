@@ -1,7 +1,5 @@
 """Can't Stop's choices in words, with the chance to survive the next throw."""
 
-from __future__ import annotations
-
 from rollbook.rules.cant_stop.moves import Choice, Roll, Stop
 from rollbook.rules.cant_stop.view import View
 from rollbook.rules.game import Choices

@@ -1,7 +1,5 @@
 """How likely the next throw of Can't Stop can be used, exactly."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 from typing import Final

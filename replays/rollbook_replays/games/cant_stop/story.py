@@ -1,7 +1,5 @@
 """Can't Stop, told: a throw after which another seat is on turn was a bust."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rollbook.rules.cant_stop.moves import Choice, Outcome, Roll, Rolled, Stop

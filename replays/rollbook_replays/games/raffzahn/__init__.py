@@ -1,7 +1,5 @@
 """Raffzahn as people see it: tiles with their teeth, three dice, and what lies before every seat."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook_replays.games.presentation import Presentation

@@ -1,13 +1,11 @@
 """Raffzahn's table: four rows of ten tiles with their teeth, the dice, and what lies in front of every seat."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook.rules.raffzahn.moves import ROTTEN, STAR, TEETH, THROWS
 from rollbook.rules.raffzahn.view import Row, View
-from rollbook_replays.games import dice
-from rollbook_replays.games.blocks import Block, Room, beside
+from rollbook_replays.games import blocks
+from rollbook_replays.games.blocks import BLANK, PIPS, Block, Face, Room, beside, numbered, thrown
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import MUTED, STRONG, Text
 
@@ -38,17 +36,12 @@ def board(view: View, seating: Seating, room: Room) -> Block:
     rows = _seats(view, seating, min(room.width, WIDEST) - DICE_WIDTH - 1)
     below = beside(_dice(view, seating), rows, gap=1)
     middle = _middle(view)
-    spaced = _spaced(middle)
+    spaced = [line for row in range(0, len(middle), 2) for line in (*middle[row : row + 2], Text())]
     out = _out(view, seating, room.width)
-    lines = [*spaced, *below]
+    lines = [*spaced, Text(), *below]
     if len(lines) > room.height:
         return [*middle, *below]
     return [*lines, *out] if len(lines) + len(out) <= room.height else lines
-
-
-def _spaced(middle: Block) -> Block:
-    rows = [line for row in range(0, len(middle), 2) for line in (middle[row], middle[row + 1], Text())]
-    return [*rows, Text()]
 
 
 def _out(view: View, seating: Seating, wide: int) -> Block:
@@ -78,19 +71,19 @@ def _tile(tile: int, view: View) -> Block:
 
 
 def _dice(view: View, seating: Seating) -> Block:
-    faces = [_face(face) for face in view.dice] or [dice.BLANK] * 3
+    faces = [_face(face) for face in view.dice] or [BLANK] * 3
     styles = ["yellow", "blue", "blue"] if view.dice else [MUTED] * 3
     caption = seating.words("board.throw_of", number=view.throws, most=THROWS) if view.throws else ""
-    return [*dice.thrown(faces, styles), Text.of((caption[:DICE_WIDTH], MUTED))]
+    return [*thrown(faces, styles), Text.of((caption[:DICE_WIDTH], MUTED))]
 
 
-def _face(face: str) -> dice.Face:
+def _face(face: str) -> Face:
     if face == STAR:
-        return dice.STAR
+        return blocks.STAR
     if face == ROTTEN:
         return ROTTEN_TOOTH
     number = int(face)
-    return dice.PIPS[number] if number in dice.PIPS else dice.numbered(number)
+    return PIPS[number] if number in PIPS else numbered(number)
 
 
 def _seats(view: View, seating: Seating, wide: int) -> Block:

@@ -1,7 +1,5 @@
 """Raffzahn's choices in words; an announcement is chosen behind the dice it is made for."""
 
-from __future__ import annotations
-
 from rollbook.rules.game import Choices
 from rollbook.rules.raffzahn.moves import DICE, TEETH, THROWS, Choice, Pass, Roll, Surrender, Take
 from rollbook.rules.raffzahn.view import View

@@ -1,7 +1,5 @@
 """Raffzahn, told: what lies where before and after tells an own hit from a loss."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rollbook.rules.chance import FirstSeat

@@ -1,7 +1,5 @@
 """Würfelzoo as people see it: animals in the middle and in front of the seats, and a turn put together die by die."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook_replays.games.presentation import Presentation

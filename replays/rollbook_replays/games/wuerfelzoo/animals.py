@@ -1,11 +1,10 @@
 """The faces of Würfelzoo's dice: their order, their styles, and how they are named and counted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 
 from rollbook.rules.wuerfelzoo.moves import DOUBLE, NO_FACE, SPECIES, TRAP
+from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.words import Words
 
 LARGE_TO_SMALL: Final = (*reversed(SPECIES), DOUBLE, TRAP, NO_FACE)
@@ -22,6 +21,11 @@ PALETTE: Final = {
     "unthrown": "#57606a",
 }
 """The style of a face is its name."""
+
+
+def faces_of(view: View) -> dict[int, str]:
+    """What every die in front of a seat shows."""
+    return {die.die: die.face or NO_FACE for row in view.dice for die in row}
 
 
 def style_of(face: str) -> str:

@@ -1,7 +1,5 @@
 """Würfelzoo's table: the animals in the middle, and before every seat its dice, sorted by species."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

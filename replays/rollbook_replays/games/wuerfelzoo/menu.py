@@ -3,19 +3,17 @@
 Dice that show the same and have the same other faces are alike, so one entry stands for all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from rollbook.rules.game import Choices
-from rollbook.rules.wuerfelzoo.moves import AXES, NO_FACE, Bear, Boar, Choice, Fox, Play, Reroll, Squirrel, Worm
+from rollbook.rules.wuerfelzoo.moves import AXES, Bear, Boar, Choice, Fox, Play, Reroll, Squirrel, Worm
 from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
 from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, Piece, grouped
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, name_of, short, style_of
+from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, faces_of, name_of, short, style_of
 from rollbook_replays.text import Text
 
 Alike: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
@@ -54,7 +52,7 @@ class _Dice:
     def __init__(self, view: View, seating: Seating) -> None:
         self.seating = seating
         self.seats = {die.die: seat for seat, row in enumerate(view.dice) for die in row}
-        self._faces = {die.die: die.face or NO_FACE for row in view.dice for die in row}
+        self._faces = faces_of(view)
 
     def alike(self, die: int) -> Alike:
         """What the die has in common with those that are the same."""
@@ -124,7 +122,7 @@ def _different(own: Iterable[int], dice: _Dice) -> list[int]:
 
 def _turn(view: View, offered: TurnChoices, words: Words) -> Picking:
     """The own dice, from large to small, and what the picked ones can do."""
-    faces = {die.die: die.face or NO_FACE for row in view.dice for die in row}
+    faces = faces_of(view)
     own = sorted(offered.rerolls, key=lambda die: (LARGE_TO_SMALL.index(faces[die]), AXES[die], die))
     pieces = [Piece(die, Text.of((short(faces[die], words), f"{style_of(faces[die])} strong"))) for die in own]
     return Picking(tuple(pieces), lambda picked: _picked(sorted(picked), offered, words))

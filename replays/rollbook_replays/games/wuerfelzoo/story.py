@@ -1,7 +1,5 @@
 """Würfelzoo, told: what the named dice show, and whose they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from rollbook.rules.chance import FirstSeat
@@ -19,11 +17,10 @@ from rollbook.rules.wuerfelzoo.moves import (
     Squirrel,
     Worm,
 )
-from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.games.wuerfelzoo.animals import counted, name_of
+from rollbook_replays.games.wuerfelzoo.animals import counted, faces_of, name_of
 
 
 def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
@@ -52,7 +49,7 @@ def _thrower(dice: Iterable[int], moment: Moment) -> int:
 
 def _chosen(move: Choice, moment: Moment, seating: Seating) -> Sentence:
     seat, words = moment.seat, seating.words
-    faces = _faces(moment.before)
+    faces = {} if moment.before is None else faces_of(moment.before)
     if isinstance(move, Play):
         shown = counted((faces.get(die, NO_FACE) for die in move.dice), words)
         return sentence(seat, "told.lays", seating, dice=shown)
@@ -70,11 +67,6 @@ def _chosen(move: Choice, moment: Moment, seating: Seating) -> Sentence:
 
 
 _KEYS = {Bear: "told.bear", Fox: "told.fox"}
-
-
-def _faces(view: View | None) -> dict[int, str]:
-    """What every die shows."""
-    return {} if view is None else {die.die: die.face or NO_FACE for row in view.dice for die in row}
 
 
 def _named(die: int, faces: dict[int, str], words: Words) -> str:

@@ -1,7 +1,5 @@
 """What is said of Würfelzoo, in the words of its rulebook."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from rollbook_replays.games.words import Texts

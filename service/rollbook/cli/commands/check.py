@@ -1,7 +1,5 @@
 """`rollbook check`: whether matches in the plain form are what the rules and the dice allow."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence
@@ -11,7 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage, worst
-from rollbook.match.check import Checked, Wrong
+from rollbook.match.check import Wrong
 from rollbook.match.check import check as check_lines
 from rollbook.match.codec.notation import LONGEST_LINE
 from rollbook.match.fold import MOST_EVENTS
@@ -54,20 +52,16 @@ def _checked(file: Path, *, unfinished: bool) -> tuple[Exit, dict[str, Any]]:
         return Exit.WRONG, {"verdict": "wrong", "line": wrong.line, "reason": wrong.reason}
     except OSError as wrong:
         return Exit.UNREADABLE, {"verdict": "unreadable", "reason": wrong.strerror or str(wrong)}
-    return Exit.UNVERIFIED if checked.withheld else Exit.GOOD, {
-        "verdict": "unverified" if checked.withheld else "good",
+    facts = {
         "match": checked.match_id,
         "events": checked.events,
         "finished": checked.finished,
         "dice": "proved" if checked.dice_proved else "unproved",
-        **_withheld(checked),
     }
-
-
-def _withheld(checked: Checked) -> dict[str, Any]:
     if not checked.withheld:
-        return {}
-    return {"reason": f"hidden cards: the last {checked.withheld} lines could not be refolded"}
+        return Exit.GOOD, {"verdict": "good", **facts}
+    reason = f"hidden cards: the last {checked.withheld} lines could not be refolded"
+    return Exit.UNVERIFIED, {"verdict": "unverified", **facts, "reason": reason}
 
 
 def _words(file: Path, facts: dict[str, Any]) -> str:

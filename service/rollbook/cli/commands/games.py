@@ -1,7 +1,5 @@
 """`rollbook games`: what can be played."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated, Any
 

@@ -38,6 +38,9 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     trust_issuer: Annotated[
         Sequence[Path], Parameter(env_var="ROLLBOOK_TRUST_ISSUER", negative="", consume_multiple=True)
     ] = (),
+    trust_proxy: Annotated[
+        Sequence[str], Parameter(env_var="ROLLBOOK_TRUST_PROXY", negative="", consume_multiple=True)
+    ] = (),
     demo: Annotated[bool, Parameter(env_var="ROLLBOOK_DEMO", negative="")] = False,
     demo_seconds: Annotated[float, Parameter(env_var="ROLLBOOK_DEMO_SECONDS")] = 2.0,
 ) -> int:
@@ -92,6 +95,10 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
         Ed25519 public keys, each a JSON Web Key (kty OKP, crv Ed25519, kid, x) or a line of `rollbook key` in quotes.
         Only its owner may be able to write to such a file. The same `sub` of two issuers is two subjects. In the
         variable, paths are separated as in PATH.
+    trust_proxy
+        Addresses or networks of proxies that stand in front of the service, such as 10.0.0.0/8. What they say of who
+        called them, in x-forwarded-for, is where a call comes from for all limits by address; an IPv6 address is its
+        /64. Default: none.
     demo
         Keep one public match of each game going, played by house bots, for people to look at; `rollbook tail` does.
     demo_seconds
@@ -116,6 +123,7 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
             archive_after=archive_after,
             metrics=metrics,
             trust_issuer=trust_issuer,
+            trust_proxy=trust_proxy,
             demo=demo,
             demo_seconds=demo_seconds,
         )

@@ -1,7 +1,5 @@
 """`rollbook token`: a signed token for somebody."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Sequence

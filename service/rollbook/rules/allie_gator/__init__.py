@@ -7,8 +7,6 @@ hand nor stock has a number card; the group after a shared first place is second
 decides the victory.
 """
 
-from __future__ import annotations
-
 from rollbook.rules.allie_gator import moves, play, state, view
 from rollbook.rules.allie_gator.moves import COPIES, NUMBERS, SPECIALS, Choice, Outcome
 from rollbook.rules.allie_gator.state import State
@@ -21,10 +19,7 @@ GAME: Game[State, Choice, Outcome] = Game(
     seats=moves.SEATS,
     options=state.OPTIONS,
     combine=any_options,
-    components={
-        "numbers": list(NUMBERS),
-        **{name: COPIES[special] for special, name in SPECIALS.items()},
-    },
+    components={"numbers": list(NUMBERS), **{name: COPIES[special] for special, name in SPECIALS.items()}},
     messages="rollbook.v1.allie_gator_pb2",
     choices=moves.CHOICES,
     outcomes=moves.OUTCOMES,

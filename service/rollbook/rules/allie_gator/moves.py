@@ -3,8 +3,6 @@
 Cards are numbers, so that folds are fast; a special card is any number above the highest number card.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, NewType, TypeAlias
 

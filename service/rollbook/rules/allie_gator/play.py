@@ -3,13 +3,10 @@
 Hands and stock are hidden, so refusals name no more than what their reader holds or everybody sees.
 """
 
-from __future__ import annotations
-
 from bisect import insort
 from collections.abc import Callable
 from typing import Any, cast
 
-from rollbook.rules.allie_gator.cards import has_number, index_of, numbers_of
 from rollbook.rules.allie_gator.moves import (
     GIFT,
     HIGHEST_NUMBER,
@@ -47,6 +44,9 @@ from rollbook.rules.allie_gator.state import (
     STEALING,
     State,
     awaited,
+    has_number,
+    index_of,
+    numbers_of,
 )
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import NONE_LEGAL, Listed, impossible, not_awaited

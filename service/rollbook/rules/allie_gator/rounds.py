@@ -1,10 +1,7 @@
 """Turns and rounds of Allie Gator: how they begin, who is next, and what a round brings."""
 
-from __future__ import annotations
-
-from rollbook.rules.allie_gator.cards import specials_among
 from rollbook.rules.allie_gator.moves import DECK, HAND, MOST_TEETH, PILES
-from rollbook.rules.allie_gator.state import CHOOSE, CLOCKWISE, FINISHED, LAY_TARGETS, REFILL, State
+from rollbook.rules.allie_gator.state import CHOOSE, CLOCKWISE, FINISHED, LAY_TARGETS, REFILL, State, specials_among
 
 
 def begin_round(state: State, starter: int) -> None:

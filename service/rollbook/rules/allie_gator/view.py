@@ -3,13 +3,10 @@
 Hands and stock are hidden while the match lasts: nothing here tells more of them than how many cards they hold.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from rollbook.rules.allie_gator.cards import specials_among
 from rollbook.rules.allie_gator.moves import PILES, Card, Drawn, Outcome, Stolen
-from rollbook.rules.allie_gator.state import CLOCKWISE, FINISHED, FIRST_SEAT, State
+from rollbook.rules.allie_gator.state import CLOCKWISE, FINISHED, FIRST_SEAT, State, specials_among
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.places import places as shared_places
 

@@ -5,8 +5,6 @@ a second step beyond the number field lapses; a runner on a number field still c
 after the first go by columns held, then by the height of markers in columns that nobody has won.
 """
 
-from __future__ import annotations
-
 from rollbook.rules.cant_stop import moves, play, state, view
 from rollbook.rules.cant_stop.moves import LENGTHS, Choice, Outcome
 from rollbook.rules.cant_stop.state import State

@@ -1,7 +1,5 @@
 """The moves of Can't Stop, and the columns and dice that they are made with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias

@@ -4,8 +4,6 @@ Sets of columns are bit masks (bit 7 is column 7), and an offer is worked out on
 apart: audits fold millions of these throws.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations
@@ -51,17 +49,13 @@ def _mask(*columns: int) -> int:
     return mask
 
 
-def _combinations_of_every_roll() -> dict[tuple[int, ...], Combinations]:
-    """The combinations by throw; throws of the same dice in another order share one value."""
-    return {
-        dice: combined
-        for ascending in combinations_with_replacement(FACES, 4)
-        for combined in (_combinations(ascending),)
-        for dice in permutations(ascending)
-    }
-
-
-ROLLS = _combinations_of_every_roll()
+ROLLS = {
+    dice: combined
+    for ascending in combinations_with_replacement(FACES, 4)
+    for combined in (_combinations(ascending),)
+    for dice in permutations(ascending)
+}
+"""The combinations by throw; throws of the same dice in another order share one value."""
 
 # Offers
 

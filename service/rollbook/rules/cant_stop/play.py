@@ -1,7 +1,5 @@
 """How Can't Stop is played: which choices are legal, and what every move does."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from rollbook.rules.cant_stop.moves import (

@@ -44,11 +44,7 @@ class Ruleset:
 
 
 OPTIONS = (
-    Option(
-        "columns_to_win",
-        (3, 4, 5),
-        "columns that win the match; variant 1: 4 with three seats, 5 with two",
-    ),
+    Option("columns_to_win", (3, 4, 5), "columns that win the match; variant 1: 4 with three seats, 5 with two"),
     Option("hasty", (False, True), "variant 2: runners must come into play as fast as possible"),
     Option("free_fields", (False, True), "variant 3: no stopping on a field with another seat's marker"),
 )

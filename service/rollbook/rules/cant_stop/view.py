@@ -1,7 +1,5 @@
 """What is seen of Can't Stop, and the places."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rollbook.rules.cant_stop.moves import LENGTHS
@@ -63,10 +61,7 @@ def places(state: State) -> tuple[int, ...]:
     """Columns held, then the height of the markers in columns that nobody has won (ruling)."""
     return shared_places(
         [
-            (
-                state.winners.count(seat),
-                sum(markers[column] for column in LENGTHS if state.winners[column] == NOBODY),
-            )
+            (state.winners.count(seat), sum(markers[column] for column in LENGTHS if state.winners[column] == NOBODY))
             for seat, markers in enumerate(state.markers)
         ]
     )

@@ -7,8 +7,6 @@ throw only; a seat may pass unless it has to take or to give up teeth; it gives 
 to three teeth; only a tile that can be won may be announced; all places follow the order that finds the winner.
 """
 
-from __future__ import annotations
-
 from rollbook.rules.game import Game, any_options, everything_is_open
 from rollbook.rules.raffzahn import moves, play, state, view
 from rollbook.rules.raffzahn.moves import BLUE, TEETH, YELLOW, Choice, Outcome

@@ -1,12 +1,9 @@
 """What a miss costs a seat of Raffzahn, and which tiles may pay for it."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
-from rollbook.rules.raffzahn.moves import TEETH_FOR_A_MISS, TILES
+from rollbook.rules.raffzahn.moves import TEETH_FOR_A_MISS, TILES, no_such_tile
 from rollbook.rules.raffzahn.state import State, owned, worth
-from rollbook.rules.raffzahn.tiles import no_such_tile
 from rollbook.rules.refusals import Illegal, Invalid, Reason
 
 

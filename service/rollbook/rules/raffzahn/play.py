@@ -1,7 +1,5 @@
 """How Raffzahn is played: which choices are legal, and what every move does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import permutations
 from typing import cast
@@ -25,6 +23,9 @@ from rollbook.rules.raffzahn.moves import (
     Rolled,
     Surrender,
     Take,
+    listed,
+    mask,
+    no_such_tile,
 )
 from rollbook.rules.raffzahn.payments import check_payment, payments
 from rollbook.rules.raffzahn.state import (
@@ -42,7 +43,6 @@ from rollbook.rules.raffzahn.state import (
     worth,
 )
 from rollbook.rules.raffzahn.throws import MISS, OWN_HIT, THROWN
-from rollbook.rules.raffzahn.tiles import listed, mask, no_such_tile
 from rollbook.rules.refusals import Illegal, Invalid, Reason
 
 # Choices

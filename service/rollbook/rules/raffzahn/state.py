@@ -21,9 +21,12 @@ from rollbook.rules.raffzahn.moves import (
     Faces,
     Outcome,
     Rolled,
+    highest,
+    listed,
+    lowest,
+    mask,
 )
 from rollbook.rules.raffzahn.throws import GREAT_STARS, HIT, MISS, OPTIONAL_STARS, OWN_HIT, SMALL_STARS, Result, Thrown
-from rollbook.rules.raffzahn.tiles import highest, listed, lowest, mask
 
 # Rulesets
 

@@ -3,8 +3,6 @@
 What the faces of three dice show is worked out once: audits fold millions of these events.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 
@@ -22,16 +20,11 @@ class Thrown:
     rotten: bool
 
 
-def _thrown(dice: Faces) -> Thrown:
-    """What these faces show."""
-    return Thrown(
-        number=sum(int(face) for face in dice if face.isdigit()),
-        stars=dice.count(STAR),
-        rotten=ROTTEN in dice,
-    )
-
-
-THROWN: dict[Faces, Thrown] = {dice: _thrown(dice) for dice in product(*DICE)}
+THROWN: dict[Faces, Thrown] = {
+    dice: Thrown(sum(int(face) for face in dice if face.isdigit()), dice.count(STAR), ROTTEN in dice)
+    for dice in product(*DICE)
+}
+"""What all faces that can lie together show."""
 
 # Results
 

@@ -1,14 +1,11 @@
 """What is seen of Raffzahn, and the places."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rollbook.rules.game import Perspective
 from rollbook.rules.places import places as shared_places
-from rollbook.rules.raffzahn.moves import Faces
+from rollbook.rules.raffzahn.moves import Faces, listed
 from rollbook.rules.raffzahn.state import FINISHED, FIRST_SEAT, State, owned, worth
-from rollbook.rules.raffzahn.tiles import listed
 
 # View
 

@@ -5,8 +5,6 @@ share a kind of die is the table `KINDS`; the starting seat is drawn anew for ev
 its last die wins when its own turn begins and it still has none; the squirrel's target is another seat.
 """
 
-from __future__ import annotations
-
 from rollbook.rules.game import Game, any_options, everything_is_open
 from rollbook.rules.wuerfelzoo import moves, play, state, view
 from rollbook.rules.wuerfelzoo.moves import AXES, Choice, Outcome

@@ -1,7 +1,5 @@
 """The abilities of the animals of Würfelzoo: when each can be used, on what, and what it does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,5 @@
 """The moves of Würfelzoo, and the dice that they are made with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

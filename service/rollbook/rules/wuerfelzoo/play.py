@@ -1,7 +1,5 @@
 """How Würfelzoo is played: which choices are legal, and what every move does."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from rollbook.rules.chance import FirstSeat

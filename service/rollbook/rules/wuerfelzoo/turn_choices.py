@@ -4,8 +4,6 @@ A seat may throw any of its dice again, so a turn can begin with thousands of le
 what they are made of; the choices themselves come into being while somebody walks through them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """What is seen of Würfelzoo, and the places."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rollbook.rules.game import Perspective

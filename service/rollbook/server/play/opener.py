@@ -14,10 +14,10 @@ from rollbook.match.events import Opened, Terms
 from rollbook.rules.catalogue import AnyGame, current, find
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.access import Players, check_request_id, require
-from rollbook.server.limits import Limits
 from rollbook.server.lobby import StoredLobby
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.refusals import Refusal
+from rollbook.server.settings import Limits
 from rollbook.storage.port import Log
 from rollbook.v1 import match_pb2 as proto
 

@@ -16,14 +16,18 @@ from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedI
 from rollbook.match.chain import HeadKeys
 from rollbook.replay_file.key_lines import keys_of_service
 from rollbook.server.access import Context
-from rollbook.server.limits import Limits, Rates
+from rollbook.server.limits import Rates, Strangers
 from rollbook.server.refusals import Refusal
+from rollbook.server.settings import Limits
 from rollbook.v1 import identity_pb2 as proto
 from rollbook.v1.identity_pb2_grpc import IdentityServiceServicer
 
 GUEST: Final = "Guest"
 OLD_TOKEN_SECONDS: Final = 30 * 24 * 3_600
 """For so long after it has expired a guest's token still says who the guest is."""
+
+RETURNS_PER_HOUR: Final = 100
+"""How often one guest may return."""
 
 _HOUR_SECONDS: Final = 3_600
 _SUB_BYTES: Final = 15
@@ -50,24 +54,27 @@ class Guests:
 class IdentityServicer(IdentityServiceServicer):
     """Guests and keys. What a handler raises is for `errors.Refusing` to tell."""
 
-    def __init__(  # noqa: PLR0913 - a part for each kind of call
+    def __init__(  # noqa: PLR0913 - what is published, and by which bounds
         self,
         guests: Guests | None,
+        *,
         head_keys: HeadKeys,
         replay_key: SigningKey,
-        limits: Limits,
-        clock_ms: Callable[[], int],
-        *,
         name: str,
+        limits: Limits,
+        strangers: Strangers,
+        clock_ms: Callable[[], int],
     ) -> None:
         """Serve guests, unless they are switched off, and publish these keys by the name."""
         self._guests = guests
         self._head_keys = head_keys
         self._replay_key = replay_key
         self._name = keys_of_service(head_keys.published.values(), (), name)[0].name
+        self._strangers = strangers
         self._clock_ms = clock_ms
         self._token_seconds = limits.guest_token_seconds
         self._of_address = Rates(limits.guests_per_address_per_hour / _HOUR_SECONDS, limits.guests_per_address_per_hour)
+        self._of_returning = Rates(RETURNS_PER_HOUR / _HOUR_SECONDS, RETURNS_PER_HOUR)
         self._of_all = Rates(limits.guests_per_hour / _HOUR_SECONDS, limits.guests_per_hour)
 
     async def SignIn(  # noqa: N802 - named by the contract
@@ -77,8 +84,13 @@ class IdentityServicer(IdentityServiceServicer):
         guests = self._guests
         if guests is None:
             raise Refusal("GUESTS_OFF", "this service takes no guests")
-        self._check_rates(address_of(context.peer()))
+        self._strangers.count(context)
         old = _returning(guests, request.old_token) if request.old_token else None
+        if old is None:
+            self._check_rates(self._strangers.addresses.of(context))
+        else:
+            # Whoever returns is no new guest.
+            self._of_returning.take(old.key, self._clock_ms())
         name = player_name(request.name) if request.name else GUEST if old is None else old.name
         issued_at = self._clock_ms() // 1_000
         lifetime = self._token_seconds
@@ -92,7 +104,8 @@ class IdentityServicer(IdentityServiceServicer):
         self, request: proto.GetKeysRequest, context: Context
     ) -> proto.GetKeysResponse:
         """Get the public keys of signed heads and of replay files, and whose they are."""
-        del request, context
+        del request
+        self._strangers.count(context)
         response = proto.GetKeysResponse(name=self._name)
         for kid, key in self._head_keys.published.items():
             response.keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == self._head_keys.key_id)
@@ -121,12 +134,3 @@ def _returning(guests: Guests, token: str) -> Subject:
 
 def _new_sub(guests: Guests) -> str:
     return f"{_GUEST_SUB}{base64.b32encode(guests.draw_secret()[:_SUB_BYTES]).decode('ascii').lower()}"
-
-
-def address_of(peer: str) -> str:
-    """Where a call comes from, without the port, as far as that tells callers apart.
-
-    >>> address_of("ipv4:127.0.0.1:4711"), address_of("ipv6:%5B::1%5D:4711"), address_of("unix:")
-    ('ipv4:127.0.0.1', 'ipv6:%5B::1%5D', 'unix:')
-    """
-    return peer.rpartition(":")[0] if peer.startswith(("ipv4:", "ipv6:")) else peer

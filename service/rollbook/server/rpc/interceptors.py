@@ -37,6 +37,7 @@ UNKNOWN_METHOD: Final = "unknown"
 
 _QUIET: Final = ("/grpc.health.", "/grpc.reflection.")
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
+_FLOOD: Final = grpc.StatusCode.RESOURCE_EXHAUSTED.name
 _ALARMING: Final = frozenset({"UNKNOWN", "INTERNAL", "DATA_LOSS"})
 
 Measured: TypeAlias = Callable[[str, str, float], None]
@@ -64,9 +65,9 @@ Handler: TypeAlias = Callable[[Call], Awaitable[None]]
 class Layer:
     """Something around calls. It acts at their beginning and their end, and costs their messages nothing."""
 
-    def around(self, method: str, *, streams_requests: bool, streams_responses: bool) -> Around:
-        """What stands around each call of this method; nothing unless a layer says so."""
-        del method, streams_requests, streams_responses
+    def around(self, method: str, handler: Any) -> Around:
+        """What stands around each call that this handler of gRPC's handles; nothing unless a layer says so."""
+        del method, handler
         return nullcontext
 
     def unknown(self, method: str) -> None:
@@ -132,23 +133,19 @@ class Interceptor(grpc.aio.ServerInterceptor):
         return known[1]
 
     def _layered(self, method: str, handler: Any) -> Any:
-        streams = {"streams_requests": handler.request_streaming, "streams_responses": handler.response_streaming}
         attribute, make = _KINDS[bool(handler.request_streaming), bool(handler.response_streaming)]
         behaviour = getattr(handler, attribute)
         handle = _written(behaviour) if inspect.isasyncgenfunction(behaviour) else _answered(behaviour)
         for layer in reversed(self._layers):
-            handle = _within(layer.around(method, **streams), handle)
+            handle = _within(layer.around(method, handler), handle)
 
         async def handled(requests: Any, context: Any) -> Any:
             call = Call(requests, context)
             await handle(call)
             return None if handler.response_streaming else call.response
 
-        return make(
-            handled,
-            request_deserializer=handler.request_deserializer,
-            response_serializer=handler.response_serializer,
-        )
+        # A request is read by a layer: gRPC has no words for bytes that are none.
+        return make(handled, response_serializer=handler.response_serializer)
 
 
 # A line in the log
@@ -158,7 +155,8 @@ class CallLog(Layer):
     """Tells of every call when it has ended: method, status, milliseconds, match and request, and never its metadata.
 
     What a handler binds with `structlog.contextvars.bind_contextvars` stands in the line as well. Health checks and
-    reflection, which come by the minute and say nothing of the service, are told at the level `debug`.
+    reflection, which come by the minute and say nothing of the service, are told at the level `debug`, and so are calls
+    that are too many, which are counted.
     """
 
     def __init__(self, measured: Measured) -> None:
@@ -172,10 +170,9 @@ class CallLog(Layer):
         # Its name comes from the client, and must not fill anybody's memory.
         self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
 
-    def around(self, method: str, *, streams_requests: bool, streams_responses: bool) -> Around:
+    def around(self, method: str, handler: Any) -> Around:
         """The stop-watch around whatever handles a call."""
-        del streams_responses
-        return partial(self._told, method, streams_requests=streams_requests)
+        return partial(self._told, method, streams_requests=bool(handler.request_streaming))
 
     @asynccontextmanager
     async def _told(self, method: str, call: Call, *, streams_requests: bool) -> AsyncIterator[None]:
@@ -198,7 +195,7 @@ class CallLog(Layer):
 
     def _line(self, method: str, status: str) -> Any:
         """What writes a line of the level that fits."""
-        if method.startswith(_QUIET):
+        if method.startswith(_QUIET) or status == _FLOOD:
             return self._log.debug
         return self._log.error if status in _ALARMING else self._log.info
 
@@ -284,12 +281,12 @@ class OpenCalls(Layer):
         """Wait until no call is under way any more."""
         await self._finished.wait()
 
-    def around(self, method: str, *, streams_requests: bool, streams_responses: bool) -> Around:
+    def around(self, method: str, handler: Any) -> Around:
         """A call that is counted, or refused; a stream of requests comes from one that can end."""
         counted: Around = nullcontext if method.startswith(_ANSWERED_TO_THE_END) else self._counted
         # One answer is owed to all requests together; without all of them there is none.
-        ending = StopAsyncIteration if streams_responses else _stopping
-        return partial(self._ending_stream, counted, ending) if streams_requests else counted
+        ending = StopAsyncIteration if handler.response_streaming else _stopping
+        return partial(self._ending_stream, counted, ending) if handler.request_streaming else counted
 
     @asynccontextmanager
     async def _counted(self, call: Call) -> AsyncIterator[None]:
@@ -365,10 +362,10 @@ class Refusing(Layer):
         """Let `count` hear the reason of every call that is refused."""
         self._count = count
 
-    def around(self, method: str, *, streams_requests: bool, streams_responses: bool) -> Around:
-        """A guard around the methods of ours."""
-        del streams_requests, streams_responses
-        return self._refusing if method.startswith("/rollbook.v1.") else nullcontext
+    def around(self, method: str, handler: Any) -> Around:
+        """The same guard around all methods."""
+        del method, handler
+        return self._refusing
 
     @asynccontextmanager
     async def _refusing(self, call: Call) -> AsyncIterator[None]:

@@ -88,7 +88,8 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.ListGamesRequest, context: Context
     ) -> proto.ListGamesResponse:
         """Say what can be played."""
-        del request, context
+        del request
+        self._callers.anybody(context)
         return games()
 
     async def OpenMatch(  # noqa: N802 - named by the contract

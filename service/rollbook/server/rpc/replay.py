@@ -15,17 +15,21 @@ from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, 
 from rollbook.replay_file.key_lines import keys_of_service, write_keys
 from rollbook.rules.game import Watcher
 from rollbook.server.access import Callers, Context, Sight, Sights
+from rollbook.server.addresses import Addresses
 from rollbook.server.auditors import Auditors, NotInstalled
-from rollbook.server.limits import Held, Limits
+from rollbook.server.limits import Held
 from rollbook.server.out.replay_export import sealed_replay, seen_replay
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
+from rollbook.server.settings import Limits
 from rollbook.storage.archive.log import ArchivedLog, whole_log
 from rollbook.v1 import replay_pb2 as proto
 from rollbook.v1.replay_pb2_grpc import ReplayServiceServicer
 
 PART_BYTES: Final = 64 << 10
 UPLOAD_SECONDS: Final = 60
+IDLE_SECONDS: Final = 5
+"""Between two parts of a file."""
 
 
 class ReplayServicer(ReplayServiceServicer):
@@ -42,6 +46,7 @@ class ReplayServicer(ReplayServiceServicer):
         replay_key: SigningKey,
         name: str,
         limits: Limits,
+        addresses: Addresses,
         count_audit: Callable[[str], None],
     ) -> None:
         """Hand out the matches of this log; the keys are called by the name."""
@@ -55,6 +60,8 @@ class ReplayServicer(ReplayServiceServicer):
         keys = keys_of_service(head_keys.published.values(), replay_key.published.values(), name)
         self._auditors = Auditors(write_keys(keys))
         self._sending = Held(limits.replays_per_subject, limits.replays, "too many replays are on their way")
+        self._addresses = addresses
+        self._auditing_there = Held(limits.audits_per_address, limits.audits, "too many replays come from one address")
         self._auditing = Held(limits.audits_per_subject, limits.audits, "too many replays are being audited")
 
     async def close(self) -> None:
@@ -76,7 +83,7 @@ class ReplayServicer(ReplayServiceServicer):
     ) -> proto.AuditReplayResponse:
         """What a file is worth."""
         caller = self._callers.of(context)
-        with self._auditing.by(caller.key):
+        with self._auditing.by(caller.key), self._auditing_there.by(self._addresses.of(context)):
             try:
                 self._auditors.check_installed()
             except NotInstalled:
@@ -118,7 +125,7 @@ async def _uploaded(requests: AsyncIterator[proto.AuditReplayRequest]) -> bytes:
     data = bytearray()
     try:
         async with asyncio.timeout(UPLOAD_SECONDS):
-            async for request in requests:
+            async for request in _without_pause(requests):
                 data += request.part
                 if len(data) > LARGEST_FILE:
                     raise Refusal(
@@ -127,6 +134,19 @@ async def _uploaded(requests: AsyncIterator[proto.AuditReplayRequest]) -> bytes:
                         {"limit": LARGEST_FILE},
                     )
     except TimeoutError:
-        why = f"the file did not come within {UPLOAD_SECONDS} s; `rollbook audit` takes it at home"
+        late = f"within {UPLOAD_SECONDS} s, or stood still for {IDLE_SECONDS} s"
+        why = f"the file did not come {late}; `rollbook audit` takes it at home"
         raise Refusal("REPLAY_TOO_LARGE", why, {"limit": LARGEST_FILE}) from None
     return bytes(data)
+
+
+async def _without_pause(requests: AsyncIterator[proto.AuditReplayRequest]) -> AsyncIterator[proto.AuditReplayRequest]:
+    """The requests; TimeoutError if one of them is waited for too long."""
+    waiting = aiter(requests)
+    while True:
+        try:
+            async with asyncio.timeout(IDLE_SECONDS):
+                request = await anext(waiting)
+        except StopAsyncIteration:
+            return
+        yield request

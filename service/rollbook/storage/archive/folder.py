@@ -4,8 +4,6 @@ A file appears under its name only when it is whole and on disk, by a rename; th
 crash leaves of a file that was being written is never read, and swept out when the folder is opened again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -16,13 +14,7 @@ from typing import Final, TypeVar
 
 from rollbook.files import DRAFT_PREFIX, DRAFT_SUFFIX, Step, appearing, no_step
 from rollbook.replay_file.container import LARGEST_FILE
-from rollbook.storage.archive.port import (
-    LONGEST_MARK,
-    MARK_NAME,
-    ArchiveUnavailable,
-    file_name,
-    match_of,
-)
+from rollbook.storage.archive.port import LONGEST_MARK, MARK_NAME, ArchiveUnavailable, file_name, match_of
 
 _STALE_SECONDS: Final = 3_600
 """A draft that is older is nobody's any more; a younger one may be another service's."""
@@ -51,11 +43,7 @@ class FolderArchive:
     async def put(self, match_id: str, data: bytes) -> None:
         """Keep the file of a match in place of one that is there."""
         path = self._folder / file_name(match_id)
-
-        def write() -> None:
-            self._write(path, data)
-
-        await self._do("written", write)
+        await self._do("written", lambda: self._write(path, data))
 
     async def get(self, match_id: str) -> bytes | None:
         """The file of a match; none if there is none."""

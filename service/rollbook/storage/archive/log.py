@@ -4,8 +4,6 @@ A stream that was trimmed still knows how long it was, and for its entries the a
 that is gone altogether. An entry is the same wherever it comes from, byte for byte, also what lies hidden beside it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Which archive a store's matches go to: opened by what an operator wrote, and known again by its mark."""
 
-from __future__ import annotations
-
 import secrets
 from pathlib import Path
 from typing import Final

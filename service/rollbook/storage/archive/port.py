@@ -4,8 +4,6 @@ An archive keeps one file a match, whole or not at all. It carries a mark, by wh
 services with folders of the same name on two machines do not take them for one archive.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final, Protocol
 

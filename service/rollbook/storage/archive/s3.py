@@ -8,8 +8,6 @@ obstore's synchronous calls are used, on threads: on Python 3.11 its asynchronou
 its exit, from a thread of their runtime.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -9,8 +9,6 @@
 A lock is held by an open file, so that it is free as soon as its holder is gone, however it went.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import fcntl

@@ -6,8 +6,6 @@ and turns into the server, which keeps the lock for as long as it lives. A funct
 would do the same, but may hang in a service that has threads.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -5,8 +5,6 @@ second is asked for, and ends with the service: by `stop`, or when the service i
 when the next one starts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

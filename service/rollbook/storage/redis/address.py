@@ -12,8 +12,6 @@ User and password are those of the servers that hold the data; those of the Sent
 `ssl_cert_reqs` and `ssl_check_hostname`. Whatever is not a letter, a digit or one of `-._~` is percent-encoded.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

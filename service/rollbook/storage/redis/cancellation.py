@@ -5,8 +5,6 @@ The task goes on; nobody cancels it a second time, and whoever waits for its end
 forget is how often a task was asked to end.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

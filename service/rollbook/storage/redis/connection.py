@@ -4,8 +4,6 @@ redis-py's own commands send again what was not answered, and tell neither of th
 failed says whether anything can have left, so that whoever appends knows what it may claim.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, TypeAlias

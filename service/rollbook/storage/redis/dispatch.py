@@ -3,8 +3,6 @@
 A redirection has written nothing, so an append follows it. Everything else that is asked here may be sent twice.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any, Final

@@ -4,8 +4,6 @@ While one batch is under way the next one gathers, so that a server that syncs t
 all of them. One that comes alone goes at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A partition is what can move between the servers of a cluster, and what one scri
 that lists it lie in the same one.
 """
 
-from __future__ import annotations
-
 import hashlib
 from typing import Final
 

@@ -7,8 +7,6 @@ What an append may claim: `Appended` is durable, `Conflict` and `TooEarly` wrote
 Everything else is AppendUnconfirmed. Nothing is sent twice behind the caller's back, except after a refusal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final, Self

@@ -3,8 +3,6 @@
 Each is spoken to in three ways that do not get into each other's way: appends, reads, and reads that are held back.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from importlib.resources import files

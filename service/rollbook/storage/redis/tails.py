@@ -5,8 +5,6 @@ one read is answered, the wait is over; the other reads stay under way, and the 
 still fit. So in steady state a new entry costs one new read, however many matches are watched.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

@@ -1,24 +1,24 @@
-"""The board of whatever game, as large as the screen allows."""
+"""What a match shows: the board of whatever game, as large as the screen allows, and the log in words."""
 
-from __future__ import annotations
-
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from textual.containers import VerticalScroll
 from textual.events import Resize
-from textual.widgets import Static
+from textual.widgets import RichLog, Static
 
 from rollbook_replays.games.blocks import Room
-from rollbook_replays.games.presentation import Presentation
+from rollbook_replays.games.presentation import Presentation, Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.renderers import as_rich
+
+MOST_LINES: Final = 2_000
 
 
 class BoardPane(VerticalScroll, can_focus=False):
     """Draws a view; scrolls if there is less room than it takes."""
 
     def __init__(self) -> None:
-        """Be empty."""
         super().__init__(id="board")
         self._canvas = Static()
         self._shown: tuple[Presentation, Any, Seating] | None = None
@@ -47,3 +47,21 @@ class BoardPane(VerticalScroll, can_focus=False):
         shown, view, seating = self._shown
         lines = shown.board(view, seating, Room(self.size.width, self.size.height))
         self._canvas.update(as_rich(lines, shown.palette))
+
+
+class StoryLog(RichLog, can_focus=False):
+    """Lines, the latest at the bottom."""
+
+    def __init__(self) -> None:
+        super().__init__(id="story", wrap=True, max_lines=MOST_LINES, min_width=10)
+
+    def add(self, told: Iterable[Sentence], palette: Mapping[str, str]) -> None:
+        """Append what happened, without what the next line says as well."""
+        for line in told:
+            if not line.is_implied:
+                self.write(as_rich([line.text], palette, wraps=True))
+
+    def tell(self, told: Sequence[Sentence], palette: Mapping[str, str]) -> None:
+        """Begin anew with these lines."""
+        self.clear()
+        self.add(told[-MOST_LINES:], palette)

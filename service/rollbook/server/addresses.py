@@ -1,0 +1,83 @@
+"""Where calls come from: the address of the peer, or the one that a trusted proxy names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
+
+Network: TypeAlias = IPv4Network | IPv6Network
+Address: TypeAlias = IPv4Address | IPv6Address
+
+FORWARDED: Final = "x-forwarded-for"
+"""In the metadata of a call: the hops that it has made, the last of them at the right."""
+
+IPV6_PREFIX: Final = 64
+"""What one household has; every address of it is as good as another."""
+
+
+class Addresses:
+    """Tells the addresses of callers, as far as that tells callers apart."""
+
+    def __init__(self, trusted: Sequence[Network] = ()) -> None:
+        """Believe what proxies in these networks say."""
+        self._trusted = tuple(trusted)
+
+    def of(self, context: Any) -> str:
+        """Where a call comes from: an IPv4 address, the /64 of an IPv6 address, or what gRPC says of the peer.
+
+        A proxy names who called it behind whoever it was told of, so the hops are read from the right; the first that
+        is no trusted proxy is the caller. What is no address is not believed, nor what stands before it.
+        """
+        peer = context.peer()
+        caller = _address_of(peer)
+        if caller is None:
+            return str(peer)
+        if self._trusts(caller):
+            for hop in reversed(_hops(context)):
+                named = _read(hop)
+                if named is None:
+                    break
+                caller = named
+                if not self._trusts(caller):
+                    break
+        return _told_apart(caller)
+
+    def _trusts(self, address: Address) -> bool:
+        return any(address in network for network in self._trusted)
+
+
+def read_network(text: str) -> Network:
+    """A network, or one address; ValueError for anything else.
+
+    >>> read_network("10.0.0.0/8"), read_network("::1")
+    (IPv4Network('10.0.0.0/8'), IPv6Network('::1/128'))
+    """
+    return ip_network(text)
+
+
+def _address_of(peer: str) -> Address | None:
+    family, _, rest = peer.partition(":")
+    if family not in {"ipv4", "ipv6"}:
+        return None
+    return _read(unquote(rest.rpartition(":")[0]).strip("[]").partition("%")[0])
+
+
+def _hops(context: Any) -> list[str]:
+    sent = [value for key, value in context.invocation_metadata() or () if key == FORWARDED]
+    return [hop.strip() for value in sent if isinstance(value, str) for hop in value.split(",")]
+
+
+def _read(text: str) -> Address | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def _told_apart(address: Address) -> str:
+    if isinstance(address, IPv6Address):
+        return str(ip_network((address, IPV6_PREFIX), strict=False))
+    return str(address)

@@ -1,0 +1,73 @@
+"""Where calls come from: proxies are believed that are trusted, and nobody else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rollbook.server.addresses import Addresses, read_network
+
+
+class Context:
+    """A call from this peer, with what it says of where it came from."""
+
+    def __init__(self, peer: str, *forwarded: str | bytes) -> None:
+        """Keep both."""
+        self._peer = peer
+        self._forwarded = forwarded
+
+    def peer(self) -> str:
+        """As gRPC names it."""
+        return self._peer
+
+    def invocation_metadata(self) -> Any:
+        """As gRPC hands it over."""
+        return tuple(("x-forwarded-for", value) for value in self._forwarded)
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [
+        ("ipv4:127.0.0.1:4711", "127.0.0.1"),
+        ("ipv6:%5B2001:db8:1:2:3:4:5:6%5D:4711", "2001:db8:1:2::/64"),
+        ("ipv6:[2001:db8:1:2:ffff::1]:4711", "2001:db8:1:2::/64"),
+        ("ipv6:%5B::ffff:192.0.2.1%5D:4711", "192.0.2.1"),
+        ("ipv6:%5Bfe80::1%25eth0%5D:4711", "fe80::/64"),
+        ("unix:", "unix:"),
+        ("unix:/run/rollbook", "unix:/run/rollbook"),
+    ],
+)
+def test_a_peer_is_its_address_and_a_household_one(peer: str, address: str) -> None:
+    """The port tells nobody apart, nor does what stands behind the first 64 bits of an IPv6 address."""
+    assert address == Addresses().of(Context(peer))
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        ((), "10.0.0.1"),
+        (("192.0.2.7",), "192.0.2.7"),
+        (("192.0.2.8, 192.0.2.7",), "192.0.2.7"),
+        (("192.0.2.7, 10.0.0.2",), "192.0.2.7"),
+        (("192.0.2.8", "192.0.2.7,10.0.0.2"), "192.0.2.7"),
+        (("10.0.0.3, 10.0.0.2",), "10.0.0.3"),
+        (("192.0.2.7, rubbish",), "10.0.0.1"),
+        (("rubbish, 192.0.2.7",), "192.0.2.7"),
+        (("192.0.2.7, rubbish, 10.0.0.2",), "10.0.0.2"),
+        (("",), "10.0.0.1"),
+        ((b"192.0.2.7",), "10.0.0.1"),
+        (("2001:db8::1",), "2001:db8::/64"),
+        (("192.0.2.7:4711",), "10.0.0.1"),
+    ],
+)
+def test_a_trusted_proxy_says_who_called_it(forwarded: tuple[str | bytes, ...], address: str) -> None:
+    """The rightmost hop that is no trusted proxy; what a caller made up stands to the left of that."""
+    addresses = Addresses([read_network("10.0.0.0/8")])
+    assert address == addresses.of(Context("ipv4:10.0.0.1:4711", *forwarded))
+
+
+def test_nobody_else_is_believed() -> None:
+    """Otherwise a caller could be from anywhere, with a new bound for every call."""
+    for addresses in (Addresses(), Addresses([read_network("10.0.0.0/8")])):
+        assert "192.0.2.1" == addresses.of(Context("ipv4:192.0.2.1:4711", "192.0.2.7"))

@@ -1,0 +1,102 @@
+"""Bytes that are no message: an answer with details, one short line, and a bound by where they come from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.descriptor import MethodDescriptor
+from google.rpc.status_pb2 import Status
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
+
+from rollbook.server.rpc.errors import DETAILS
+from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
+from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
+from rollbook.v1.refusals_pb2 import REFUSAL_REASON_REQUEST_MALFORMED, RefusalDetail
+from tests.server.serving import Service, started
+
+METHODS: list[MethodDescriptor] = [
+    method
+    for file in (match_pb2, feed_pb2, replay_pb2, identity_pb2, health_pb2, reflection_pb2)
+    for service in file.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+]
+
+PAYLOADS = {
+    "a field of number 0": b"\x00",
+    "cut": b"\x0a\x05ab",
+    "a wire type that there is none of": b"\x0f",
+    "a group that never ends": b"\x0b\x0b\x0b",
+    "a text that is not UTF-8": b"\x0a\x02\xff\xff",
+}
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service that takes thousands of malformed requests before it says that they are too many."""
+    data = str(tmp_path_factory.mktemp("data"))
+    words = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--durability", "relaxed", "--log-level", "info"]
+    with started([sys.executable, "-m", "rollbook", *words]) as service:
+        yield service
+
+
+def called(channel: grpc.Channel, method: MethodDescriptor, payload: bytes, metadata: Any) -> grpc.RpcError:
+    """Send these bytes to a method."""
+    kind = f"{'stream' if method.client_streaming else 'unary'}_{'stream' if method.server_streaming else 'unary'}"
+    service = method.containing_service
+    assert service is not None
+    stub = getattr(channel, kind)(f"/{service.full_name}/{method.name}")
+    sent = iter([payload]) if method.client_streaming else payload
+    with pytest.raises(grpc.RpcError) as caught:
+        answered(stub, sent, metadata)
+    return caught.value
+
+
+def answered(stub: Any, sent: Any, metadata: Any) -> None:
+    """Wait for the first answer."""
+    answer = stub(sent, timeout=20, metadata=metadata)
+    if hasattr(answer, "__next__"):
+        next(answer)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.full_name)
+def test_what_is_no_message_is_refused_with_details(one: Service, method: MethodDescriptor) -> None:
+    """With a token and without, by every method that there is, health and reflection among them."""
+    with one.channel() as channel:
+        token = IdentityServiceStub(channel).SignIn(identity_pb2.SignInRequest(name="Anna"), timeout=20).token
+        bearer = (("authorization", f"Bearer {token}"),)
+        for name, payload in PAYLOADS.items():
+            is_text = method.input_type.fields and method.input_type.fields[0].type == 9
+            if name == "a text that is not UTF-8" and not is_text:
+                continue
+            failure = called(channel, method, payload, bearer)
+            assert (name, grpc.StatusCode.INVALID_ARGUMENT) == (name, failure.code())
+            metadata: Any = failure.trailing_metadata()
+            (details,) = [value for key, value in metadata if key == DETAILS]
+            detail = RefusalDetail()
+            assert Status.FromString(details).details[1].Unpack(detail)
+            assert REFUSAL_REASON_REQUEST_MALFORMED == detail.reason
+    assert not [line for line in one.lines if "exception" in line or line["level"] == "error"]
+
+
+def test_a_flood_of_them_is_bounded_by_address_and_writes_no_lines(tmp_path: Path) -> None:
+    """Beyond the bound they are counted and refused; the log has a line for none of those."""
+    data = str(tmp_path)
+    words = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--durability", "relaxed", "--log-level", "info"]
+    with started([sys.executable, "-m", "rollbook", *words]) as service, service.channel() as channel:
+        sign_in: Any = channel.unary_unary("/rollbook.v1.IdentityService/SignIn")
+        codes: list[grpc.StatusCode] = []
+        while len(codes) < 1_200 or grpc.StatusCode.RESOURCE_EXHAUSTED not in codes:
+            codes += [call.code() for call in [sign_in.future(b"\x00", timeout=60) for _ in range(100)]]
+        few = codes.count(grpc.StatusCode.INVALID_ARGUMENT)
+        assert {grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.RESOURCE_EXHAUSTED} == set(codes)
+        service.process.terminate()
+        assert 0 == service.ended()
+        said = [line for line in service.lines if line["event"] in {"malformed request", "call"}]
+        assert few == len(said)
+        assert max(len(line) for line in service.said if "malformed request" in line) < 250
