@@ -16,6 +16,7 @@ from typing import Final, Literal, Self, TypeAlias
 from platformdirs import user_data_path
 
 from rollbook import DEFAULT_ADDRESS
+from rollbook.replay_file.key_lines import check_name
 from rollbook.server.addresses import Network, read_network
 from rollbook.storage.redis.address import parse
 from rollbook.storage.redis.connection import Durability
@@ -146,6 +147,8 @@ class Settings:
     """The URL of a store that is there already, and may hold a password; none: a server of our own."""
     durability: Durability = "fsync"
     tls: Tls | None = None
+    name: str = ""
+    """Whose keys the service's are called for judges; empty: its oldest head key names it."""
     head_key: Path | None = None
     """A key file for signing heads that is kept elsewhere; none: `head.key` in the data directory."""
     guests: bool = True
@@ -180,6 +183,7 @@ class Settings:
         tls_cert: Path | None = None,
         tls_key: Path | None = None,
         insecure: bool = False,
+        name: str | None = None,
         head_key: Path | None = None,
         guests: bool = True,
         log_level: LogLevel = "info",
@@ -208,6 +212,7 @@ class Settings:
             redis=redis,
             durability=durability,
             tls=tls,
+            name="" if name is None else _name(name),
             head_key=head_key and head_key.expanduser(),
             guests=guests,
             log_level=log_level,
@@ -218,6 +223,14 @@ class Settings:
             trust_proxy=tuple(_network(text) for text in trust_proxy),
             demo_seconds=_demo_seconds(demo_seconds) if demo else None,
         )
+
+
+def _name(name: str) -> str:
+    try:
+        check_name(name)
+    except ValueError as wrong:
+        raise SettingRefused("--name", str(wrong)) from None
+    return name
 
 
 def _tls(certificate: Path | None, key: Path | None) -> Tls | None:

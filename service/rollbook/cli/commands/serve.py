@@ -26,6 +26,7 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     tls_cert: Annotated[Path | None, Parameter(env_var="ROLLBOOK_TLS_CERT")] = None,
     tls_key: Annotated[Path | None, Parameter(env_var="ROLLBOOK_TLS_KEY")] = None,
     insecure: Annotated[bool, Parameter(env_var="ROLLBOOK_INSECURE", negative="")] = False,
+    name: Annotated[str | None, Parameter(env_var="ROLLBOOK_NAME")] = None,
     head_key: Annotated[Path | None, Parameter(env_var="ROLLBOOK_HEAD_KEY")] = None,
     guests: Annotated[bool, Parameter(env_var="ROLLBOOK_GUESTS")] = True,
     log_level: Annotated[
@@ -70,6 +71,9 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
     insecure
         Listen on an address that other machines can reach without TLS, because something in front of it does TLS. The
         same goes for metrics.
+    name
+        Whose keys the service's are: `rollbook key --service` writes it behind them, and judges read it in verdicts.
+        The same for all replicas, and for good. Default: the id of the oldest head key.
     head_key
         The key file that signs the heads of matches. Default: head.key in the data directory, made at the first start.
     guests
@@ -111,6 +115,7 @@ def serve(  # noqa: PLR0913 - every flag is a parameter
             tls_cert=tls_cert,
             tls_key=tls_key,
             insecure=insecure,
+            name=name,
             head_key=head_key,
             guests=guests,
             log_level=log_level,
