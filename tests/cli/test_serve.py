@@ -121,12 +121,15 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "ROLLBOOK_LISTEN": "0.0.0.0:0",
         "ROLLBOOK_INSECURE": "true",
         "ROLLBOOK_DURABILITY": "relaxed",
+        "ROLLBOOK_NAME": "Rollbook Köln",
         "ROLLBOOK_HEAD_KEY": str(tmp_path / "elsewhere.key"),
         "ROLLBOOK_GUESTS": "false",
         "ROLLBOOK_LOG_LEVEL": "error",
     }
-    with started([*SERVE, "--listen", ANY_PORT], env=env) as one:
+    with started([*SERVE, "--listen", ANY_PORT], env=env) as one, one.channel() as channel:
         line = one.line("listening")
+        asked = IdentityServiceStub(channel).GetKeys(identity_pb2.GetKeysRequest(), timeout=20)
+        assert "Rollbook Köln" == asked.name
         assert str(line["address"]).startswith("127.0.0.1:")
         assert (str(tmp_path / "data"), "relaxed") == (line["data"], line["durability"])
         assert key_id(key.public_key()) == line["head_key_id"]

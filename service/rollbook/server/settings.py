@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from rollbook import DEFAULT_ADDRESS
+from rollbook.replay_file.key_lines import check_name
 from rollbook.server.addresses import Network, read_network
 from rollbook.server.configuration.flags import FLAGS, Flags
 from rollbook.server.configuration.table import WITHHELD, About, Setting, settings_of
@@ -143,6 +144,8 @@ class Settings:
     """The URL of a store that is there already, and may hold a password; none: a server of our own."""
     durability: Durability = "fsync"
     tls: Tls | None = None
+    name: str = ""
+    """Whose keys the service's are called for judges; empty: its oldest head key names it."""
     head_key: Path | None = None
     """A key file for signing heads that is kept elsewhere; none: `head.key` in the data directory."""
     guests: bool = True
@@ -188,6 +191,7 @@ class Settings:
             redis=flags.redis,
             durability=flags.durability,
             tls=tls,
+            name="" if flags.name is None else _name(flags.name),
             head_key=flags.head_key and flags.head_key.expanduser(),
             guests=flags.guests,
             log_level=flags.log_level,
@@ -209,6 +213,14 @@ def _check(given: object, table: Sequence[Setting]) -> None:
                 setting.check(value)
             except ValueError as wrong:
                 raise SettingRefused(setting.flag, str(wrong)) from None
+
+
+def _name(name: str) -> str:
+    try:
+        check_name(name)
+    except ValueError as wrong:
+        raise SettingRefused("--name", str(wrong)) from None
+    return name
 
 
 def _tls(certificate: Path | None, key: Path | None) -> Tls | None:

@@ -52,6 +52,14 @@ class Flags:
             " TLS. The same goes for metrics."
         ),
     ] = False
+    name: Annotated[
+        str | None,
+        About(
+            "Whose keys the service's are: `rollbook key --service` writes it behind them, and judges read it in"
+            " verdicts. The same for all replicas, and for good. Default: the id of the oldest head key.",
+            unset="the id of the oldest head key",
+        ),
+    ] = None
     head_key: Annotated[
         Path | None,
         About(
