@@ -11,7 +11,7 @@ from typing import Final
 from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.codec.moves import is_hidden
 from rollbook.match.codec.notation import Header
-from rollbook.match.events import Event, Happened, Opened, Ready, Sealed
+from rollbook.match.events import Event, Happened, Opened, Ready, Sealed, SeatTaken
 from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.replay_file.container import Replay
 from rollbook.rules.game import Perspective, Watcher
@@ -50,6 +50,12 @@ class Look:
     def is_over(self) -> bool:
         """Whether the match was sealed."""
         return bool(self.folded) and isinstance(self.folded[-1], Sealed)
+
+    @property
+    def house(self) -> frozenset[int]:
+        """The seats in which bots of the house sat when they were closed, as the service says."""
+        last = {event.seat: event.house for event in self.folded if isinstance(event, SeatTaken)}
+        return frozenset(seat for seat, house in last.items() if house)
 
     def at(self, sequence: int) -> MatchFold:
         """The match after this event."""

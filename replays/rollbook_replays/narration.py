@@ -1,6 +1,6 @@
 """A match told line by line, and its table drawn, for whoever reads: on a terminal, in a pipe, in a file."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final
 
 from rollbook.match.codec.moves import is_hidden
@@ -100,15 +100,20 @@ class Narrator:
         return self._view
 
 
-def tell(header: Header, events: Iterable[tuple[int, Event]], words: Words | None = None) -> Iterator[Text]:
-    """What was played by whom, every event with its number, and the places."""
+def tell(
+    header: Header, events: Iterable[tuple[int, Event]], words: Words | None = None, house: Collection[int] = ()
+) -> Iterator[Text]:
+    """What was played by whom, every event with its number, and the places.
+
+    In the seats of the house the service's own bots sat, so that what they brought says nothing about its dice.
+    """
     game, opened = header.game, header.opened
     options = ", ".join(f"{name} {written(value)}" for name, value in opened.options.items())
     yield Text.of((f"{game.title} ({options}), match {printable(opened.match_id)}", STRONG))
     whole = seating_of(game, opened, words=words, most=WIDTH)
     seats = [Text.of(f"{seat} ", whole.mark(seat), f" {whole.name(seat)}") for seat in range(len(opened.names))]
     yield Text.of("Seats: ", Text.joined(", ", seats))
-    if not any(header.entropy):
+    if not any(brought for seat, brought in enumerate(header.entropy) if seat not in house):
         yield Text.of("No seat brought entropy of its own: the dice are fixed by the secret alone.")
     yield Text()
     seating = seating_of(game, opened, words=words)

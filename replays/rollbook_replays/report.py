@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Final
 
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.rules.catalogue import current
+from rollbook_replays.absences import Absences
 from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.dice_statistics import DiceCount, DieStatistics
 from rollbook_replays.text import WIDTH, called, printable
@@ -65,7 +67,9 @@ class Report:
         """A match that comes in two files is thrown once."""
         self._dice = DiceCount()
         self._fixed = 0
+        self._absences = Absences()
         self._judged: list[tuple[str, Judgement]] = []
+        self._flaws: list[str] = []
 
     def add(self, name: str, audited: Audited) -> None:
         """One file and its verdict."""
@@ -73,12 +77,17 @@ class Report:
         if audited.match_id not in self._matches:
             self._matches.add(audited.match_id)
             self._dice.add(audited)
-            self._fixed += audited.sealed_ms is not None and not audited.seats_with_entropy
+            self._fixed += audited.is_by_secret_alone
+            self._absences.add(audited)
         self._rows.append(_row(name, audited))
 
     def judged(self, name: str, judgement: Judgement) -> None:
         """One bundle and its verdict."""
         self._judged.append((name, judgement))
+
+    def flawed(self, where: str, head: WitnessedHead, why: str) -> None:
+        """One kept head that proves nothing, by its file and line."""
+        self._flaws.append(_cells(where, head.match_id, str(head.sequence), why, numbers=(2,)))
 
     def html(self) -> str:
         """The page."""
@@ -103,6 +112,10 @@ class Report:
         for name, judgement in self._judged:
             yield from _tournament(name, judgement)
         yield from self._dice_section()
+        yield from self._absence_section()
+        if self._flaws:
+            yield "<h2>Kept heads that prove nothing</h2>"
+            yield from _table(("Line", "Match", "*Event", "Why"), self._flaws)
         yield "<h2>Matches</h2>"
         heads = ("File", "Match", "Game", "Places", "Opened", "*Events", "Verdict")
         yield from _table(heads, self._rows)
@@ -117,6 +130,19 @@ class Report:
             else ""
         )
         return f"{self._verdicts.total():,} replay files audited: {counts or 'none'}.{fixed}"
+
+    def _absence_section(self) -> Iterator[str]:
+        rows = self._absences.rows()
+        if not rows:
+            return
+        yield "<h2>Not ready in time</h2>"
+        yield (
+            '<p class="faint">How often a match was aborted because a player of this name was not ready, of the matches'
+            " without divergence in which the name sat. Names are not identities: anybody can take any name, and one"
+            " person can have many.</p>"
+        )
+        cells = [_cells(row.name, f"{row.times:,}", f"{row.matches:,}", numbers=(1, 2)) for row in rows]
+        yield from _table(("Name", "*Not ready", "*Matches"), cells)
 
     def _dice_section(self) -> Iterator[str]:
         statistics = self._dice.statistics()
@@ -141,7 +167,7 @@ def _tournament(name: str, judgement: Judgement) -> Iterator[str]:
         f" {len(manifest.rounds)} rounds, {len(manifest.pairings)} matches,"
         f" {instant(manifest.begins_ms)} to {instant(manifest.ends_ms)};"
         f" points for places: {', '.join(map(amount, manifest.points))}, shared places"
-        f" {manifest.shared_places} ({_text(name)})</p>"
+        f" {manifest.shared_places} ({_text(name)}){f', {_text(judgement.signed_by)}' if judgement.signer else ''}</p>"
     )
     if judgement.findings:
         yield "<h3>What is wrong</h3>"
@@ -163,7 +189,7 @@ def _tournament(name: str, judgement: Judgement) -> Iterator[str]:
 
 
 def _row(name: str, audited: Audited) -> str:
-    seats = len(audited.players) or len(audited.names)
+    seats = audited.seats or len(audited.names)
     names = called(audited.names or ("",) * seats, most=WIDTH)
     if audited.places is not None and len(audited.places) == len(names):
         ranked = sorted((place, seat) for seat, place in enumerate(audited.places))
@@ -173,8 +199,8 @@ def _row(name: str, audited: Audited) -> str:
     game = f"{_game_title(audited.game)} {audited.ruleset}" if audited.game else ""
     opened = instant(audited.opened_ms) if audited.opened_ms else ""
     cells = _cells(name, audited.match_id, game, result, opened, f"{audited.events:,}", numbers=(5,))
-    detail = _detail(audited)
-    small = f"<br><small>{_text(detail)}</small>" if detail else ""
+    details = (_detail(audited), "" if audited.keys is None else f"keys of {audited.keys}")
+    small = "".join(f"<br><small>{_text(detail)}</small>" for detail in details if detail)
     return f"{cells}<td>{_verdict(audited.verdict)}{small}</td>"
 
 
@@ -184,7 +210,8 @@ def _detail(audited: Audited) -> str:
         at = "" if divergence.event is None else f" at event {divergence.event}"
         text = f"{divergence.check}{at}: expected {divergence.expected}; found {divergence.found}"
     else:
-        text = audited.unreadable or "; ".join(f"missing: {what}" for what in audited.missing)
+        notes = ["no seat brought entropy"] if audited.is_by_secret_alone else []
+        text = audited.unreadable or "; ".join([*(f"missing: {what}" for what in audited.missing), *notes])
     return text if len(text) <= LONGEST_DETAIL else text[:LONGEST_DETAIL] + "…"
 
 

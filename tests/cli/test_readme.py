@@ -23,7 +23,7 @@ ELSEWHERE = {
     "bot": "clients/commands/test_bot.py",
     "key": "clients/commands/test_export.py",
     "export": "clients/commands/test_export.py",
-    "forget": "clients/commands/test_export.py",
+    "forget": "cli/test_forget.py",
     "backup": "cli/test_backup.py",
     "restore": "cli/test_backup.py",
 }

@@ -17,6 +17,7 @@ from rollbook.match.commands import (
     Choose,
     Command,
     Declined,
+    Expire,
     GetReady,
     LeaveSeat,
     NotDue,
@@ -32,7 +33,7 @@ from rollbook.match.commands import (
 )
 from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.dice import commitment
-from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Sealed, SeatTaken, Terms
+from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Resumed, Sealed, SeatTaken, Terms
 from rollbook.match.fold import Breach, Misplaced
 from rollbook.match.ledger import EventRange, Ledger
 from rollbook.rules.cant_stop.moves import Stop
@@ -257,9 +258,34 @@ def test_downtime_is_not_charged() -> None:
     played = Played().start()
     before = played.ledger.clock.runs_out_ms()
     assert before is not None
-    played.append(decide(played.ledger, Pardon(played.by(after_ms=500_000), 495_000)))
+    back = played.by(after_ms=500_000)
+    played.append(decide(played.ledger, Pardon(back, back.now_ms - 495_000)))
     assert before + 495_000 == played.ledger.clock.runs_out_ms()
     assert 6_000 == played.choose().entries[0].event.charged_ms  # type: ignore[union-attr]
+
+
+def test_no_moment_of_downtime_is_pardoned_twice() -> None:
+    """Whoever comes back may not know what was pardoned before; what was missed since then is, if it is long again."""
+    played = Played().start()
+    before = played.ledger.clock.runs_out_ms()
+    assert before is not None
+    away_since_ms = played.now_ms
+    for after_ms, missed_ms in ((500_000, 500_000), (0, None), (5_000, None), (1_000, 6_000), (60_000, 60_000)):
+        back = played.by(after_ms=after_ms)
+        if missed_ms is None:
+            not_due(lambda back=back: decide(played.ledger, Pardon(back, away_since_ms)))  # type: ignore[misc]
+        else:
+            decision = played.append(decide(played.ledger, Pardon(back, away_since_ms)))
+            assert Resumed(missed_ms) == decision.entries[0].event
+    assert before + 566_000 == played.ledger.clock.runs_out_ms()
+
+
+def test_a_wait_that_began_after_the_downtime_is_charged() -> None:
+    """It may take a while until a match is pardoned, and whoever is awaited by then was reached by nothing."""
+    played = Played().start()
+    gone = played.now_ms
+    played.append(played.choose(after_ms=100_000))
+    not_due(lambda: decide(played.ledger, Pardon(Origin(gone + 99_000), gone)))
 
 
 def test_a_match_without_a_clock_never_times_out() -> None:
@@ -394,6 +420,16 @@ def test_a_seat_that_gave_up_is_played_by_its_caretaker() -> None:
     )
 
 
+def test_a_match_is_withdrawn_only_before_its_seats_close() -> None:
+    """By whoever opened it; an operator ends it at any time."""
+    played = Played()
+    decision = decide(played.ledger, Abort(played.by("p0"), by_opener=True))
+    assert Sealed(None, "by_operator", SECRET) == decision.entries[0].event
+    played.sit()
+    declined(Why.SEATS_CLOSED, lambda: decide(played.ledger, Abort(played.by("p0"), by_opener=True)))
+    assert 1 == len(decide(played.ledger, Abort(played.by("boss"))).entries)
+
+
 def test_nothing_is_done_to_a_sealed_match() -> None:
     """The seal is the end."""
     played = Played().start()
@@ -409,6 +445,7 @@ def test_nothing_is_done_to_a_sealed_match() -> None:
         TimeOut(by),
         Pardon(by, 1),
         AbortUnready(by),
+        Expire(by),
         SealLost(by, Head(99, bytes(32), "0" * 16, bytes(64))),
     ]
     assert {type(command) for command in commands} == set(get_args(Command))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,11 +14,12 @@ from rollbook.match.codec.envelope import read_bytes, write_bytes
 from rollbook.match.commands import Origin, Pardon, Resign, TimeOut
 from rollbook.match.decide import Decision, decide
 from rollbook.match.events import Opened, Ready, SeatTaken
-from rollbook.replay_file.container import Head, Replay, write
+from rollbook.replay_file.container import MAGIC, VERSION, Head, Replay, write
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.replay_file.key_lines import key_id, read_keys
 from rollbook.replay_file.recording import Keys
 from rollbook.rules.catalogue import find
+from rollbook.v1.replay_file_pb2 import ReplayBody, ReplayNames
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Audited
 from tests.match.test_decide import SECRET, Played
@@ -43,7 +46,7 @@ def eventful(game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET,
     played = Played(game, seats, entropy=ENTROPY, secret=secret).start()
     for turn in range(40):
         if turn == 4:
-            played.append(decide(played.ledger, Pardon(played.by(after_ms=9_000), 8_000)))
+            played.append(decide(played.ledger, _missed(played, after_ms=9_000, missed_ms=8_000)))
         if turn in {6, 20}:
             runs_out_ms = played.ledger.clock.runs_out_ms()
             assert runs_out_ms is not None
@@ -54,6 +57,12 @@ def eventful(game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET,
     while played.ledger.match.sealed is None:
         played.append(play(played, rng))
     return played
+
+
+def _missed(played: Played, *, after_ms: int, missed_ms: int) -> Pardon:
+    """Pardon the last of a wait that is so long."""
+    origin = played.by(after_ms=after_ms)
+    return Pardon(origin, origin.now_ms - missed_ms)
 
 
 def play(played: Played, rng: random.Random) -> Decision:
@@ -110,6 +119,43 @@ def put_together(lines: Sequence[Line], keys: Keys, *, heads: tuple[Head, ...] |
         beside,
         (head_of(opened.match_id, datas, len(datas), keys),) if heads is None else heads,
     )
+
+
+def relinked(replay: Replay, index: int, data: bytes) -> Replay:
+    """The match with other bytes for one event, everything behind it chained anew, and its head signed."""
+    links: dict[bytes, bytes] = {}
+    datas = []
+    for number, original in enumerate(replay.events):
+        fresh = data if number == index else original
+        for old, new in links.items():
+            fresh = fresh.replace(old, new)
+        if fresh != original:
+            links[link(original)] = link(fresh)
+        datas.append(fresh)
+    head = head_of(replay.match_id, datas, len(datas), SERVICE)
+    return replace(replay, events=tuple(datas), heads=(head,))
+
+
+def file_of(body: bytes, footer: tuple[int, bytes], names: bytes = b"", keys: Keys = SERVICE) -> bytes:
+    """A file of any body and any names, signed; its footer has this count and this last link."""
+    header = struct.pack(">8sHHI", MAGIC, VERSION, 0, len(body))
+    counted = struct.pack(">I32s", *footer) + bytes.fromhex(key_id(keys.replays.public_key()))
+    named = keys.replays.sign(b"rollbook/1/names" + names) + names if names else b""
+    signature = keys.replays.sign(b"rollbook/1/file" + hashlib.sha256(header + body + counted).digest())
+    return header + body + struct.pack(">I", len(named)) + named + counted + signature
+
+
+def body_and_names(replay: Replay) -> tuple[ReplayBody, ReplayNames]:
+    """The messages of its file, to be changed."""
+    data = write(replay, SERVICE.replays)
+    (length,) = struct.unpack_from(">I", data, 12)
+    body = ReplayBody.FromString(data[16 : 16 + length])
+    return body, ReplayNames(match_id=replay.match_id, names=replay.names)
+
+
+def footer_of(replay: Replay) -> tuple[int, bytes]:
+    """Count and last link as they should be."""
+    return len(replay.events), link(replay.events[-1])
 
 
 def head_of(match_id: str, datas: Sequence[bytes], number: int, keys: Keys) -> Head:

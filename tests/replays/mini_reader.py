@@ -39,6 +39,62 @@ def fields(message: bytes) -> Iterator[tuple[int, Field]]:
             at += size
 
 
+INT, BYTES, OPTIONAL, LIST = "int", "bytes", "optional", "list"
+"""What a field is: a number, bytes or text, a number or message that is there or not, one of several."""
+
+Schema = dict[int, "tuple[str, Schema | None]"]
+WHATEVER: Schema = {}
+"""A message of a game, which is not looked into."""
+
+HEAD: Schema = {1: (BYTES, None), 2: (INT, None), 3: (BYTES, None), 4: (BYTES, None), 5: (BYTES, None)}
+EYES: Schema = {1: (INT, None), 2: (OPTIONAL, None)}
+HIDDEN: Schema = {1: (INT, None), 2: (OPTIONAL, WHATEVER)}
+BODY: Schema = {
+    1: (BYTES, None),
+    2: (BYTES, None),
+    3: (INT, None),
+    4: (OPTIONAL, EYES),
+    5: (LIST, None),
+    6: (LIST, HIDDEN),
+    7: (LIST, HEAD),
+}
+NAMES: Schema = {1: (BYTES, None), 2: (LIST, None)}
+EVENT: Schema = {
+    1: (INT, None),
+    2: (INT, None),
+    3: (BYTES, None),
+    4: (OPTIONAL, None),
+    5: (BYTES, None),
+    **dict.fromkeys(range(6, 18), (OPTIONAL, WHATEVER)),
+}
+
+
+def varint(value: int) -> bytes:
+    """A number, as short as it can be."""
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*written, value))
+
+
+def check_canonical(message: bytes, schema: Schema) -> None:
+    """Fail unless the message is written in the one way: nothing unknown, out of order, twice, or at its default."""
+    again = b""
+    before = 0
+    for number, value in fields(message):
+        kind, inner = schema[number]
+        assert number > before or (number == before and kind == LIST)
+        assert value or kind in {OPTIONAL, LIST}
+        before = number
+        sized = b"" if isinstance(value, int) else varint(len(value))
+        again += varint(8 * number + 2 * bool(sized)) + (varint(value) if isinstance(value, int) else sized + value)
+        if inner:
+            assert isinstance(value, bytes)
+            check_canonical(value, inner)
+    assert again == message
+
+
 def one(message: bytes, number: int, default: Field = b"") -> Field:
     """The value of a field that is there once at most."""
     return next((value for found, value in fields(message) if found == number), default)
@@ -58,14 +114,37 @@ def digest(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def public_keys(text: str) -> dict[bytes, Ed25519PublicKey]:
-    """The keys of a key file by their ids."""
+@dataclass
+class Trusted:
+    """What a line of a key file says."""
+
+    key: Ed25519PublicKey
+    role: str
+    name: str
+
+
+Keys = dict[bytes, Trusted]
+"""By key id."""
+
+
+def public_keys(text: str) -> Keys:
+    """The keys of a key file."""
     keys = {}
-    for line in text.splitlines():
-        name, key = map(bytes.fromhex, line.split(" "))
-        assert digest(key)[:8] == name
-        keys[name] = Ed25519PublicKey.from_public_bytes(key)
+    for line in text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
+        if not line.strip(" \t") or line.startswith("#"):
+            continue
+        key_id, key, role, name = line.split(" ", 3)
+        raw = bytes.fromhex(key)
+        assert digest(raw)[:8] == bytes.fromhex(key_id)
+        assert role in {"head", "replay", "bundle"}
+        keys[bytes.fromhex(key_id)] = Trusted(Ed25519PublicKey.from_public_bytes(raw), role, name)
     return keys
+
+
+def signer(keys: Keys, key_id: bytes, role: str) -> Trusted:
+    """The key of this role."""
+    assert keys[key_id].role == role
+    return keys[key_id]
 
 
 @dataclass
@@ -75,28 +154,35 @@ class Proved:
     match_id: str
     game: str
     names: list[str]
+    service: str
+    """Whose keys vouch for it."""
     events: list[bytes]
     uniform: Callable[[int], Callable[[int], int]]
     """The dice: by the number of the chance event."""
 
 
-def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
+def read(data: bytes, keys: Keys) -> Proved:
     """Read a whole sealed match and check all but the rules; whatever is wrong fails."""
     assert data[:8] == bytes.fromhex("89524f4c4c0d0a1a")
     version, zero, size = struct.unpack_from(">HHI", data, 8)
     assert (version, zero) == (2, 0)
     body = data[16 : 16 + size]
+    check_canonical(body, BODY)
     (named,) = struct.unpack_from(">I", data, 16 + size)
     names = data[20 + size : 20 + size + named]
     footer = data[20 + size + named :]
     count, last_link, key_id, signature = struct.unpack(">I32s8s64s", footer)
-    keys[key_id].verify(signature, b"rollbook/1/file" + digest(data[: 16 + size], footer[:44]))
+    trusted = signer(keys, key_id, "replay")
+    trusted.key.verify(signature, b"rollbook/1/file" + digest(data[: 16 + size], footer[:44]))
     if names:
-        keys[key_id].verify(names[:64], b"rollbook/1/names" + names[64:])
+        trusted.key.verify(names[:64], b"rollbook/1/names" + names[64:])
+        check_canonical(names[64:], NAMES)
+        assert any(value for number, value in fields(names[64:]) if number == 2)
     match_id = part(body, 1)
     events = [value for number, value in fields(body) if number == 5 and isinstance(value, bytes)]
     links = [digest(b"rollbook/1/genesis", match_id)]
     for number, event in enumerate(events, start=1):
+        check_canonical(event, EVENT)
         assert (one(event, 1), one(event, 3)) == (number, links[-1])
         links.append(digest(b"rollbook/1/link", event))
     assert (count, last_link) == (len(events), links[-1])
@@ -104,14 +190,18 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
     for head in (value for number, value in fields(body) if number == 7 and isinstance(value, bytes)):
         sequence = one(head, 2)
         assert isinstance(sequence, int)
+        assert bytes.fromhex(part(head, 4).decode()) != key_id
         assert part(head, 3) == links[sequence]
         said = b"rollbook/1/head" + sized + struct.pack(">Q", sequence) + links[sequence]
-        keys[bytes.fromhex(part(head, 4).decode())].verify(part(head, 5), said)
+        vouching = signer(keys, bytes.fromhex(part(head, 4).decode()), "head")
+        assert vouching.name == trusted.name
+        vouching.key.verify(part(head, 5), said)
     key = match_key(events, sized)
     return Proved(
         match_id.decode(),
         part(body, 2).decode(),
         [value.decode() for number, value in fields(names[64:]) if number == 2 and isinstance(value, bytes)],
+        trusted.name,
         events,
         lambda chance: uniform(key, chance),
     )
@@ -120,6 +210,7 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
 def match_key(events: list[bytes], sized: bytes) -> bytes:
     """The key of the dice, its secret and entropy checked."""
     secret = part(events[-1], 17, 3)
+    assert len(secret) == 32
     assert part(events[0], 16, 6) == digest(b"rollbook/1/commit", secret)
     committed = {}
     entropy = {}

@@ -8,11 +8,9 @@ head and a file that are written and signed anew around it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
-from rollbook.match.chain import link
 from rollbook.match.commands import AbortUnready
 from rollbook.match.decide import decide
 from rollbook.match.simulation import Simulation
@@ -23,7 +21,7 @@ from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Check, Verdict
 from tests.match.test_decide import Played
-from tests.replays.forging import PUBLIC, SERVICE, head_of, judged, replay_of
+from tests.replays.forging import PUBLIC, SERVICE, judged, relinked, replay_of
 
 
 def played() -> Replay:
@@ -54,21 +52,6 @@ def test_no_flipped_bit_and_no_cut_is_exact(replay: Replay) -> None:
         flipped[bit // 8] ^= 1 << bit % 8
         assert Verdict.EXACT is not audit(bytes(flipped), PUBLIC).verdict, f"bit {bit} flipped"
         flipped[bit // 8] ^= 1 << bit % 8
-
-
-def with_event(replay: Replay, index: int, data: bytes) -> Replay:
-    """The match with other bytes for one event, everything behind it chained anew, and its head signed."""
-    relinked: dict[bytes, bytes] = {}
-    datas = []
-    for number, original in enumerate(replay.events):
-        fresh = data if number == index else original
-        for old, new in relinked.items():
-            fresh = fresh.replace(old, new)
-        if fresh != original:
-            relinked[link(original)] = link(fresh)
-        datas.append(fresh)
-    head = head_of(replay.match_id, datas, len(datas), SERVICE)
-    return replace(replay, events=tuple(datas), heads=(head,))
 
 
 def without_what_nothing_contradicts(data: bytes) -> proto.Event:
@@ -107,7 +90,7 @@ def test_a_flipped_bit_of_an_event_is_found_although_everything_around_it_was_ma
         for bit in range(8 * len(original)):
             flipped = bytearray(original)
             flipped[bit // 8] ^= 1 << bit % 8
-            if judged(with_event(replay, index, bytes(flipped)), SERVICE).verdict is Verdict.EXACT:
+            if judged(relinked(replay, index, bytes(flipped)), SERVICE).verdict is Verdict.EXACT:
                 same = without_what_nothing_contradicts(bytes(flipped)) == without_what_nothing_contradicts(original)
                 assert same, f"event {index + 1}, bit {bit}"
 
@@ -128,6 +111,6 @@ def test_a_flipped_bit_of_an_event_is_found_although_everything_around_it_was_ma
 def test_an_event_that_is_written_in_any_other_way_diverges(spoil: Callable[[bytes], bytes], index: int) -> None:
     """Nothing can be smuggled into a log that every fold overlooks, not even by who has the keys."""
     replay = played()
-    verdict = judged(with_event(replay, index, spoil(replay.events[index])), SERVICE)
+    verdict = judged(relinked(replay, index, spoil(replay.events[index])), SERVICE)
     assert verdict.divergence is not None
     assert (index + 1, Check.CONTAINER) == (verdict.divergence.event, verdict.divergence.check)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from cryptography.exceptions import InvalidSignature
 
@@ -15,6 +17,7 @@ from rollbook_replays.audit.verdicts import Check, Verdict
 from tests.replays import mini_reader
 from tests.replays.example import KEYS as EXAMPLE_KEYS
 from tests.replays.example import PAGE, example, shown
+from tests.replays.forging import SERVICE, body_and_names, file_of, footer_of
 
 
 def test_the_example_of_the_page_is_what_is_written_today() -> None:
@@ -30,6 +33,7 @@ def test_a_reader_written_from_the_page_alone_reads_the_example() -> None:
     keys, data = shown()
     proved = mini_reader.read(data, mini_reader.public_keys(keys))
     assert ("m", "cant_stop", ["Anna", "Tom"]) == (proved.match_id, proved.game, proved.names)
+    assert EXAMPLE_KEYS.name == proved.service
     first_seat, roll = proved.events[6:8]
     assert mini_reader.one(mini_reader.part(first_seat, 6, 1, 12, 1), 1, 0) == proved.uniform(1)(2)
     die = proved.uniform(2)
@@ -48,6 +52,24 @@ def test_it_reads_whole_matches_and_refuses_changed_ones(game: str) -> None:
         wrong[spoilt] ^= 1
         with pytest.raises(InvalidSignature):
             mini_reader.read(bytes(wrong), public)
+
+
+def test_it_refuses_what_is_written_in_another_way() -> None:
+    """Signed by the right keys: a field that nobody knows, and names of nobody."""
+    replay = record(Simulation(find("cant_stop"), {}, 3, 3, 0), SERVICE.heads)
+    public = mini_reader.public_keys(SERVICE.public)
+
+    def file(which: int | None = None, names: tuple[str, ...] = replay.names) -> bytes:
+        body, named = body_and_names(replace(replay, names=names))
+        if which is not None:
+            (body, body.heads[0], named)[which].MergeFromString(b"\xfa\x07\x04Anna")
+        packed, said = (message.SerializeToString(deterministic=True) for message in (body, named))
+        return file_of(packed, footer_of(replay), said)
+
+    assert len(replay.events) == len(mini_reader.read(file(), public).events)
+    for spoilt in (file(0), file(1), file(2), file(names=("", "", ""))):
+        with pytest.raises((AssertionError, KeyError)):
+            mini_reader.read(spoilt, public)
 
 
 def test_the_page_names_every_check_and_the_limits() -> None:

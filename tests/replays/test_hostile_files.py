@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -117,11 +118,13 @@ def test_hostile_replays_are_not_shown(name: str, good_kb: int, tmp_path: Path) 
 
 
 def archive(entries: list[tuple[zipfile.ZipInfo | str, bytes]], compression: int = zipfile.ZIP_STORED) -> bytes:
-    """A zip archive of anything."""
+    """A zip archive of anything, undated."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", compression) as made:
         for name, data in entries:
-            made.writestr(name, data)
+            info = zipfile.ZipInfo(name) if isinstance(name, str) else name
+            info.compress_type = compression
+            made.writestr(info, data)
     return written.getvalue()
 
 
@@ -144,6 +147,7 @@ def patched(data: bytes, behind: bytes, at: int, new: bytes) -> bytes:
     return data[:start] + new + data[start + len(new) :]
 
 
+LOCAL: Final = b"PK\x03\x04"
 CENTRAL: Final = b"PK\x01\x02"
 END: Final = b"PK\x05\x06"
 
@@ -159,27 +163,32 @@ END: Final = b"PK\x05\x06"
         (lambda: archive([("matches/", b"")]), "is no entry of a bundle"),
         (lambda: archive([(f"matches/{'x' * 101}.rollbook", b"")]), "is no entry of a bundle"),
         (lambda: archive([("matches/é.rollbook", b"")]), "is no entry of a bundle"),
-        (lambda: archive([(link(), b"/etc/passwd")]), "is no regular file"),
+        (
+            lambda: archive([("manifest.toml", b""), (link(), b"/etc/passwd"), ("SIGNATURE", b"")]),
+            "just their directory",
+        ),
         (lambda: archive([("manifest.toml", bytes(1 << 28))], zipfile.ZIP_DEFLATED), "stores its files as they are"),
         (lambda: archive([("matches/x.rollbook", bytes(LARGEST_FILE + 1))]), "a replay has at most"),
         (lambda: archive([("manifest.toml", b"")]), "there is no SIGNATURE"),
         (lambda: archive([("SIGNATURE", b"")]), "there is no manifest.toml"),
-        (lambda: archive([("manifest.toml", b""), ("SIGNATURE", b"x")]), "SIGNATURE is no line"),
+        (lambda: good_bundle().replace(b"2026", b"20x6", 1), "manifest.toml: "),
+        (lambda: re.sub(rb"[0-9a-f]{16} [0-9a-f]{128}", bytes(145), good_bundle()), "SIGNATURE is no line"),
         (lambda: good_bundle()[:-1], "cut or extended"),
         (lambda: good_bundle() + b"x", "cut or extended"),
-        (lambda: good_bundle()[:40], "cut"),
-        (lambda: b"PK\x03\x04", "cut"),
-        (lambda: b"PK\x03\x04" + random.Random(2).randbytes(10_000), "cut or extended"),
+        (lambda: good_bundle()[:60], "the archive was cut"),
+        (lambda: b"PK\x03\x04", "there is no manifest.toml"),
+        (lambda: b"PK\x03\x04" + random.Random(2).randbytes(10_000), "is no entry of a bundle"),
         # The directory says: an entry of four gigabytes, one that begins elsewhere, 65,535 of them, a huge directory.
-        (lambda: patched(good_bundle(), CENTRAL, 20, b"\xff\xff\xff\xff" * 2), "compressed or encrypted|beyond|zip"),
-        (lambda: patched(good_bundle(), CENTRAL, 42, b"\x00\x00\x00\x00"), "directly behind|another name"),
-        (lambda: patched(good_bundle(), CENTRAL, 46, b"SIGNATURF"), "is no entry of a bundle"),
-        (lambda: patched(good_bundle(), END, 8, b"\xff\xff\xff\xff"), "at most 20000 matches"),
-        (lambda: patched(good_bundle(), END, 12, b"\xff\xff\xff\xff"), "at most 20000 matches"),
-        (lambda: patched(good_bundle(), CENTRAL, 8, b"\x01\x00"), "compressed or encrypted"),
-        (lambda: patched(good_bundle(), CENTRAL, 10, b"\x08\x00"), "compressed or encrypted"),
-        (lambda: good_bundle().replace(b"manifest.toml", b"manifest.lmot", 1), "another name"),
-        (lambda: patched(good_bundle(), END, -20, b"PK\x06\x07" + bytes(16)), "no zip64 archive"),
+        (lambda: patched(good_bundle(), CENTRAL, 20, b"\xff\xff\xff\xff" * 2), "just their directory"),
+        (lambda: patched(good_bundle(), CENTRAL, 42, b"\x00\x00\x00\x00"), "just their directory"),
+        (lambda: patched(good_bundle(), CENTRAL, 46, b"SIGNATURF"), "just their directory"),
+        (lambda: patched(good_bundle(), END, 8, b"\xff\xff\xff\xff"), "just their directory"),
+        (lambda: patched(good_bundle(), END, 12, b"\xff\xff\xff\xff"), "just their directory"),
+        (lambda: patched(good_bundle(), CENTRAL, 8, b"\x01\x00"), "just their directory"),
+        (lambda: patched(good_bundle(), CENTRAL, 10, b"\x08\x00"), "just their directory"),
+        (lambda: good_bundle().replace(b"manifest.toml", b"manifest.lmot", 1), "is no entry of a bundle"),
+        (lambda: patched(good_bundle(), END, -20, b"PK\x06\x07" + bytes(16)), "just their directory"),
+        (lambda: patched(good_bundle(), LOCAL, 18, b"\xff\xff\xff\xff" * 2), "goes beyond its end"),
     ],
 )
 def test_hostile_bundles_are_refused(make: Callable[[], bytes], why: str, tmp_path: Path) -> None:
@@ -197,18 +206,6 @@ def test_an_entry_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     (tmp_path / "twice.zip").write_bytes(data)
     with pytest.raises(NotABundle, match="is there twice"):
         open_bundle(tmp_path / "twice.zip")
-
-
-def test_bytes_between_the_entries_are_refused(tmp_path: Path) -> None:
-    """What no list names could be anything, and the signature says nothing of it."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as made:
-        made.writestr("manifest.toml", b"a")
-        made.start_dir += 1
-        made.writestr("SIGNATURE", b"b")
-    (tmp_path / "gap.zip").write_bytes(written.getvalue())
-    with pytest.raises(NotABundle, match="SIGNATURE does not stand directly behind what is before it"):
-        open_bundle(tmp_path / "gap.zip")
 
 
 def test_a_sparse_bundle_of_terabytes_is_refused_by_its_size(tmp_path: Path) -> None:

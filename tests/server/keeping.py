@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -24,9 +25,10 @@ def lost_tails(log: Any, noticed: Callable[[], None] = lambda: None) -> LostTail
     return LostTails(log, HEAD_KEYS, noticed)
 
 
-async def no_lobby(_ledger: Ledger, _player: bytes = b"", _name: str = "") -> LobbyEntry | None:
+@asynccontextmanager
+async def no_lobby(_ledger: Ledger, _player: bytes = b"", _name: str = "") -> AsyncIterator[LobbyEntry | None]:
     """A summary is not what is tried here."""
-    return None
+    yield None
 
 
 class Process:

@@ -74,7 +74,7 @@ def test_a_refusal_names_the_cause(valkey: Server, setting: str, ill: str, well:
         try:
             if setting == "appendfsync":
                 with pytest.raises(StoreUnavailable):
-                    await world.log.prove()
+                    await world.log.store.prove()
             told = await refusal(world.person("p0").open())
         finally:
             await world.client.config_set(setting, well)

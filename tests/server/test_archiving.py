@@ -368,3 +368,19 @@ def test_a_match_that_is_over_and_lost_its_end_is_sealed_for_it_although_nobody_
             assert ABORT_REASON_LOG_LOST == summary.aborted.reason
 
     run(scenario, tmp_path)
+
+
+def test_a_withdrawal_is_answered_again_from_the_archive(tmp_path: Path) -> None:
+    """Although the archive forgets who opened a match."""
+
+    async def scenario(keeper: Keeper) -> None:
+        opener = keeper.person("opener")
+        opened = await opener.open(is_private=True)
+        withdraw = {"match_id": opened.match_id, "request_id": "withdraw"}
+        answer = await opener.call("AbortMatch", **withdraw)
+        await keeper.archivist.settle()
+        await keeper.archivist.look()
+        assert [] == await keeper.log.store.read(opened.match_id)
+        assert answer == await opener.call("AbortMatch", **withdraw)
+
+    run(scenario, tmp_path)

@@ -173,6 +173,7 @@ def test_a_malformed_request_id_is_refused(request_id: str) -> None:
         ({"turn_seconds": 1_209_601}, "CLOCK_OUT_OF_RANGE"),
         ({"turn_seconds": 5, "reserve_seconds": 1_209_601}, "CLOCK_OUT_OF_RANGE"),
         ({"reserve_seconds": 10}, "CLOCK_OUT_OF_RANGE"),
+        ({"ready_seconds": 0}, "READY_TIME_OUT_OF_RANGE"),
         ({"ready_seconds": 9}, "READY_TIME_OUT_OF_RANGE"),
         ({"ready_seconds": 1_209_601}, "READY_TIME_OUT_OF_RANGE"),
         ({"spectator_delay_seconds": 3_601}, "DELAY_OUT_OF_RANGE"),
@@ -197,8 +198,8 @@ def test_a_match_that_cannot_be_is_not_opened(fields: dict[str, Any], reason: st
 @pytest.mark.parametrize(
     ("turn", "reserve", "ready", "delay", "opens", "idles"),
     [
-        (0, 0, 0, 0, 60, 3_600),
-        (5, 0, 10, 1, 3_600, 1_209_600),
+        (0, 0, 10, 0, 60, 3_600),
+        (5, 0, 300, 1, 3_600, 1_209_600),
         (1_209_600, 1_209_600, 1_209_600, 3_600, 1_209_600, 31_536_000),
     ],
 )

@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import grpc
+import pytest
 
 from rollbook.identity.tokens import Role
+from rollbook.match.commands import Declined, Why
 from rollbook.storage.port import AppendResult, Conflict
 from rollbook.v1 import match_pb2
 from tests.server.talking import Person, World, entropy, refusal, refused, run, some_choice
@@ -98,7 +100,7 @@ def test_an_operator_ends_a_match_and_nobody_else_does() -> None:
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
-        told = await refusal(people[0].call("AbortMatch", match_id=match_id))
+        told = await refusal(people[1].call("AbortMatch", match_id=match_id))
         assert ("ROLE_MISSING", {"role": "operator"}) == (told.reason, told.facts)
         boss = world.person("boss", Role.OPERATOR)
         assert "MATCH_NOT_FOUND" == (await refusal(boss.call("AbortMatch", match_id=NEVER))).reason
@@ -113,6 +115,79 @@ def test_an_operator_ends_a_match_and_nobody_else_does() -> None:
         assert [True] == [listed.is_over for listed in await world.service.lobby.everything()]
 
     run(scenario)
+
+
+@pytest.mark.parametrize("is_private", [False, True])
+@pytest.mark.parametrize("sits", [False, True])
+def test_whoever_opened_a_match_withdraws_it_before_its_seats_close(is_private: bool, sits: bool) -> None:
+    """With a seat or without one, once, however often it is asked for; nobody else does who is no operator."""
+
+    async def scenario(world: World) -> None:
+        opener, guest, stranger = (world.person(name) for name in ("opener", "guest", "stranger"))
+        opened = await opener.open(seats=3, is_private=is_private)
+        where = {"match_id": opened.match_id}
+        for person in (opener, guest) if sits else (guest,):
+            await person.call("TakeSeat", **where, invitation_code=opened.invitation_code)
+        told = await refusal(guest.call("AbortMatch", **where))
+        assert (grpc.StatusCode.PERMISSION_DENIED, "ROLE_MISSING") == (told.code, told.reason)
+        told = await refusal(stranger.call("AbortMatch", **where))
+        assert ("MATCH_NOT_FOUND" if is_private else "ROLE_MISSING") == told.reason
+        assert "REQUEST_ID_MALFORMED" == (await refusal(opener.call("AbortMatch", **where, request_id="x"))).reason
+        ahead = {"sequence": 9, "link": bytes(32)}
+        assert "POSITION_AHEAD" == (await refusal(opener.call("AbortMatch", **where, position=ahead))).reason
+        withdrawn = await opener.call("AbortMatch", **where, request_id="withdraw")
+        world.check_made(withdrawn.made)
+        assert withdrawn == await opener.call("AbortMatch", **where, request_id="withdraw")
+        for call in (opener.call("AbortMatch", **where), guest.call("LeaveSeat", **where)):
+            over = await refusal(call)
+            assert ("MATCH_ABORTED", {"aborted": "by_operator"}) == (over.reason, over.facts)
+        assert match_pb2.MATCH_STATE_ABORTED == (await guest.look(opened.match_id)).summary.state
+
+    run(scenario)
+
+
+def test_nobody_withdraws_a_match_once_its_seats_are_closed() -> None:
+    """Neither while they get ready nor later; the others have agreed to play."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.seated()
+        told = await refusal(people[0].call("AbortMatch", match_id=match_id))
+        assert (grpc.StatusCode.FAILED_PRECONDITION, "SEATS_CLOSED") == (told.code, told.reason)
+        await world.get_ready(match_id, people)
+        assert "SEATS_CLOSED" == (await refusal(people[0].call("AbortMatch", match_id=match_id))).reason
+
+    run(scenario)
+
+
+def test_a_withdrawal_that_comes_too_late_is_refused_although_its_process_has_not_heard_of_that() -> None:
+    """The last seat was taken at another process: the match is decided on anew as it is by then."""
+
+    async def scenario(world: World) -> None:
+        opener, guests = world.person("opener"), [world.person("one"), world.person("other")]
+        match_id = (await opener.open()).match_id
+        other = world.process()
+        caller = other.callers.of(Calling(opener))  # type: ignore[arg-type]
+        sight = await other.sights.now(caller, match_id)
+        for guest in guests:
+            await guest.call("TakeSeat", match_id=match_id)
+        asked = match_pb2.AbortMatchRequest(request_id="withdraw", match_id=match_id)
+        with pytest.raises(Declined) as declined:
+            await other.commands.abort(sight, asked)
+        assert Why.SEATS_CLOSED is declined.value.reason
+
+    run(scenario)
+
+
+class Calling:
+    """As much of gRPC's context as is looked at to find out who calls."""
+
+    def __init__(self, person: Person) -> None:
+        """This person does."""
+        self.metadata = person.metadata
+
+    def invocation_metadata(self) -> Any:
+        """What came with the call."""
+        return self.metadata
 
 
 def test_whoever_resigned_does_nothing_more_and_the_last_player_wins() -> None:

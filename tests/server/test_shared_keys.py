@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from rollbook.identity.keys import load_or_create
 from rollbook.identity.service_keys import KeyFileRefused, ServiceKeys
-from rollbook.server.shared_keys import settle_keys
+from rollbook.server import shared_keys
+from rollbook.server.shared_keys import SILENT_MS, Fingerprints, SharedKeys
+from rollbook.storage.backup import back_up, put_back
 from rollbook.storage.embedded.server import find_server
+from rollbook.storage.redis.keys import KEYS_KEY, PROCESSES_KEY
 from rollbook.storage.redis.log import RedisLog
+from tests.server.serving import started
 from tests.server.talking import World
 from tests.storage.servers import Server, running
 
@@ -26,17 +33,27 @@ def valkey(tmp_path: Path) -> Iterator[Server]:
 
 
 def start(server: Server, data: Path) -> None:
-    """What a service does with keys when it starts."""
+    """A process that starts, and ends."""
 
     async def main() -> None:
-        log = await RedisLog.connect(server.url)
-        try:
-            await settle_keys(log, ServiceKeys.in_directory(data))
-        finally:
-            await log.close()
+        async with process(server, data):
+            pass
 
-    data.mkdir(exist_ok=True)
     asyncio.run(main())
+
+
+@asynccontextmanager
+async def process(server: Server, data: Path, *, is_killed: bool = False) -> AsyncIterator[SharedKeys]:
+    """What a service does with keys while it runs, and when it ends, unless it is killed."""
+    data.mkdir(exist_ok=True)
+    log = await RedisLog.connect(server.url)
+    try:
+        keys = SharedKeys(log, ServiceKeys.in_directory(data), lambda _loop: None)
+        await keys.settle()
+        yield keys
+        await (keys._loop.close() if is_killed else keys.close())
+    finally:
+        await log.close()
 
 
 @pytest.mark.parametrize("name", ["head.key", "replay.key", "token.key"])
@@ -97,3 +114,96 @@ def test_the_service_key_changes_only_where_no_match_is_open_or_running(valkey: 
         start(valkey, data)
     asyncio.run(change("end"))
     start(valkey, data)
+
+
+@pytest.mark.parametrize("name", ["head.key", "replay.key", "token.key", "service.key"])
+def test_no_process_starts_whose_keys_do_not_fit_those_that_run(name: str, valkey: Server, tmp_path: Path) -> None:
+    """Not even with the other's public key in its list, or where no match is open: the other would not believe it."""
+    first, second = tmp_path / "first", tmp_path / "second"
+
+    async def main() -> None:
+        async with process(valkey, first) as one:
+            shutil.copytree(first, second)
+            (second / name).unlink()
+            with pytest.raises(KeyFileRefused, match=name):
+                await refused(valkey, second)
+            assert one.fit
+            shutil.copy2(first / name, second)
+            async with process(valkey, second) as two:
+                assert two.fit
+
+    asyncio.run(main())
+
+
+async def refused(server: Server, data: Path) -> None:
+    """A process that does not come to its end."""
+    async with process(server, data):
+        pass
+
+
+def test_a_process_that_was_killed_is_forgotten(
+    valkey: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once it has been silent for long enough; until then its keys count."""
+    first, second = tmp_path / "first", tmp_path / "second"
+
+    async def main() -> None:
+        async with process(valkey, first, is_killed=True):
+            pass
+        shutil.copytree(first, second)
+        (second / "service.key").unlink()
+        with pytest.raises(KeyFileRefused, match="another service key runs"):
+            await refused(valkey, second)
+        monkeypatch.setattr(shared_keys, "SILENT_MS", -1)
+        async with process(valkey, second):
+            pass
+
+    asyncio.run(main())
+
+
+def test_who_learns_of_another_process_with_other_keys_serves_no_more(
+    valkey: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a failover that lost what it had said; and serves again when that one is gone."""
+    monkeypatch.setattr(shared_keys, "BEAT_SECONDS", 0.01)
+    first, second = tmp_path / "first", tmp_path / "second"
+
+    async def main() -> None:
+        async with process(valkey, first) as one:
+            second.mkdir()
+            stranger = Fingerprints.of(ServiceKeys.in_directory(second))
+            await one._log.enter("a stranger", stranger.write(), SILENT_MS)
+            while one.fit:  # noqa: ASYNC110 - nothing in it says so
+                await asyncio.sleep(0.01)
+            await one._log.leave("a stranger")
+            while not one.fit:  # noqa: ASYNC110 - nor this
+                await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("said", [b"\xff", b"{}", b"[]", b'{"service":1,"signs":1,"published":1}'])
+def test_what_the_store_says_of_its_keys_may_be_unreadable(valkey: Server, tmp_path: Path, said: bytes) -> None:
+    """Then nothing is guessed, and the operator is told what to do."""
+    start(valkey, tmp_path / "data")
+    with valkey.client() as client:
+        client.set(KEYS_KEY, said)
+        client.hset(PROCESSES_KEY, "rubbish", said)
+    with pytest.raises(KeyFileRefused, match="rollbook:keys"):
+        start(valkey, tmp_path / "data")
+
+
+def test_the_keys_of_a_store_are_in_its_backup(tmp_path: Path) -> None:
+    """Whoever restores it with other keys is refused."""
+    data, restored = tmp_path / "data", tmp_path / "restored"
+    words = ["--listen", "127.0.0.1:0", "--durability", "relaxed", "--log-level", "info"]
+    with started([sys.executable, "-m", "rollbook", "serve", "--data", str(data), *words]) as one:
+        one.line("listening")
+    back_up(data, tmp_path / "backup.tar.gz")
+    put_back(tmp_path / "backup.tar.gz", restored)
+    for file in restored.glob("head.key*"):
+        file.unlink()
+    serve = [sys.executable, "-m", "rollbook", "serve", "--data", str(restored), *words]
+    done = subprocess.run(serve, capture_output=True, text=True, timeout=100, check=False)
+    assert 1 == done.returncode
+    assert "copy head.key and head.key.public from" in done.stderr

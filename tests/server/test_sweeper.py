@@ -2,118 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook.identity.references import REFERENCE_BYTES
-from rollbook.identity.service_keys import SigningKey
-from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
-from rollbook.match.chain import HeadKeys
-from rollbook.match.codec.envelope import read_bytes
-from rollbook.match.commands import GetReady, OpenMatch, Origin, TakeSeat
-from rollbook.match.dice import commitment
-from rollbook.match.events import Opened, Resumed, Sealed, Terms, TimedOut
+from rollbook.match.clock import LONGEST_GAP_MS
+from rollbook.match.events import Resumed, Sealed, Terms, TimedOut
 from rollbook.match.ledger import Ledger
-from rollbook.replay_file.key_lines import key_id
-from rollbook.rules.catalogue import find
-from rollbook.server.app import Given, Parts
 from rollbook.server.metrics import Metrics
 from rollbook.server.store_clock import StoreClock
-from rollbook.server.sweeper import LEASE_MS, LONGEST_GAP_MS, SPARED_MS
+from rollbook.server.sweeper import AGAIN_MS, LEASE_MS, SPARED_MS, Sweeper
+from rollbook.storage.port import StoreUnavailable
+from tests.server.sweeping import MATCH, ODD, SECRET, Replicas, noted_reads, run
 from tests.server.talking import Clock, World
 from tests.server.talking import run as serve
 from tests.storage.memory import MemoryLog
-
-SECRET = bytes(32)
-MATCH = "abcdefghijklmnopqrstuvwx"
-ODD = "aaaaaaaaaaaaaaaaaaaaaaaa"
-TERMS = Terms(turn_seconds=30, reserve_seconds=0, ready_seconds=20)
-
-
-class Replicas:
-    """Two replicas over one store, one of whose clocks may be wrong."""
-
-    def __init__(self, skew_ms: int = 0) -> None:
-        """Begin with nothing in the store."""
-        self.now_ms = 1_700_000_000_000
-        self.log = MemoryLog(lambda: self.now_ms)
-        self.services = [self._service(0), self._service(skew_ms)]
-        self.sweepers = [service.sweeper() for service in self.services]
-        self.requests = 0
-
-    def _service(self, skew_ms: int) -> Parts:
-        key = Ed25519PrivateKey.generate()
-        kid = key_id(key.public_key())
-        trusted = TrustedIssuer(OWN_ISSUER, {kid: key.public_key()}, frozenset(Role))
-        return Parts(
-            Given(
-                log=self.log,
-                head_keys=HeadKeys(key, kid, {kid: key.public_key()}),
-                replay_key=SigningKey(key, {kid: key.public_key()}),
-                service_key=bytes(32),
-                verifier=Verifier([trusted], lambda: 0),
-                clock_ms=lambda: self.now_ms + skew_ms,
-            )
-        )
-
-    def by(self, player: str) -> Origin:
-        """Where a command of this player comes from."""
-        self.requests += 1
-        return Origin(self.now_ms, player.encode().ljust(REFERENCE_BYTES), self.requests.to_bytes(16, "big"))
-
-    async def open(self, *, ready: int, terms: Terms = TERMS, match_id: str = MATCH) -> None:
-        """Open a match of two, seat everybody, and let so many get ready."""
-        rules = find("cant_stop")
-        opened = Opened(match_id, "cant_stop", 1, rules.settle({}, 2), ("", ""), commitment(SECRET), terms)
-        matches = self.services[0].matches
-        await matches.open(OpenMatch(self.by("p0"), opened, SECRET))
-        for seat in range(2):
-            await matches.carry_out(match_id, TakeSeat(self.by(f"p{seat}")))
-        for seat in range(ready):
-            closing = (await self.services[0].replicas.ledger(match_id)).closing
-            assert closing is not None
-            await matches.carry_out(match_id, GetReady(self.by(f"p{seat}"), closing.link))
-
-    async def sweep(self) -> None:
-        """Both at once."""
-        await asyncio.gather(*[sweeper.sweep() for sweeper in self.sweepers])
-
-    async def beat(self, *numbers: int) -> None:
-        """A second goes by, and these replicas beat, as they do by themselves."""
-        self.now_ms += 1_000
-        await asyncio.gather(*[self.sweepers[number].beat() for number in numbers])
-
-    @property
-    def counted(self) -> list[float | None]:
-        """How many running matches each replica says there are; only who sweeps counts them."""
-        registries = [service.metrics.registry for service in self.services]
-        return [registry.get_sample_value("rollbook_matches", {"state": "running"}) for registry in registries]
-
-    async def live(self, ms: int) -> None:
-        """Let so much time go by, with beats all along."""
-        while ms > 0:
-            self.now_ms += min(ms, 1_000)
-            ms -= 1_000
-            await self.sweep()
-
-    async def ledger(self) -> Ledger:
-        """The match as it is."""
-        return await self.services[0].replicas.ledger(MATCH)
-
-    async def events(self, kind: type) -> list[object]:
-        """The events of a kind in the log."""
-        ledger = await self.ledger()
-        entries = await self.log.read(MATCH, 1, 10_000)
-        read = [read_bytes(entry.event, entry.private, ledger.game).event for entry in entries]
-        return [event for event in read if isinstance(event, kind)]
-
-
-def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    """Run a scenario to its end."""
-    asyncio.run(scenario())  # type: ignore[arg-type]
 
 
 def test_an_expired_turn_is_ended_once_however_many_replicas_see_it() -> None:
@@ -262,13 +166,29 @@ def test_a_seat_that_does_not_get_ready_in_time_aborts_the_match() -> None:
     async def scenario() -> None:
         replicas = Replicas()
         await replicas.open(ready=1)
-        replicas.now_ms += 19_999
         await replicas.sweep()
+        await replicas.live(19_999)
         assert [] == await replicas.events(Sealed)
-        replicas.now_ms += 1
-        await replicas.sweep()
+        await replicas.live(1)
         assert [Sealed(None, "not_ready:1", SECRET)] == await replicas.events(Sealed)
         assert [True] == [listed.is_over for listed in await replicas.services[0].lobby.everything()]
+
+    run(scenario)
+
+
+def test_after_downtime_seats_have_five_seconds_to_get_ready() -> None:
+    """Their time was out while nobody could get ready."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=1)
+        await replicas.sweep()
+        replicas.now_ms += 3_600_000
+        await replicas.sweep()
+        await replicas.live(SPARED_MS - 1)
+        assert [] == await replicas.events(Sealed)
+        await replicas.live(1)
+        assert [Sealed(None, "not_ready:1", SECRET)] == await replicas.events(Sealed)
 
     run(scenario)
 
@@ -321,5 +241,192 @@ def test_a_match_without_a_clock_is_left_alone() -> None:
         replicas.now_ms += 7 * 24 * 3_600_000
         await replicas.sweep()
         assert before == await replicas.log.head(MATCH)
+
+    run(scenario)
+
+
+def failing(log: MemoryLog, name: str, monkeypatch: pytest.MonkeyPatch, *, times: int = 10**6) -> Callable[[], None]:
+    """Let the store refuse this call so often; what is returned makes it well again."""
+    sound: Any = getattr(log, name)
+    left = [times]
+
+    async def refuse(*arguments: Any, **terms: Any) -> Any:
+        if left[0]:
+            left[0] -= 1
+            raise StoreUnavailable
+        return await sound(*arguments, **terms)
+
+    monkeypatch.setattr(log, name, refuse)
+    return lambda: monkeypatch.setattr(log, name, sound)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_downtime_is_pardoned_although_the_store_fails_at_first(dies: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gap is known until every match was pardoned, also to a process that is started after another one has died."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        for match_id in (ODD, MATCH):
+            await replicas.open(ready=2, match_id=match_id)
+        await replicas.sweep()
+        replicas.now_ms += 3_600_000
+        failing(replicas.log, "append", monkeypatch, times=1)
+        with pytest.raises(StoreUnavailable):
+            await replicas.sweepers[0].sweep()
+        replicas.now_ms += 2_000
+        if dies:
+            replicas.services = [replicas.service(), replicas.service()]
+            replicas.sweepers = [service.sweeper() for service in replicas.services]
+        await replicas.sweep()
+        await replicas.live(29_000)
+        for match_id in (ODD, MATCH):
+            assert [Resumed(3_602_000)] == await replicas.events(Resumed, match_id)
+            assert [] == await replicas.events(TimedOut, match_id)
+
+    run(scenario)
+
+
+def test_a_match_that_was_pardoned_before_the_store_failed_is_pardoned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are pardoned in the next sweep."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        for match_id in (ODD, MATCH):
+            await replicas.open(ready=2, match_id=match_id)
+        await replicas.sweep()
+        replicas.now_ms += 3_600_000
+        sound = replicas.log.append
+        pardoned: list[str] = []
+
+        async def once(match_id: str, *arguments: Any, **terms: Any) -> Any:
+            if pardoned:
+                raise StoreUnavailable
+            pardoned.append(match_id)
+            return await sound(match_id, *arguments, **terms)
+
+        monkeypatch.setattr(replicas.log, "append", once)
+        with pytest.raises(StoreUnavailable):
+            await replicas.sweepers[0].sweep()
+        monkeypatch.setattr(replicas.log, "append", sound)
+        await replicas.live(10_000)
+        (first,) = pardoned
+        for match_id in (ODD, MATCH):
+            (resumed,) = await replicas.events(Resumed, match_id)
+            assert Resumed(3_600_000 if match_id == first else 3_601_000) == resumed
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("call", ["lobby", "read"])
+def test_no_turn_ends_at_the_first_sweep_after_an_outage_of_a_part(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as matches cannot be read the service is away, although the store hears its beats."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2)
+        await replicas.sweep()
+        await replicas.live(27_000)
+        mend = failing(replicas.log, call, monkeypatch)
+        for _ in range(3):
+            replicas.now_ms += 1_000
+            for sweeper in replicas.sweepers:
+                sweeper._watched = {}
+                with pytest.raises(StoreUnavailable):
+                    await sweeper.sweep()
+        mend()
+        await replicas.live(SPARED_MS)
+        assert [] == await replicas.events(TimedOut)
+        await replicas.live(1_000)
+        assert 1 == len(await replicas.events(TimedOut))
+
+    run(scenario)
+
+
+def test_a_sweep_looks_only_at_what_is_due_or_new_in_the_lobby(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many matches there are; a match is heard of when its turn may be over at the soonest."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        matches = await replicas.open_eight()
+        sweeper = replicas.sweepers[0]
+        await sweeper.sweep()
+        read = noted_reads(replicas.log, monkeypatch)
+        for _ in range(20):
+            replicas.now_ms += 1_000
+            await sweeper.sweep()
+        assert [] == read
+        await replicas.open(ready=2)
+        read.clear()
+        await sweeper.sweep()
+        assert {MATCH} == set(read)
+        for _ in range(10):
+            replicas.now_ms += 1_000
+            await sweeper.sweep()
+        assert {*matches, MATCH} == set(read)
+
+    run(scenario)
+
+
+def test_a_turn_that_is_shorter_than_the_one_before_it_ends_in_time() -> None:
+    """A seat that still has all of its reserve may be followed by one that has none."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2, terms=Terms(turn_seconds=10, reserve_seconds=100, ready_seconds=20))
+        await replicas.sweep()
+        for seconds in (110, 110, 10, 10):
+            before = len(await replicas.events(TimedOut))
+            await replicas.live(seconds * 1_000 - 1)
+            assert before == len(await replicas.events(TimedOut))
+            await replicas.live(1)
+            assert before + 1 == len(await replicas.events(TimedOut))
+
+    run(scenario)
+
+
+def test_matches_that_cannot_be_swept_are_counted_and_forgotten_with_the_lobby() -> None:
+    """Every attempt counts, and they are some seconds apart; nothing is remembered of a match that is gone."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        await replicas.open(ready=2, match_id=ODD)
+        service = replicas.services[0]
+        sweeper: Sweeper = replicas.sweepers[0]
+
+        async def odd(match_id: str) -> Ledger:
+            raise ZeroDivisionError(match_id)
+
+        service.replicas.ledger = odd  # type: ignore[method-assign]
+        for _ in range(2 * AGAIN_MS // 1_000):
+            await sweeper.sweep()
+            replicas.now_ms += 1_000
+        failures = service.metrics.registry.get_sample_value("rollbook_loop_failures_total", {"loop": "sweeper"})
+        assert 2 == failures
+        await replicas.log.unlist(ODD)
+        await sweeper.sweep()
+        assert {} == sweeper._watched
+
+    run(scenario)
+
+
+def test_a_sweep_that_takes_long_ends_and_the_next_one_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the sweeper comes round, and the lobby is looked at anew, however much there is to do at first."""
+
+    async def scenario() -> None:
+        replicas = Replicas()
+        matches = await replicas.open_eight()
+        replicas.services = [replicas.service(), replicas.service()]
+        sweeper = replicas.services[0].sweeper()
+
+        def take_long() -> None:
+            replicas.now_ms += 1_000
+
+        read = noted_reads(replicas.log, monkeypatch, take_long)
+        await sweeper.sweep()
+        assert 0 < len(set(read)) < len(matches)
+        for _ in matches:
+            await sweeper.sweep()
+        assert set(matches) == set(read)
+        assert [] == await replicas.events(Resumed, matches[0])
 
     run(scenario)

@@ -6,6 +6,8 @@ import random
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rollbook.server.sweeper import EXPIRY_SPARED_MS
+
 GAMES: Final = {
     "cant_stop": range(2, 5),
     "raffzahn": range(3, 5),
@@ -28,6 +30,10 @@ class Table:
     watchers: int
     abort_after_seconds: float | None = None
     """When an operator ends it; never if not set."""
+    is_deserted: bool = False
+    """Whether the last seat stays free, so that the match expires."""
+    withdraw_after_seconds: float | None = None
+    """When its opener withdraws it; never if not set."""
     match_id: str = ""
     invitation_code: str = ""
     opened_at: float | None = None
@@ -36,6 +42,8 @@ class Table:
     @property
     def longest_wait_seconds(self) -> float:
         """For how long nothing may happen in the match while a service is well."""
+        if self.is_deserted:
+            return float(self.terms["open_seconds"] + EXPIRY_SPARED_MS / 1_000)
         return float(self.terms["turn_seconds"] + self.terms["reserve_seconds"] + self.terms["ready_seconds"])
 
 
@@ -51,7 +59,7 @@ def draw_table(chance: random.Random) -> Table:
         "spectator_delay_seconds": chance.choice((0, 0, 3)),
         "is_private": chance.random() < 0.2,
     }
-    return Table(
+    table = Table(
         game=game,
         seats=seats,
         terms=terms,
@@ -60,3 +68,13 @@ def draw_table(chance: random.Random) -> Table:
         watchers=chance.choice((0, 1, 1, 2)),
         abort_after_seconds=chance.uniform(1.0, 30.0) if chance.random() < 0.1 else None,
     )
+    _desert(table, random.Random(repr(table)))
+    return table
+
+
+def _desert(table: Table, chance: random.Random) -> None:
+    """Let some tables never fill; what comes of the others is drawn as if there were none of these."""
+    if chance.random() < 0.06:
+        table.is_deserted = True
+        table.terms["open_seconds"] = 60
+        table.withdraw_after_seconds = chance.uniform(1.0, 30.0) if chance.random() < 0.3 else None

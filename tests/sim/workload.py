@@ -56,7 +56,7 @@ class Workload:
         players = [
             Player(client, table, choices=choices, resigns=resigns)
             for client, choices, resigns in zip(seats, table.choices, table.resigns, strict=True)
-        ]
+        ][: table.seats - table.is_deserted]
         followers = [Follower(client, table, slow_seconds=self._chance.choice((0.0, 0.0, 1.0))) for client in watchers]
         self._followers += [*players, *followers]
         async with asyncio.TaskGroup() as group:
@@ -65,7 +65,9 @@ class Workload:
             for follower in followers:
                 group.create_task(follower.follow())
             if table.abort_after_seconds is not None:
-                group.create_task(self._abort(table, table.abort_after_seconds))
+                group.create_task(_abort(self._operator, table, table.abort_after_seconds))
+            if table.withdraw_after_seconds is not None:
+                group.create_task(_abort(seats[0], table, table.withdraw_after_seconds))
 
     async def _open(self, table: Table, opener: Client) -> bool:
         try:
@@ -74,13 +76,6 @@ class Workload:
             return False
         table.match_id, table.invitation_code = opened.match_id, opened.invitation_code
         return True
-
-    async def _abort(self, table: Table, after_seconds: float) -> None:
-        await asyncio.sleep(after_seconds)
-        try:
-            await self._operator.call("AbortMatch", match_id=table.match_id)
-        except Refused:
-            return
 
     async def come_back(self) -> None:
         """Let everybody ask once more for what follows what they were told last: so a loss is noticed by somebody."""
@@ -97,6 +92,13 @@ class Workload:
                 if table.match_id:
                     await _quietly(self._operator.call("GetMatch", match_id=table.match_id))
                     await _quietly(Follower(self._operator, table).follow_once())
+
+
+async def _abort(client: Client, table: Table, after_seconds: float) -> None:
+    """End the match, as an operator or as its opener."""
+    await asyncio.sleep(after_seconds)
+    with suppress(Refused):
+        await client.call("AbortMatch", match_id=table.match_id)
 
 
 async def _quietly(asking: Coroutine[Any, Any, object]) -> None:

@@ -155,11 +155,15 @@ class MemoryLog:
         self._check_open()
         return self._clock_ms()
 
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so."""
+    async def beat(self, now_ms: int) -> None:
+        """Say that a service is alive now."""
         self._check_open()
-        before_ms, self._beat_ms = self._beat_ms, now_ms
-        return before_ms
+        self._beat_ms = now_ms
+
+    async def last_beat(self) -> int | None:
+        """When a service last said that it is alive."""
+        self._check_open()
+        return self._beat_ms
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on."""

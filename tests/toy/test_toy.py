@@ -26,14 +26,16 @@ from rollbook.replay_file.recording import Keys, record
 from rollbook.rules import catalogue
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Watcher
+from rollbook.v1.events_pb2 import Event, Private
 from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED
 from rollbook.v1.refusals_pb2 import RefusalReason
 from rollbook_clients.sdk import Confirmed, Ended, Events, Match, Refused, Revealed, Table, connect
 from rollbook_replays.audit.audit import audit
-from rollbook_replays.audit.verdicts import Verdict
+from rollbook_replays.audit.verdicts import Check, Verdict
 from rollbook_replays.games import presentation
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import draw_board, tell
+from tests.replays.forging import SERVICE, judged, relinked
 from tests.server.serving import started
 
 FOLDER = Path(__file__).parent
@@ -91,6 +93,36 @@ def test_its_replays_are_exact_and_what_they_hid_is_checked(aim: str) -> None:
     assert (Verdict.EXACT, {"aim": aim, "hand": 3}) == (audited.verdict, audited.options)
     tampered = replace(replay, beside={**replay.beside, **dict.fromkeys(list(replay.beside)[:1], b"")})
     assert Verdict.EXACT is not audit(write(tampered, keys.replays), read_keys(keys.public)).verdict
+
+
+def test_what_an_unlisted_game_puts_into_a_file_is_canonical_as_well() -> None:
+    """No reader of listed games looks into an Any, so only the audit by its rules can find what was smuggled there."""
+    unknown = b"\xfa\x07\x04Anna"
+    replay = record(Simulation(find("toy"), {}, 3, SEED, 0), SERVICE.heads)
+    audited = judged(replay, SERVICE)
+    assert (Verdict.EXACT, "toy") == (audited.verdict, audited.game)
+    number = min(replay.beside)
+    inside, outside = (Private.FromString(replay.beside[number]) for _ in range(2))
+    inside.hidden.other.value += unknown
+    outside.hidden.other.MergeFromString(unknown)
+    within, around = (message.SerializeToString(deterministic=True) for message in (inside, outside))
+    found = judged(replace(replay, beside={**replay.beside, number: within}), SERVICE).divergence
+    assert found is not None
+    assert (number, Check.HIDDEN) == (found.event, found.check)
+    assert Verdict.UNREADABLE is judged(replace(replay, beside={**replay.beside, number: around}), SERVICE).verdict
+    kinds = {"opened": "options", "happened": "outcome", "chosen": "choice"}
+    for body, wrapper in kinds.items():
+        for is_inside in (True, False):
+            events = map(Event.FromString, replay.events)
+            index, event = next((at, event) for at, event in enumerate(events) if event.WhichOneof("body") == body)
+            other = getattr(getattr(event, body), wrapper).other
+            if is_inside:
+                other.value += unknown
+            else:
+                other.MergeFromString(unknown)
+            found = judged(relinked(replay, index, event.SerializeToString(deterministic=True)), SERVICE).divergence
+            assert found is not None
+            assert (index + 1, Check.CONTAINER) == (found.event, found.check)
 
 
 def test_its_views_come_back_from_their_messages() -> None:

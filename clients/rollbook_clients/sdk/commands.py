@@ -13,13 +13,22 @@ from typing import Any, TypeVar
 
 from grpc.aio import UnaryUnaryMultiCallable
 
-from rollbook.v1.match_pb2 import ChooseRequest, LeaveSeatRequest, ReadyRequest, ResignRequest, TakeSeatRequest
+from rollbook.v1.match_pb2 import (
+    AbortMatchRequest,
+    ChooseRequest,
+    LeaveSeatRequest,
+    ReadyRequest,
+    ResignRequest,
+    TakeSeatRequest,
+)
 from rollbook_clients.sdk.connection import Line
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.sdk.refusals import LimitReached, OutcomeUnknown, Refused, Unauthenticated, Unreachable
 from rollbook_clients.sdk.witness import Witness
 
-Command = TypeVar("Command", TakeSeatRequest, ReadyRequest, LeaveSeatRequest, ChooseRequest, ResignRequest)
+Command = TypeVar(
+    "Command", TakeSeatRequest, ReadyRequest, LeaveSeatRequest, AbortMatchRequest, ChooseRequest, ResignRequest
+)
 A = TypeVar("A")
 
 

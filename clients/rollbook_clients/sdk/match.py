@@ -14,6 +14,7 @@ from rollbook.files import write_file
 from rollbook.match.chain import Position, entropy_commitment
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1.match_pb2 import (
+    AbortMatchRequest,
     ChooseRequest,
     EventsMade,
     GetMatchRequest,
@@ -105,6 +106,11 @@ class Match:
     async def leave(self) -> Made:
         """Get up again, before all seats are taken."""
         answer = await self._commands.send(lambda line: line.matches.LeaveSeat, LeaveSeatRequest(match_id=self.id))
+        return await self.take_in(answer.made)
+
+    async def withdraw(self) -> Made:
+        """End a match that this caller has opened, before all seats are taken; it is aborted, for all who watch it."""
+        answer = await self._commands.send(lambda line: line.matches.AbortMatch, AbortMatchRequest(match_id=self.id))
         return await self.take_in(answer.made)
 
     async def ready(self) -> Made:

@@ -136,6 +136,7 @@ class SyncMatch(_Run[asynchronous.Match]):
     state = _waiting(asynchronous.Match.state)
     join = _waiting(asynchronous.Match.join)
     leave = _waiting(asynchronous.Match.leave)
+    withdraw = _waiting(asynchronous.Match.withdraw)
     ready = _waiting(asynchronous.Match.ready)
     choose = _waiting(asynchronous.Match.choose)
     resign = _waiting(asynchronous.Match.resign)

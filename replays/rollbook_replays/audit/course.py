@@ -6,15 +6,29 @@ what a running match takes on trust, its dice and what they hide, is recomputed 
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeAlias
 
 from rollbook.match.chain import genesis, link
 from rollbook.match.dice import commitment
-from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Resigned, Sealed, SeatLeft, SeatTaken
+from rollbook.match.events import (
+    Chosen,
+    Event,
+    Happened,
+    Opened,
+    Ready,
+    Resigned,
+    Sealed,
+    SeatLeft,
+    SeatTaken,
+    Terms,
+)
 from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.match.ledger import Record
 from rollbook.replay_file.container import Replay
 from rollbook.rules.refusals import RefusedByRules
+from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.divergence import Diverged
 from rollbook_replays.audit.draws import Draws, chance_awaited
 from rollbook_replays.audit.envelopes import REQUEST_BYTES
@@ -26,13 +40,19 @@ from rollbook_replays.audit.events import (
     read_first,
     reader_of,
     revealed_secret,
+    said_first,
     told,
     unknown_envelope,
     unknown_rules,
 )
-from rollbook_replays.audit.verdicts import Check, Thrown
+from rollbook_replays.audit.verdicts import OF_AN_EVENT, Check, Thrown
 
 NOTHING_HIDDEN: Final = "nothing beside an event that hides nothing"
+COMMITMENT_BYTES: Final = 32
+SECRET_BYTES: Final = 32
+
+Evidence: TypeAlias = Callable[[int, Event], list[str]]
+"""What is missing to prove that the log was lost, if this event is a seal that says so; `Diverged` if it was not."""
 
 _COMMANDS: Final = frozenset({Opened, SeatTaken, SeatLeft, Ready, Chosen, Resigned, Sealed})
 """What somebody may have asked for; everything else the service does of its own accord."""
@@ -50,6 +70,8 @@ class Course:
         self.record: Record | None = None
         """The match so far; None as long as event 1 has not been read."""
         self.opened_ms = 0
+        self.said = proto.Opened()
+        """What event 1 says of the match; nothing as long as nobody could read it."""
         self._replay = replay
         self._draws: Draws | None = None
         self._requests: set[bytes] = set()
@@ -59,20 +81,30 @@ class Course:
         """The dice that were thrown so far."""
         return () if self._draws is None else self._draws.thrown
 
-    def follow(self) -> None:
+    def follow(self, evidence: Evidence) -> None:
         """Follow it to its end, or raise `Diverged` at the first thing wrong."""
         first = self._replay.events[0]
         unknown = unknown_envelope(first)
-        if unknown is None and (unknown := unknown_rules(first)) is not None:
-            self._follow_the_chain()
+        if unknown is None:
+            self.said = said_first(first)
+            unknown = unknown_rules(first)
+            if unknown is None:
+                self._follow_the_rules(evidence)
+            else:
+                self._follow_the_chain()
         if unknown is not None:
             self.missing.append(unknown)
-            return
+        beyond = min((number for number in self._replay.beside if number > len(self.links)), default=None)
+        if beyond is not None:
+            found = f"something beside event {beyond} of a log that ends with event {len(self.links)}"
+            raise Diverged(beyond, Check.HIDDEN, "nothing beside events that are not there", found)
+
+    def _follow_the_rules(self, evidence: Evidence) -> None:
         game, record = self._opened()
         self.record = record
-        self._draws = Draws(game, self._replay, self._committed_secret(record.opened))
+        self._draws = Draws(game, self._replay, self._committed_secret(game, record.opened))
         read = reader_of(game)
-        taken = self._take_all(record, self._draws, read)
+        taken = self._take_all(record, self._draws, read, evidence)
         if taken < len(self.links):
             self.missing.append(f"what event {taken + 1} hides, without which the rules cannot go on")
             self._read_the_rest(taken, record.time_ms, read)
@@ -94,74 +126,89 @@ class Course:
         game, first = read_first(self._replay.events[0], self._replay.match_id)
         self.opened_ms = first.time_ms
         check_chain(1, first, genesis(self._replay.match_id))
-        if first.request:
-            self._check_request(1, first.event, first.request)
-        if 1 in self._replay.beside:
-            raise Diverged(1, Check.HIDDEN, NOTHING_HIDDEN, "something")
-        try:
-            record = Record(first)
-        except Misplaced as misplaced:
-            raise Diverged(1, Check(misplaced.breach.value), str(misplaced), "event 1") from None
-        terms = record.opened.terms
-        seconds = (
-            terms.turn_seconds,
-            terms.reserve_seconds,
-            terms.ready_seconds,
-            terms.spectator_delay_seconds,
-            terms.open_seconds,
-            terms.idle_seconds,
-        )
-        if min(seconds) < 0 or (terms.reserve_seconds and not terms.turn_seconds):
-            raise Diverged(1, Check.LIFECYCLE, "seconds that a match can have", str(list(seconds)))
-        return game, record
+        opened = first.event
+        assert isinstance(opened, Opened)  # noqa: S101 - `read_first` reads nothing else
+        if len(opened.commitment) != COMMITMENT_BYTES:
+            expected = f"a commitment of {COMMITMENT_BYTES} bytes"
+            raise Diverged(1, Check.COMMITMENT, expected, opened.commitment.hex())
+        _check_terms(opened.terms)
+        self._check_beside(1, opened)
+        self._check_request(1, opened, first.request)
+        self._requests.add(first.request)
+        return game, Record(first)
 
-    def _committed_secret(self, opened: Opened) -> bytes | None:
+    def _committed_secret(self, game: AnyGame, opened: Opened) -> bytes | None:
         """The secret, if the last event reveals one; all draws would be wrong by any but the one committed to."""
-        secret = revealed_secret(self._replay.events[-1])
-        if secret is not None and commitment(secret) != opened.commitment:
-            expected = f"the secret that event 1 committed to by {opened.commitment.hex()}"
-            found = f"one that makes {commitment(secret).hex()}"
-            raise Diverged(len(self.links), Check.COMMITMENT, expected, found)
+        last = len(self.links)
+        secret = None if last == 1 else revealed_secret(last, self._replay.events[-1], game)
+        if secret is not None and (len(secret) != SECRET_BYTES or commitment(secret) != opened.commitment):
+            expected = f"the {SECRET_BYTES} bytes that event 1 committed to by {opened.commitment.hex()}"
+            found = f"{len(secret)} bytes that make {commitment(secret).hex()}"
+            raise Diverged(last, Check.COMMITMENT, expected, found)
         return secret
 
-    def _take_all(self, record: Record, draws: Draws, read: Reader) -> int:
+    def _take_all(self, record: Record, draws: Draws, read: Reader, evidence: Evidence) -> int:
         """Take every event up to the first that hides what the rules cannot go on without; how many that were."""
         match, links, beside = record.match, self.links, self._replay.beside
         for number, data in enumerate(self._replay.events[1:], start=2):
             event, time_ms, request = read(number, data, links[number - 2])
-            if type(event) is Happened:
-                awaited = chance_awaited(match)
-                if awaited is not None:
-                    proved = draws.proved(number, match, awaited, event)
-                    if proved is None:
-                        return number - 1
-                    event = proved
-            elif number in beside:
-                raise Diverged(number, Check.HIDDEN, NOTHING_HIDDEN, "something")
+            seen = event
             try:
+                if type(event) is Happened:
+                    awaited = chance_awaited(match)
+                    if awaited is not None:
+                        proved = draws.proved(number, match, awaited, event)
+                        if proved is None:
+                            return number - 1
+                        event = proved
+                elif number in beside:
+                    self._check_beside(number, event)
+                if request:
+                    self._check_request(number, event, request)
+                if type(event) is Sealed:
+                    self.missing += evidence(number, event)
                 record.take_linked(event, time_ms, links[number - 1])
-            except (Misplaced, RefusedByRules) as refusal:
-                check = _check_of(refusal, event, match)
-                raise Diverged(number, check, str(refusal), told(record.game, event)) from None
-            if request:
-                self._check_request(number, event, request)
+            except (Diverged, Misplaced, RefusedByRules):
+                checks: list[Callable[[], object]] = [
+                    partial(self._check_move, number, match, draws.again(), seen),
+                    partial(self._check_beside, number, seen),
+                    partial(evidence, number, seen),
+                    partial(_check_time, number, time_ms, record.time_ms),
+                    partial(record.check_around, seen, time_ms),
+                ]
+                _raise_first(number, seen, match, checks)
+                self._check_request(number, seen, request)
+                raise  # not reached: one of them says what this said
+            self._requests.add(request)
         return len(links)
 
     def _read_the_rest(self, taken: int, time_ms: int, read: Reader) -> None:
-        """What can be said of events that the rules cannot reach: form, chain, and that time does not fall."""
+        """What can be said of events that the rules cannot reach: form, chain, requests, and that time never falls."""
         for number, data in enumerate(self._replay.events[taken:], start=taken + 1):
             event, event_ms, request = read(number, data, self.links[number - 2])
-            if request:
-                self._check_request(number, event, request)
+            self._check_beside(number, event)
             _check_time(number, event_ms, time_ms)
+            self._check_request(number, event, request)
+            self._requests.add(request)
             time_ms = event_ms
+
+    def _check_move(self, number: int, match: MatchFold, draws: Draws, event: Event) -> None:
+        """Table and rules take the event, and what chance gave in it is what they await."""
+        awaited = chance_awaited(match)
+        if isinstance(event, Happened) and awaited is not None:
+            event = draws.proved(number, match, awaited, event) or event
+        match.copy().take(event)
+
+    def _check_beside(self, number: int, event: Event) -> None:
+        """Only what chance gave can hide something."""
+        if number in self._replay.beside and not isinstance(event, Happened):
+            raise Diverged(number, Check.HIDDEN, NOTHING_HIDDEN, "something")
 
     def _check_request(self, number: int, event: Event, request: bytes) -> None:
         asked = type(event) in _COMMANDS and not (isinstance(event, Chosen) and event.by_caretaker)
-        if not asked or len(request) != REQUEST_BYTES or request in self._requests:
+        if request and (not asked or len(request) != REQUEST_BYTES or request in self._requests):
             expected = "a request of 16 bytes, once, and only on what somebody can have asked for"
             raise Diverged(number, Check.LIFECYCLE, expected, request.hex())
-        self._requests.add(request)
 
     def _unfinished(self) -> None:
         if self._replay.perspective is None:
@@ -173,6 +220,34 @@ class Course:
 def _check_time(number: int, time_ms: int, before_ms: int) -> None:
     if time_ms < before_ms:
         raise Diverged(number, Check.CLOCKS, f"a time from {before_ms} on", str(time_ms))
+
+
+def _check_terms(terms: Terms) -> None:
+    seconds = (
+        terms.turn_seconds,
+        terms.reserve_seconds,
+        terms.ready_seconds,
+        terms.spectator_delay_seconds,
+        terms.open_seconds,
+        terms.idle_seconds,
+    )
+    if min(seconds) < 0 or (terms.reserve_seconds and not terms.turn_seconds):
+        raise Diverged(1, Check.LIFECYCLE, "seconds that a match can have", str(list(seconds)))
+
+
+def _raise_first(number: int, event: Event, match: MatchFold, checks: Sequence[Callable[[], object]]) -> None:
+    """Of all that speaks against an event, raise what the first step says; the checks leave the match as it is."""
+    found: list[Diverged] = []
+    for check in checks:
+        try:
+            check()
+        except Diverged as diverged:
+            found.append(diverged)
+        except (Misplaced, RefusedByRules) as refusal:
+            failed = _check_of(refusal, event, match)
+            found.append(Diverged(number, failed, str(refusal), told(match.game, event)))
+    if found:
+        raise min(found, key=lambda diverged: OF_AN_EVENT.index(diverged.divergence.check)) from None
 
 
 def _check_of(refusal: Misplaced | RefusedByRules, event: Event, match: MatchFold) -> Check:

@@ -16,6 +16,7 @@ from rollbook.match.events import Happened
 from rollbook.match.fold import MatchFold
 from rollbook.replay_file.container import Replay
 from rollbook.rules.chance import Draw, Throw, Value
+from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.audit.divergence import Diverged
 from rollbook_replays.audit.events import AnyGame, told
 from rollbook_replays.audit.verdicts import Check, Thrown
@@ -23,7 +24,9 @@ from rollbook_replays.audit.verdicts import Check, Thrown
 
 def chance_awaited(match: MatchFold) -> Throw | Draw | None:
     """What chance is to give now; nothing if it is not its turn."""
-    if match.must_be_sealed or not match.started:
+    if match.must_be_sealed or not match.started or match.sealed is not None:
+        return None
+    if match.turn_timed_out and match.must_forfeit is not None:
         return None
     awaited = match.awaited
     return awaited if isinstance(awaited, _CHANCE) else None
@@ -45,6 +48,10 @@ class Draws:
         self._dice: Dice | None = None
         self._thrown: dict[int, tuple[tuple[tuple[Value, ...], ...], list[tuple[Value, ...]]]] = {}
 
+    def again(self) -> Draws:
+        """The same draws, of which nothing has been counted."""
+        return Draws(self._game, self._replay, self._secret)
+
     @property
     def thrown(self) -> tuple[Thrown, ...]:
         """The dice that were thrown, by kind."""
@@ -57,7 +64,7 @@ class Draws:
     def proved(self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]) -> Happened[Any] | None:
         """The event with what it hides; nothing where nobody can know that yet."""
         if self._secret is None:
-            return self._completed(number, seen)
+            return self._completed(number, match, awaited, seen)
         if self._dice is None:
             entropy = [brought or b"" for brought in match.entropy]
             self._dice = Dice(match_key(self._secret, self._replay.match_id, entropy))
@@ -88,14 +95,33 @@ class Draws:
             raise Diverged(number, Check.HIDDEN, told(self._game, drawn), found)
         return drawn
 
-    def _completed(self, number: int, seen: Happened[Any]) -> Happened[Any] | None:
+    def _completed(
+        self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]
+    ) -> Happened[Any] | None:
         beside = self._replay.beside.get(number)
         if beside is None:
-            return None if is_hidden(seen.outcome) else seen
+            if not is_hidden(seen.outcome):
+                return seen
+            self._check_possible(number, match, awaited, seen)
+            return None
         completed = self._with(seen, beside)
         if completed is None or completed == seen or self._written_beside(completed) != beside:
+            self._check_possible(number, match, awaited, seen)
             raise Diverged(number, Check.HIDDEN, told(self._game, seen), self._told_beside(seen, beside))
         return completed
+
+    def _check_possible(self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]) -> None:
+        """What is seen of the event is of the kind, and of as many, as the rules await, whatever it hides."""
+        values = [faces[0] for faces in awaited.dice] if isinstance(awaited, Throw) else awaited.items[: awaited.count]
+        some = Happened(self._game.outcome(match.state, tuple(values)))
+        outcome = with_hidden(seen.outcome, some.outcome)
+        try:
+            if not is_hidden(outcome):
+                match.copy().take(Happened(outcome))
+                return
+        except RefusedByRules:
+            pass
+        raise Diverged(number, Check.DRAWS, f"what the rules await: {awaited.name}", told(self._game, seen))
 
     def _with(self, seen: Happened[Any], beside: bytes) -> Happened[Any] | None:
         """The event with that beside it; nothing if that cannot be."""

@@ -29,21 +29,24 @@ from rollbook_replays.audit.verdicts import Check
 MOST_REMEMBERED: Final = 20_000
 """Bodies of one game; those of a match without a clock are few."""
 
+LONGEST_REMEMBERED: Final = 256
+"""Bytes of a body: what is longer does not come again, and a forger must not fill the memory of a long run."""
+
 CANONICAL: Final = "an event of these rules, in the one way in which it is written"
 
 
 def unknown_envelope(first: bytes) -> str | None:
-    """What this program would have to know to look at any event at all; None if it does."""
-    envelope = _opened(first).envelope
+    """What this program would have to know to look at any event at all; None if it does, or if no program can."""
+    envelope = said_first(first).envelope
     if envelope == ENVELOPE_BEFORE_RELEASE:
         return str(BeforeRelease())
-    return None if envelope in {0, ENVELOPE} else f"a program that knows envelope {envelope}"
+    return None if envelope <= ENVELOPE else f"a program that knows envelope {envelope}"
 
 
 def unknown_rules(first: bytes) -> str | None:
-    """What this program would have to know to follow the match; None if it does."""
-    opened = _opened(first)
-    if not opened.game:
+    """What this program would have to know to follow the match; None if it does, or if no program can."""
+    opened = said_first(first)
+    if not opened.game or not opened.fairness or opened.ruleset < 1:
         return None
     if opened.fairness != SCHEME:
         return f"a program that knows dice by {opened.fairness[:40]!r}"
@@ -111,7 +114,8 @@ class Reader:
         _written_again(number, logged, self._game)
         check_chain(number, logged, previous)
         # Readiness and seal are of one match alone.
-        if body and request == logged.request and not isinstance(logged.event, Ready | Sealed):
+        few = 0 < len(body) <= LONGEST_REMEMBERED
+        if few and request == logged.request and not isinstance(logged.event, Ready | Sealed):
             if len(self._proved) >= MOST_REMEMBERED:
                 self._proved.clear()
             self._proved[body] = logged.event
@@ -136,13 +140,14 @@ def check_chain(number: int, around: Logged | Around, before: bytes) -> None:
         raise Diverged(number, Check.CHAIN, expected, f"event {around.sequence} behind {around.previous.hex()}")
 
 
-def revealed_secret(last: bytes) -> bytes | None:
-    """The secret, if these bytes are a seal; whether they are a good one is looked at when their turn comes."""
+def revealed_secret(number: int, last: bytes, game: AnyGame) -> bytes | None:
+    """The secret, if these bytes are a seal as one is written; whether it may stand there comes in its turn."""
     try:
-        written = proto.Event.FromString(last)
-    except DecodeError:
+        logged = _read(number, last, game, "")
+        _written_again(number, logged, game)
+    except Diverged:
         return None
-    return written.sealed.secret if written.WhichOneof("body") == "sealed" else None
+    return logged.event.secret if isinstance(logged.event, Sealed) else None
 
 
 def told(game: AnyGame, event: Event) -> str:
@@ -150,7 +155,8 @@ def told(game: AnyGame, event: Event) -> str:
     return dumps(LineWriter(game).body(event))
 
 
-def _opened(first: bytes) -> proto.Opened:
+def said_first(first: bytes) -> proto.Opened:
+    """What event 1 says, as far as anybody can read it; nothing if it is another event."""
     try:
         return proto.Event.FromString(first).opened
     except DecodeError:

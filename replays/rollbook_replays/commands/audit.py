@@ -6,29 +6,29 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, Failed, usage, worst
 from rollbook.cli.progress import Progress
 from rollbook.files import write_file
-from rollbook.replay_file.kept_heads import read_heads
-from rollbook.replay_file.key_lines import read_keys
-from rollbook.replay_file.lines import WrongLine
-from rollbook_replays.audit.sources import Found
+from rollbook.replay_file.key_lines import KnownKeys
+from rollbook_replays.audit.facts import head_facts, match_facts, tournament_facts
+from rollbook_replays.audit.sources import File, Source, everything
 from rollbook_replays.audit.verdicts import Audited, Verdict
-from rollbook_replays.audit.workers import audit_all
+from rollbook_replays.audit.workers import Crew
+from rollbook_replays.commands.evidence import Evidence, FlawedHead
 from rollbook_replays.report import Report
 from rollbook_replays.text import printable
-from rollbook_replays.tournament.bundle import BundledReplay
+from rollbook_replays.tournament.bundle import NotABundle, open_bundle
 from rollbook_replays.tournament.judgement import Judgement, judge
 
-LARGEST_TEXT = 64 << 20
-"""Of a file of keys or heads."""
+NO_ENTROPY = "no seat brought entropy: the dice are fixed by the secret alone"
 
 CODES = {
     Verdict.EXACT: Exit.GOOD,
@@ -36,8 +36,6 @@ CODES = {
     Verdict.DIVERGED: Exit.WRONG,
     Verdict.UNREADABLE: Exit.UNREADABLE,
 }
-
-Read = TypeVar("Read")
 
 
 def audit(
@@ -60,57 +58,98 @@ def audit(
     A bundle (`rollbook bundle create`) is judged as well: whether it holds the matches that its manifest names, and
     whether the standings follow from the audited results.
 
-    Exit code 0 if all files are exact, 1 if one diverged, 3 if one cannot be read or there are none, else 2.
+    It says as well where no seat brought entropy of its own: whoever knew the secret of such a match knew its dice.
+
+    Files are judged by processes of their own, in limited memory and time. A file with which such a process dies is
+    judged once more, alone; if that dies as well, the file is UNREADABLE. Verdicts come in the order of the files, that
+    on a bundle behind those on its replays.
+
+    Exit code 0 if all files are exact, 1 only if one diverged, 3 if one cannot be read, there are none, or verdicts
+    cannot be written, else 2, also if a kept head proves nothing. A wrong line in a file of keys or heads ends it
+    before anything is judged, with 3.
 
     Parameters
     ----------
     paths
-        Replay files, bundles of tournaments, and folders, with everything below them that ends in `.rollbook`.
+        Replay files, bundles of tournaments, and folders: with everything below them that ends in `.rollbook`, and all
+        bundles, whatever they are called.
     key
-        A file of public keys, one `KEY_ID HEX` a line: the service's head keys and replay keys, such as it publishes
-        them and as KEY.pub beside simulated matches. Without it no file is more than unverified. May be repeated.
+        A file of public keys, one `KEY_ID HEX ROLE NAME` a line, as `rollbook key --published` writes them and as
+        KEY.pub has them beside simulated matches. ROLE is head, replay or bundle, and NAME, to the end of the line, is
+        whom the verdict says the key belongs to: a file is exact only if the head keys and the replay key of one name
+        vouch for it. Without keys no file is more than unverified. May be repeated.
     head
         A file of signed heads that players or spectators kept: a match that was rewritten after they saw it diverges.
-        May be repeated.
+        One whose signature does not hold, or is not by a head key, is listed and proves nothing. May be repeated.
     report
         Also write a page of HTML, to be published: verdicts, results, standings, how the dice fell. It needs no other
         file.
     jobs
         How many processes, at most as many as there are cores. Default: all of them.
     as_json
-        One JSON object for each file, a line each, for programs.
+        One JSON object for each file, a line each, for programs; `replays/AUDIT.md` says what is in it.
     """
     if not paths:
         return usage("audit needs at least one file or folder")
     if jobs is not None and jobs < 1:
         return usage("--jobs must be at least 1")
     try:
-        keys = {name: known for file in key for name, known in _read(file, read_keys).items()}
-        heads = [kept for file in head for kept in _read(file, read_heads)]
+        evidence = Evidence.read(key, head)
     except Failed as failed:
-        print(failed.why, file=sys.stderr)
+        print(printable(failed.why), file=sys.stderr)
         return failed.code
-    found = Found.at(paths)
-    if not found.sources and not found.bundles and not found.broken:
+    found = everything(paths)
+    if not found:
         print("there are no replay files there: their names end in .rollbook", file=sys.stderr)
         return Exit.UNREADABLE
     verdicts = _Verdicts(as_json=as_json)
-    for path, why in found.broken:
-        verdicts.tell(str(path), Audited(Verdict.UNREADABLE, unreadable=why))
-    entries: dict[Path, list[Audited]] = {bundle.path: [] for bundle in found.bundles}
+    verdicts.tell_flaws(evidence.flawed)
     cores = os.cpu_count() or 1
-    with Progress("files", len(found.sources)) as progress:
-        for source, audited in audit_all(found.sources, keys, heads, min(jobs or cores, cores)):
-            verdicts.tell(source.name, audited)
-            if isinstance(source, BundledReplay):
-                entries[source.bundle].append(audited)
-            progress.one_more(audited.events)
-    for bundle in found.bundles:
-        verdicts.tell_judgement(str(bundle.path), judge(bundle, entries[bundle.path], keys))
+    jobs = min(jobs or cores, cores)
+    with Progress("files", len(found)) as progress, Crew(evidence.keys, evidence.heads, jobs) as crew:
+        hearing = _Hearing(crew, progress, verdicts)
+        for kind, group in groupby(found, type):
+            if kind is File:
+                for _ in hearing.audit([each for each in group if isinstance(each, File)]):
+                    pass
+            else:
+                for each in group:
+                    hearing.judge(each.path, evidence.keys)
     print(verdicts.summary, file=sys.stderr)
     if report is not None:
         verdicts.publish(report)
     return worst(verdicts.codes)
+
+
+class _Hearing:
+    """Everything that is audited, one part after the other, so that no more than one bundle is in memory."""
+
+    def __init__(self, crew: Crew, progress: Progress, verdicts: _Verdicts) -> None:
+        self._crew = crew
+        self._progress = progress
+        self._verdicts = verdicts
+
+    def audit(self, found: Sequence[Source]) -> Iterator[Audited]:
+        """Tell the verdicts on replays, in their order."""
+        for source, audited in self._crew.audit(found):
+            yield self._tell(source.name, audited)
+
+    def judge(self, path: Path, keys: KnownKeys) -> None:
+        """Tell the verdicts on a bundle: on its replays, then its own."""
+        try:
+            bundle = open_bundle(path)
+        except NotABundle as wrong:
+            self._tell(str(path), Audited(Verdict.UNREADABLE, unreadable=str(wrong)))
+        except OSError as wrong:
+            self._tell(str(path), Audited(Verdict.UNREADABLE, unreadable=wrong.strerror or str(wrong)))
+        else:
+            self._progress.more(len(bundle.sources) - 1)
+            self._verdicts.tell_judgement(str(path), judge(bundle, list(self.audit(bundle.sources)), keys))
+
+    def _tell(self, name: str, audited: Audited) -> Audited:
+        self._verdicts.tell(name, audited)
+        self._progress.one_more(audited.events)
+        return audited
 
 
 class _Verdicts:
@@ -127,14 +166,23 @@ class _Verdicts:
         self._count[audited.verdict] += 1
         self.codes.add(CODES[audited.verdict])
         self.page.add(name, audited)
-        self._say(_json(name, audited) if self._as_json else _words(name, audited))
+        self._say(json.dumps(match_facts(name, audited)) if self._as_json else _words(name, audited))
+
+    def tell_flaws(self, flawed: Iterable[FlawedHead]) -> None:
+        """All kept heads that prove nothing, before the files."""
+        for each in flawed:
+            self.codes.add(Exit.UNVERIFIED)
+            self.page.flawed(each.where, each.head, each.why)
+            self._say(
+                json.dumps(head_facts(each.where, each.head, each.why)) if self._as_json else printable(str(each))
+            )
 
     def tell_judgement(self, name: str, judgement: Judgement) -> None:
         """One bundle, after its files."""
         self.codes.add(CODES[judgement.verdict])
         self.page.judged(name, judgement)
         if self._as_json:
-            self._say(json.dumps({"path": name, **judgement.facts()}))
+            self._say(json.dumps(tournament_facts(name, judgement.facts())))
             return
         for line in judgement.lines():
             self._say(printable(f"{name}: {line}"))
@@ -149,7 +197,7 @@ class _Verdicts:
         try:
             write_file(file, self.page.html().encode())
         except OSError as wrong:
-            self.codes.add(Exit.WRONG)
+            self.codes.add(Exit.UNREADABLE)
             print(f"{file}: {wrong.strerror}", file=sys.stderr)
 
     @property
@@ -158,40 +206,10 @@ class _Verdicts:
         return ", ".join(f"{self._count[verdict]:,} {verdict}" for verdict in Verdict if self._count[verdict])
 
 
-def _read(file: Path, read: Callable[[str], Read]) -> Read:
-    try:
-        with file.open("rb") as opened:
-            data = opened.read(LARGEST_TEXT + 1)
-    except OSError as wrong:
-        raise Failed(Exit.UNREADABLE, f"{file}: {wrong.strerror}") from None
-    if len(data) > LARGEST_TEXT:
-        raise Failed(Exit.UNREADABLE, f"{file}: larger than {LARGEST_TEXT} bytes")
-    try:
-        return read(data.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise Failed(Exit.UNREADABLE, f"{file}: not UTF-8") from None
-    except WrongLine as wrong:
-        raise Failed(Exit.WRONG, f"{file}:{wrong}") from None
-
-
-def _json(name: str, audited: Audited) -> str:
-    divergence = audited.divergence
-    facts: dict[str, Any] = {
-        "path": name,
-        "match": audited.match_id or None,
-        "verdict": audited.verdict,
-        "event": None if divergence is None else divergence.event,
-        "check": None if divergence is None else divergence.check,
-        "expected": None if divergence is None else divergence.expected,
-        "found": audited.unreadable or None if divergence is None else divergence.found,
-        "missing": list(audited.missing),
-    }
-    return json.dumps(facts)
-
-
 def _words(name: str, audited: Audited) -> str:
     # Names of files and of keys are what strangers made them, also lines of ours.
-    return printable(f"{name}: {audited.verdict.upper()}{_why(audited)}")
+    alone = f"; {NO_ENTROPY}" if audited.is_by_secret_alone else ""
+    return printable(f"{name}: {audited.verdict.upper()}{_why(audited)}{alone}")
 
 
 def _why(audited: Audited) -> str:
@@ -201,6 +219,6 @@ def _why(audited: Audited) -> str:
         return f"{at}, {divergence.check}: expected {divergence.expected}; found {divergence.found}"
     if audited.unreadable:
         return f": {audited.unreadable}"
-    if audited.missing:
-        return f", {audited.events} events, missing: {'; '.join(audited.missing)}"
-    return f", {audited.events} events"
+    keys = "" if audited.keys is None else f", keys of {audited.keys}"
+    missing = f", missing: {'; '.join(audited.missing)}" if audited.missing else ""
+    return f", {audited.events} events{keys}{missing}"

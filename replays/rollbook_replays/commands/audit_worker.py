@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 from typing import Final
 
@@ -12,10 +11,9 @@ from rollbook.replay_file.container import LARGEST_FILE
 from rollbook.replay_file.key_lines import read_keys
 from rollbook.v1.replay_pb2 import AuditReplayResponse, Verdict
 from rollbook_replays.audit.audit import audit
+from rollbook_replays.audit.bounds import bound_memory, bound_time
 from rollbook_replays.audit.verdicts import Audited
 
-MOST_SECONDS: Final = 60
-MOST_MEMORY_BYTES: Final = 1 << 30
 MOST_KEYS_BYTES: Final = 1 << 20
 
 LONGEST_SENTENCE: Final = 500
@@ -31,14 +29,14 @@ def audit_worker() -> int:
     off gets no answer and exit code 3: whoever asked is gone.
     """
     processes.end_with_parent()
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+    bound_time()
+    bound_memory()
     try:
         keys = processes.read_frame(sys.stdin.buffer, MOST_KEYS_BYTES)
         data = processes.read_frame(sys.stdin.buffer, LARGEST_FILE)
     except processes.CutOff:
         return Exit.UNREADABLE
-    answer = response(audit(data, read_keys(keys.decode("ascii"))))
+    answer = response(audit(data, read_keys(keys.decode("utf-8"))))
     sys.stdout.buffer.write(processes.frame(answer.SerializeToString()))
     sys.stdout.buffer.flush()
     return Exit.GOOD

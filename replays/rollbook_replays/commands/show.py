@@ -98,7 +98,7 @@ def _told(seen: Look, at: int | None) -> Iterator[Text]:
     if seen.eyes is not Watcher.JUDGE:
         yield Text.of(f"As {_whose(seen.eyes)} it:")
         yield Text()
-    yield from tell(seen.header, seen.events)
+    yield from tell(seen.header, seen.events, house=seen.house)
     yield Text()
     if not seen.is_over:
         yield Text.of(f"The match was running: the file ends with event {seen.count}.")

@@ -5,9 +5,9 @@
     SIGNATURE                     `KEY_ID HEX`, a line
 
 Everything is stored as it is, for hashes and signatures do not shrink, and without dates: the same matches give the
-same bytes. What is read is read in place and never unpacked anywhere: names are names here, not paths. The signature is
-Ed25519 over `"rollbook/1/bundle" || SHA-256(the lines of all other entries)`, a line being `HEX_SHA256 NAME`, by
-ascending name.
+same bytes, and any other bytes are no bundle. What is read is read in place and never unpacked anywhere: names are
+names here, not paths. The signature is Ed25519 over `"rollbook/1/bundle" || SHA-256(the lines of all other entries)`, a
+line being `HEX_SHA256 NAME`, by ascending name.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ import re
 import stat
 import struct
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from rollbook.ed25519 import holds
 from rollbook.replay_file.container import LARGEST_FILE, SUFFIX
 from rollbook.replay_file.key_lines import key_id
 from rollbook_replays.tournament.manifest import (
@@ -45,13 +46,17 @@ LARGEST_BUNDLE: Final = 2 << 30
 _MAGIC: Final = b"PK\x03\x04"
 _LABEL: Final = b"rollbook/1/bundle"
 _LINE: Final = re.compile(rb"([0-9a-f]{16}) ([0-9a-f]{128})\n")
-_END: Final = struct.Struct("<4s4H2LH")
+_DIRECTORY_MAGIC: Final = b"PK\x01\x02"
 _END_MAGIC: Final = b"PK\x05\x06"
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
-_LOCATOR_MAGIC: Final = b"PK\x06\x07"
-_LOCATOR_BYTES: Final = 20
-_LONGEST_ENTRY: Final = 46 + 200
-"""What the directory says of an entry."""
+_LISTED: Final = struct.Struct("<4s6H3L5H2L")
+_END: Final = struct.Struct("<4s4H2LH")
+_ZIP_VERSION: Final = 20
+_ON_UNIX: Final = 3 << 8
+_NO_DATE: Final = (0, 0x21)
+"""Midnight of the first day that a zip archive can name."""
+_MODE: Final = (stat.S_IFREG | 0o644) << 16
+_LONGEST_NAME: Final = 200
 _CHUNK: Final = 1 << 20
 
 
@@ -67,6 +72,8 @@ class BundledReplay:
     entry: str
     start: int
     size: int
+    crc: int
+    """As the archive claims it."""
 
     @property
     def name(self) -> str:
@@ -97,14 +104,12 @@ class Bundle:
     """Whose signature this is."""
     signature: bytes
     signed: bytes
+    changed: tuple[str, ...]
+    """Entries whose bytes have another checksum than the archive says."""
 
     def holds(self, key: Ed25519PublicKey) -> bool:
         """Whether the key signed exactly this."""
-        try:
-            key.verify(self.signature, self.signed)
-        except InvalidSignature:
-            return False
-        return True
+        return holds(key, self.signature, self.signed)
 
 
 # Writing
@@ -120,7 +125,7 @@ def write_bundle(
         def add(name: str, data: bytes) -> None:
             info = zipfile.ZipInfo(name)
             info.create_system = 3
-            info.external_attr = (stat.S_IFREG | 0o644) << 16
+            info.external_attr = _MODE
             archive.writestr(info, data)
             digests.append((name, hashlib.sha256(data).hexdigest()))
 
@@ -145,11 +150,18 @@ def looks_like_bundle(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
+def begins_like_bundle(path: Path) -> bool:
+    """Whether the archive's first entry is a manifest, as that of every bundle, whole or not."""
+    with path.open("rb") as file:
+        begun = file.read(_LOCAL.size + len(MANIFEST))
+    return begun.startswith(_MAGIC) and begun.endswith(MANIFEST.encode("ascii"))
+
+
 def open_bundle(path: Path) -> Bundle:
     """The bundle in the file, or `NotABundle`; memory and time are bounded by the size of the file."""
     with path.open("rb") as file:
         entries = _entries(path, file)
-        digests = {entry.entry: _digest(file, entry) for entry in entries.values() if entry.entry != SIGNATURE}
+        digests = {name: _digest(file, entry) for name, entry in entries.items()}
         manifest = _part(file, entries, MANIFEST, LARGEST_MANIFEST)
         line = _LINE.fullmatch(_part(file, entries, SIGNATURE, _CHUNK))
     if line is None:
@@ -161,90 +173,95 @@ def open_bundle(path: Path) -> Bundle:
     return Bundle(
         path=path,
         manifest=read,
-        sources=tuple(entries[name] for name in sorted(entries) if name.startswith(FOLDER)),
+        sources=tuple(entry for entry in entries.values() if entry.entry.startswith(FOLDER)),
         key_id=line[1].decode("ascii"),
         signature=bytes.fromhex(line[2].decode("ascii")),
-        signed=_signed(digests.items()),
+        signed=_signed((name, digest) for name, (digest, _) in digests.items() if name != SIGNATURE),
+        changed=tuple(name for name, (_, crc) in digests.items() if crc != entries[name].crc),
     )
 
 
 def _entries(path: Path, file: BinaryIO) -> dict[str, BundledReplay]:
+    """All entries by name, in their order; every byte of the archive around them is the only one that can be there."""
     size = file.seek(0, io.SEEK_END)
-    _check_directory(file, size)
-    try:
-        with zipfile.ZipFile(file) as archive:
-            infos = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as broken:
-        raise NotABundle(f"this is no whole zip archive: {broken}") from None
+    if size > LARGEST_BUNDLE:
+        raise NotABundle(f"a bundle has at most {LARGEST_BUNDLE} bytes")
     entries: dict[str, BundledReplay] = {}
     end = 0
-    for info in sorted(infos, key=lambda info: info.header_offset):
-        _check_entry(info)
-        if info.filename in entries:
-            raise NotABundle(f"{info.filename} is there twice")
-        if info.header_offset != end:
-            raise NotABundle(f"{info.filename} does not stand directly behind what is before it")
-        start = _start(file, info)
-        if start + info.file_size > size:
-            raise NotABundle(f"{info.filename} goes beyond the end of the file")
-        end = start + info.file_size
-        entries[info.filename] = BundledReplay(path, info.filename, start, info.file_size)
+    while (entry := _entry_at(path, file, end)) is not None:
+        if entry.entry in entries:
+            raise NotABundle(f"{entry.entry} is there twice")
+        if len(entries) == MOST_MATCHES + 2:
+            raise NotABundle(f"a bundle has at most {MOST_MATCHES} matches")
+        end = entry.start + entry.size
+        if end > size:
+            raise NotABundle(f"the archive was cut: {entry.entry} goes beyond its end")
+        entries[entry.entry] = entry
+    for name in (MANIFEST, SIGNATURE):
+        if name not in entries:
+            raise NotABundle(f"there is no {name}")
+    if list(entries) != [MANIFEST, *sorted(entries.keys() - {MANIFEST, SIGNATURE}), SIGNATURE]:
+        raise NotABundle(f"the entries are not in their order: {MANIFEST}, matches by ascending name, {SIGNATURE}")
+    directory = _directory(entries.values(), end)
+    file.seek(end)
+    if size - end != len(directory) or file.read(len(directory)) != directory:
+        raise NotABundle("the archive was cut or extended: behind its entries stands not just their directory")
     return entries
 
 
-def _check_directory(file: BinaryIO, size: int) -> None:
-    """Refuse what would make the archive's reader take more memory than a bundle needs, before it reads."""
-    if size > LARGEST_BUNDLE:
-        raise NotABundle(f"a bundle has at most {LARGEST_BUNDLE} bytes")
-    tail = _LOCATOR_BYTES + _END.size
-    if size < tail:
-        raise NotABundle("the archive was cut: its directory is not there")
-    file.seek(size - tail)
-    last = file.read(tail)
-    magic, _, _, count, total, length, _, comment = _END.unpack(last[_LOCATOR_BYTES:])
-    if magic != _END_MAGIC or comment:
-        raise NotABundle("the archive was cut or extended: its directory is not at its end")
-    if last.startswith(_LOCATOR_MAGIC):
-        raise NotABundle("a bundle is no zip64 archive")
-    most = MOST_MATCHES + 2
-    if max(count, total) > most or length > most * _LONGEST_ENTRY:
-        raise NotABundle(f"a bundle has at most {MOST_MATCHES} matches")
-
-
-def _check_entry(info: zipfile.ZipInfo) -> None:
-    name = info.orig_filename
+def _entry_at(path: Path, file: BinaryIO, at: int) -> BundledReplay | None:
+    """The entry that begins there; None if none does."""
+    file.seek(at)
+    header = file.read(_LOCAL.size)
+    if len(header) < _LOCAL.size or not header.startswith(_MAGIC):
+        return None
+    *_, crc, _, size, length, _ = _LOCAL.unpack(header)
+    written = file.read(min(length, _LONGEST_NAME))
+    name = written.decode("ascii", "replace")
     shown = repr(name[:100])
     if name not in {MANIFEST, SIGNATURE} and not (
         name.startswith(FOLDER) and name.endswith(SUFFIX) and is_match_id(name[len(FOLDER) : -len(SUFFIX)])
     ):
         raise NotABundle(f"{shown} is no entry of a bundle: there are {MANIFEST}, {SIGNATURE} and {FOLDER}ID{SUFFIX}")
-    kind = stat.S_IFMT(info.external_attr >> 16)
-    if kind not in {0, stat.S_IFREG}:
-        raise NotABundle(f"{shown} is no regular file")
-    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.compress_size != info.file_size:
-        raise NotABundle(f"{shown} is compressed or encrypted; a bundle stores its files as they are")
-    if name.startswith(FOLDER) and info.file_size > LARGEST_FILE:
-        raise NotABundle(f"{shown} claims {info.file_size} bytes; a replay has at most {LARGEST_FILE}")
+    entry = BundledReplay(path, name, at + len(header) + length, size, crc)
+    if header + written != _header(entry):
+        raise NotABundle(
+            f"{shown} is compressed, encrypted, dated or has extra fields; a bundle stores its files as they are"
+        )
+    if name.startswith(FOLDER) and size > LARGEST_FILE:
+        raise NotABundle(f"{shown} claims {size} bytes; a replay has at most {LARGEST_FILE}")
+    return entry
 
 
-def _start(file: BinaryIO, info: zipfile.ZipInfo) -> int:
-    """Where the bytes begin: behind a header that has to name the same entry as the directory."""
-    file.seek(info.header_offset)
-    header = file.read(_LOCAL.size)
-    name = info.orig_filename.encode("utf-8")
-    if len(header) < _LOCAL.size or not header.startswith(_MAGIC):
-        raise NotABundle(f"{info.filename} has no header where the directory says")
-    *_, name_length, extra_length = _LOCAL.unpack(header)
-    if name_length != len(name) or file.read(name_length) != name:
-        raise NotABundle(f"{info.filename} has another name in the archive's directory")
-    return info.header_offset + _LOCAL.size + int(name_length) + int(extra_length)
+def _said(entry: BundledReplay) -> tuple[int, ...]:
+    """What header and directory both say of an entry, from the version on to the length of its extra fields."""
+    return (_ZIP_VERSION, 0, 0, *_NO_DATE, entry.crc, entry.size, entry.size, len(entry.entry), 0)
 
 
-def _digest(file: BinaryIO, entry: BundledReplay) -> str:
+def _header(entry: BundledReplay) -> bytes:
+    """The only bytes that can stand before an entry."""
+    return _LOCAL.pack(_MAGIC, *_said(entry)) + entry.entry.encode("ascii")
+
+
+def _directory(entries: Collection[BundledReplay], at: int) -> bytes:
+    """The only bytes that can stand behind the entries."""
+    listed = bytearray()
+    for entry in entries:
+        name = entry.entry.encode("ascii")
+        offset = entry.start - _LOCAL.size - len(name)
+        made = _ZIP_VERSION | _ON_UNIX
+        listed += _LISTED.pack(_DIRECTORY_MAGIC, made, *_said(entry), 0, 0, 0, _MODE, offset) + name
+    return bytes(listed) + _END.pack(_END_MAGIC, 0, 0, len(entries), len(entries), len(listed), at, 0)
+
+
+def _digest(file: BinaryIO, entry: BundledReplay) -> tuple[str, int]:
+    """The hash of an entry's bytes, and the checksum that archives have of them."""
     digest = hashlib.sha256()
+    crc = 0
     for chunk in _chunks(file, entry):
         digest.update(chunk)
-    return digest.hexdigest()
+        crc = zlib.crc32(chunk, crc)
+    return digest.hexdigest(), crc
 
 
 def _chunks(file: BinaryIO, entry: BundledReplay) -> Iterator[bytes]:
@@ -254,8 +271,6 @@ def _chunks(file: BinaryIO, entry: BundledReplay) -> Iterator[bytes]:
 
 
 def _part(file: BinaryIO, entries: Mapping[str, BundledReplay], name: str, most: int) -> bytes:
-    if name not in entries:
-        raise NotABundle(f"there is no {name}")
     if entries[name].size > most:
         raise NotABundle(f"{name} has more than {most} bytes")
     return b"".join(_chunks(file, entries[name]))

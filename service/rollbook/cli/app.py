@@ -20,7 +20,7 @@ Every roll and every choice is an event; a match is its log, and anyone can chec
 
 `rollbook COMMAND --help` explains a command.
 
-Exit codes: 0 good, 1 something is wrong, 2 unverified, 3 cannot be read or nothing found, 64 wrong usage.
+Exit codes: 0 good, 1 something is wrong, 2 unverified, 3 cannot be read or written, or nothing found, 64 wrong usage.
 """
 
 
@@ -68,6 +68,6 @@ def run(words: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if wrong.errno == errno.ENOSPC:
             print(f"rollbook: {wrong.strerror}", file=sys.stderr)
-            return Exit.WRONG
+            return Exit.UNREADABLE
         # The reader of a pipe has seen enough.
     return code

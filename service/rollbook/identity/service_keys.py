@@ -70,6 +70,14 @@ class ServiceKeys:
         )
 
 
+def service_key(data: Path) -> bytes:
+    """The service key of a data directory that has one."""
+    path = data / "service.key"
+    if not path.exists():
+        raise KeyFileUnreadable(f"{path}: there is no such file")
+    return _service_key(path)
+
+
 def _signing(path: Path, *, must_exist: bool = False) -> SigningKey:
     try:
         private = load(path) if must_exist else load_or_create(path)

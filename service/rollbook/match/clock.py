@@ -13,6 +13,9 @@ from rollbook.match.events import Terms
 
 SECOND_MS = 1_000
 
+LONGEST_GAP_MS = 5_000
+"""For which the service may be away before it is nobody's time."""
+
 
 @dataclass(slots=True)
 class Clock:

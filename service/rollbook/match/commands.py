@@ -155,10 +155,11 @@ class Resign:
 
 @dataclass(frozen=True, slots=True)
 class Abort:
-    """Seal a match without a result, for an operator."""
+    """Seal a match without a result, for an operator, or before its seats close for whoever opened it."""
 
     origin: Origin
     misplaced: Declined | None = None
+    by_opener: bool = False
 
 
 # What the service does of its own accord
@@ -173,15 +174,22 @@ class TimeOut:
 
 @dataclass(frozen=True, slots=True)
 class Pardon:
-    """Charge nobody for the part of the wait in which the service was away."""
+    """Charge nobody for the part of the wait in which the service was away, from then until now."""
 
     origin: Origin
-    away_ms: int
+    away_since_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class AbortUnready:
     """Seal a match whose seats were closed `ready_seconds` ago, naming the lowest seat that is not ready."""
+
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """Seal a match in which nothing has happened for as long as its terms allow."""
 
     origin: Origin
 
@@ -195,7 +203,7 @@ class SealLost:
 
 
 Command: TypeAlias = (
-    TakeSeat | LeaveSeat | GetReady | Choose | Resign | Abort | TimeOut | Pardon | AbortUnready | SealLost
+    TakeSeat | LeaveSeat | GetReady | Choose | Resign | Abort | TimeOut | Pardon | AbortUnready | Expire | SealLost
 )
 """What can be asked of a match that there is."""
 
@@ -229,7 +237,7 @@ def answers(logged: Logged, command: Command | OpenMatch) -> bool:  # noqa: PLR0
             return isinstance(event, Resigned) and command.seat in {None, event.seat}
         case Abort():
             return isinstance(event, Sealed) and logged.request == command.origin.request
-        case TimeOut() | Pardon() | AbortUnready() | SealLost():
+        case TimeOut() | Pardon() | AbortUnready() | Expire() | SealLost():
             return False  # nobody sends these, so nobody sends them again
 
 

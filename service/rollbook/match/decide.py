@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from rollbook.match.chain import Position, genesis
+from rollbook.match.clock import LONGEST_GAP_MS
 from rollbook.match.codec.envelope import Logged, write_bytes
 from rollbook.match.commands import (
     Abort,
@@ -19,6 +20,7 @@ from rollbook.match.commands import (
     Choose,
     Command,
     Declined,
+    Expire,
     GetReady,
     LeaveSeat,
     NotDue,
@@ -35,6 +37,8 @@ from rollbook.match.commands import (
     position_of_another_log,
 )
 from rollbook.match.events import (
+    BY_OPERATOR,
+    EXPIRED,
     LOG_LOST,
     Chosen,
     Event,
@@ -146,6 +150,17 @@ def decide(ledger: Ledger, command: Command) -> Decision:
     return decision
 
 
+def next_due(ledger: Ledger) -> tuple[int, type[TimeOut | AbortUnready | Expire]] | None:
+    """When the service does what of its own accord unless something happens before; nothing if it waits for ever."""
+    if (runs_out_ms := ledger.clock.runs_out_ms()) is not None:
+        return runs_out_ms, TimeOut
+    if (ready_until_ms := ledger.ready_until_ms) is not None:
+        return ready_until_ms, AbortUnready
+    if (expires_ms := ledger.expires_ms) is not None:
+        return expires_ms, Expire
+    return None
+
+
 def _take_seat(ledger: Ledger, command: TakeSeat) -> Decision:
     seat, player, commitment = command.seat, command.origin.player, command.commitment
     if seat is not None and seat < 0:
@@ -223,7 +238,9 @@ def _resign(ledger: Ledger, command: Resign) -> Decision:
 
 def _abort(ledger: Ledger, command: Abort) -> Decision:
     _check_unsealed(ledger)
-    return Decision(ledger, command.origin, Sealed(None, "by_operator", ledger.secret))
+    if command.by_opener and ledger.match.closed:
+        raise Declined(Why.SEATS_CLOSED, "nobody withdraws a match once all its seats are taken")
+    return Decision(ledger, command.origin, Sealed(None, BY_OPERATOR, ledger.secret))
 
 
 def _time_out(ledger: Ledger, command: TimeOut) -> Decision:
@@ -239,23 +256,37 @@ def _time_out(ledger: Ledger, command: TimeOut) -> Decision:
 
 
 def _pardon(ledger: Ledger, command: Pardon) -> Decision:
-    """So much of the wait as lies in the gap."""
+    """So much of the wait as lies in the gap, once, whoever else has noticed the gap."""
     _check_running(ledger)
-    clock = ledger.clock
-    waited_ms = command.origin.now_ms - clock.since_ms if clock.waiting else 0
-    return Decision(ledger, command.origin, Resumed(min(command.away_ms, max(0, waited_ms))))
+    clock, now_ms = ledger.clock, command.origin.now_ms
+    away_since_ms = max(command.away_since_ms, ledger.resumed_ms)
+    missed_ms = now_ms - max(away_since_ms, clock.since_ms)
+    if now_ms - away_since_ms <= LONGEST_GAP_MS or not clock.waiting or missed_ms <= 0:
+        raise NotDue("the service was not away for long while a seat was waited for")
+    return Decision(ledger, command.origin, Resumed(missed_ms))
 
 
 def _abort_unready(ledger: Ledger, command: AbortUnready) -> Decision:
     _check_unsealed(ledger)
     if ledger.match.started or not ledger.match.closed:
         raise NotDue("nobody is waited for")
-    seconds = ledger.opened.terms.ready_seconds
-    due_ms = ledger.closed_ms + seconds * 1_000
-    if not seconds or command.origin.now_ms < due_ms:
-        raise NotDue("there is time left to get ready")
     waited_for = (seat for seat, brought in enumerate(ledger.match.entropy) if brought is None)
-    return Decision(ledger, command.origin, Sealed(None, not_ready(waited_for), ledger.secret))
+    return _ended(ledger, command.origin, ledger.ready_until_ms, not_ready(waited_for))
+
+
+def _expire(ledger: Ledger, command: Expire) -> Decision:
+    _check_unsealed(ledger)
+    return _ended(ledger, command.origin, ledger.expires_ms, EXPIRED)
+
+
+def _ended(ledger: Ledger, origin: Origin, not_before_ms: int | None, aborted: str) -> Decision:
+    """By the store's clock as well the match has to have waited until then."""
+    if not_before_ms is None or origin.now_ms < not_before_ms:
+        raise NotDue("there is time left")
+    decision = Decision(ledger, origin)
+    decision.not_before_ms = not_before_ms
+    decision.add(Sealed(None, aborted, ledger.secret))
+    return decision
 
 
 def _seal_lost(ledger: Ledger, command: SealLost) -> Decision:
@@ -273,6 +304,7 @@ _DECIDED_BY: Final[dict[type, Callable[[Ledger, Any], Decision]]] = {
     TimeOut: _time_out,
     Pardon: _pardon,
     AbortUnready: _abort_unready,
+    Expire: _expire,
     SealLost: _seal_lost,
 }
 

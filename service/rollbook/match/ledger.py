@@ -112,11 +112,15 @@ class Record:
         self.time_ms = first.time_ms
         self.players: list[bytes] = [b""] * len(opened.names)
         """Per seat: the reference to whoever sits there; empty for nobody."""
+        self.house = [False] * len(opened.names)
+        """Per seat: whether the service says that a bot of its own sits there."""
         self.entropy_commitments: list[bytes] = [b""] * len(opened.names)
         self.closing: Position | None = None
         """The event that closed the seats."""
         self.closed_ms = 0
         """When that was."""
+        self.resumed_ms = 0
+        """Until when the time in which the service was away is pardoned."""
 
     @property
     def awaited_seat(self) -> int | None:
@@ -126,6 +130,24 @@ class Record:
             return None
         awaited = match.awaited
         return awaited.seat if isinstance(awaited, ToChoose) and not match.must_be_sealed else None
+
+    @property
+    def ready_until_ms(self) -> int | None:
+        """When the match ends for seats that are not ready by then; never once it has started, or without a limit."""
+        match, seconds = self.match, self.opened.terms.ready_seconds
+        if match.sealed is not None or match.started or not match.closed or not seconds:
+            return None
+        return self.closed_ms + seconds * SECOND_MS
+
+    @property
+    def expires_ms(self) -> int | None:
+        """When the match expires unless something happens in it before; never where clocks or readiness end it."""
+        match, terms = self.match, self.opened.terms
+        if match.sealed is not None or (match.closed and not match.started):
+            return None
+        idle_seconds = 0 if terms.turn_seconds else terms.idle_seconds
+        seconds = idle_seconds if match.closed else terms.open_seconds
+        return self.time_ms + seconds * SECOND_MS if seconds else None
 
     def take(self, logged: Logged) -> None:
         """Take the next event, or raise Misplaced or the game's refusal and change nothing."""
@@ -153,6 +175,12 @@ class Record:
             self._note_seat(event)
         elif self.clock.turn_ms:
             self._note_time(event)
+
+    def check_around(self, event: Event, time_ms: int) -> None:
+        """Raise Misplaced if what the match does not look at, such as clocks and commitments, speaks against it."""
+        checker = self._checkers.get(type(event))
+        if checker is not None:
+            checker(self, event, time_ms)
 
     def _check_seat_taken(self, event: SeatTaken, _now_ms: int) -> None:
         if event.player and event.player in self.players:
@@ -189,22 +217,13 @@ class Record:
             raise Misplaced("a lost log is sealed with a head that it has lost, and nothing else is", Breach.SEAL)
         if event.lost is not None and Position(event.lost.sequence, event.lost.link) == self.head:
             why = f"the head at event {event.lost.sequence} is not lost: this is the log that it vouches for"
-            raise Misplaced(why, Breach.SEAL)
-        if event.aborted == EXPIRED:
-            self._check_expired(now_ms)
+            raise Misplaced(why, Breach.RESULT)
+        if event.aborted == EXPIRED and not _has_come(self.expires_ms, now_ms):
+            raise Misplaced("the match has not been left alone for as long as its terms allow", Breach.CLOCKS)
         if self.closing is None or event.aborted is None or not event.aborted.startswith(NOT_READY):
             return
-        ready_ms = self.opened.terms.ready_seconds * SECOND_MS
-        if not ready_ms or now_ms < self.closed_ms + ready_ms:
+        if not _has_come(self.ready_until_ms, now_ms):
             raise Misplaced("there is time left to get ready", Breach.CLOCKS)
-
-    def _check_expired(self, now_ms: int) -> None:
-        terms = self.opened.terms
-        allowed = terms.open_seconds
-        if self.match.closed:
-            allowed = 0 if terms.turn_seconds else terms.idle_seconds
-        if not allowed or now_ms < self.time_ms + allowed * SECOND_MS:
-            raise Misplaced("the match has not been left alone for as long as its terms allow", Breach.CLOCKS)
 
     def _check_ready(self, event: Ready, _now_ms: int) -> None:
         if self.closing is None or event.seat not in range(len(self.players)):
@@ -223,6 +242,7 @@ class Record:
             self.clock.end_wait(event.charged_ms)
         elif isinstance(event, Resumed):
             self.clock.pardon(event.not_charged_ms)
+            self.resumed_ms = self.time_ms
         seat = self.awaited_seat
         if seat is None or self.match.played_by_caretaker(seat):
             self.clock.waiting = False
@@ -232,12 +252,14 @@ class Record:
     def _note_seat(self, event: Event) -> None:
         if isinstance(event, SeatTaken):
             self.players[event.seat] = event.player
+            self.house[event.seat] = event.house
             self.entropy_commitments[event.seat] = event.entropy_commitment
             if self.match.closed:
                 self.closing = self.head
                 self.closed_ms = self.time_ms
         elif isinstance(event, SeatLeft):
             self.players[event.seat] = b""
+            self.house[event.seat] = False
             self.entropy_commitments[event.seat] = b""
 
     _checkers: ClassVar[dict[type, Callable[[Record, Any, int], None]]] = {
@@ -249,6 +271,10 @@ class Record:
         Sealed: _check_sealed,
     }
     """What the fold of the match does not look at; whether an event may stand here at all is for that to say."""
+
+
+def _has_come(at_ms: int | None, now_ms: int) -> bool:
+    return at_ms is not None and now_ms >= at_ms
 
 
 class Ledger(Record):
@@ -283,6 +309,7 @@ class Ledger(Record):
         other.match = self.match.copy()
         other.clock = self.clock.copy()
         other.players = self.players.copy()
+        other.house = self.house.copy()
         other.entropy_commitments = self.entropy_commitments.copy()
         other._requests = self._requests.copy()
         return other

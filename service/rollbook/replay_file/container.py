@@ -18,18 +18,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from rollbook.ed25519 import holds
 from rollbook.match.chain import Head as Head  # noqa: PLC0414 - a replay's heads are those of its log
-from rollbook.match.chain import link
-from rollbook.match.codec.notation import is_match_id
+from rollbook.match.chain import is_match_id, link
 from rollbook.match.fold import MOST_EVENTS
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.v1 import events_pb2, replay_file_pb2, table_pb2
+from rollbook.v1 import events_pb2, games_pb2, replay_file_pb2, table_pb2
 
 MAGIC: Final = b"\x89ROLL\r\n\x1a"
 VERSION: Final = 2
@@ -38,6 +37,8 @@ SUFFIX: Final = ".rollbook"
 
 LARGEST_FILE: Final = 8 << 20
 LARGEST_NAMES: Final = 4 << 10
+LARGEST_EVENT: Final = 64 << 10
+"""Also of what an event hid: protobuf makes a hundred bytes of two, so that megabytes could ask for a gigabyte."""
 MOST_FIELDS: Final = 3 * MOST_EVENTS + 10
 """Of a body: events, what they hid, heads, and a few more."""
 
@@ -91,11 +92,7 @@ class Signed:
 
     def holds(self, key: Ed25519PublicKey) -> bool:
         """Whether the key made it."""
-        try:
-            key.verify(self.signature, self.message)
-        except InvalidSignature:
-            return False
-        return True
+        return holds(key, self.signature, self.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +117,9 @@ def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
     body = _body(replay).SerializeToString(deterministic=True)
     if len(body) > LARGEST_FILE:
         raise ValueError(f"a replay of {len(body)} bytes is larger than any match")
+    longest = max(map(len, replay.events))
+    if longest > LARGEST_EVENT:
+        raise ValueError(f"an event of {longest} bytes is larger than any event")
     header = _HEADER.pack(MAGIC, VERSION, 0, len(body))
     counted = _COUNT.pack(len(replay.events)) + link(replay.events[-1]) + bytes.fromhex(key_id(key.public_key()))
     signature = key.sign(_FILE_LABEL + hashlib.sha256(header + body + counted).digest())
@@ -127,13 +127,17 @@ def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
 
 
 def without_names(data: bytes) -> bytes:
-    """The same file, its names removed; all signatures hold as before."""
+    """The same file, its names removed; all signatures hold as before.
+
+    `NotAReplay` if the body is not canonical: a name could stand there as well, in a field that nobody knows.
+    """
     split = _Parts.of(data)
+    _read_body(split.body)
     return split.header + split.body + _NAMES_LENGTH.pack(0) + split.footer
 
 
 def _named(replay: Replay, key: Ed25519PrivateKey) -> bytes:
-    if not replay.names:
+    if not any(replay.names):
         return _NAMES_LENGTH.pack(0)
     names = replay_file_pb2.ReplayNames(match_id=replay.match_id, names=replay.names)
     data = names.SerializeToString(deterministic=True)
@@ -232,29 +236,41 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         body = replay_file_pb2.ReplayBody.FromString(data)
     except DecodeError:
         raise NotAReplay("the body holds no replay") from None
-    if not _is_canonical(data, body, body.perspective, *body.hidden, *body.heads):
+    parts = (body.perspective, *body.hidden, *body.heads)
+    if not _is_canonical(data, body, *parts) or any(_holds_unknown(item.hidden) for item in body.hidden):
         raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
     if not is_match_id(body.match_id):
         raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
     if not 1 <= len(body.events) <= MOST_EVENTS:
         raise NotAReplay(f"the body holds {len(body.events)} events, not 1 to {MOST_EVENTS}")
+    if max(map(len, body.events)) > LARGEST_EVENT or any(item.ByteSize() > LARGEST_EVENT for item in body.hidden):
+        raise NotAReplay(f"an event, or what it hid, has more than {LARGEST_EVENT} bytes")
     if any(head.match_id != body.match_id for head in body.heads):
         raise NotAReplay("the file holds heads of another match")
     for what, sequences in (("hidden outcomes", body.hidden), ("heads", body.heads)):
         numbers = [item.sequence for item in sequences]
-        if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= len(body.events)):
-            raise NotAReplay(f"the {what} are not those of ascending events of the match")
+        if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= MOST_EVENTS):
+            raise NotAReplay(f"the {what} are not those of ascending events from 1 to {MOST_EVENTS}")
     return body
 
 
 def _is_canonical(data: bytes, message: Message, *parts: Message) -> bool:
-    """Whether these bytes are a message as we write it, with nothing in it or its parts that we do not know.
-
-    What a hidden outcome holds is for the audit to say: it may be of a game that only newer programs know.
-    """
+    """Whether these bytes are a message as we write it, with nothing in it or its parts that we do not know."""
     if any(len(UnknownFieldSet(part)) for part in (message, *parts)):
         return False
     return message.SerializeToString(deterministic=True) == data
+
+
+def _holds_unknown(hidden: games_pb2.HiddenOutcome) -> bool:
+    """Whether there is something in a known game's hidden outcome that we do not know.
+
+    What only newer programs know is for their audit to say: such an outcome holds no game that is known here.
+    """
+    if hidden.WhichOneof("game") is None:
+        return False
+    size = hidden.ByteSize()
+    hidden.DiscardUnknownFields()
+    return hidden.ByteSize() != size
 
 
 def _check_fields(data: bytes) -> None:
@@ -311,6 +327,8 @@ def _read_names(data: bytes, match_id: str) -> tuple[tuple[str, ...], Signed | N
         names = replay_file_pb2.ReplayNames.FromString(named)
     except DecodeError:
         raise NotAReplay("the names cannot be read") from None
-    if not _is_canonical(named, names) or names.match_id != match_id or not names.names:
+    if not _is_canonical(named, names) or names.match_id != match_id:
         raise NotAReplay("the names are not those of this match")
+    if not any(names.names):
+        raise NotAReplay("the names are all empty; a file without names has none at all")
     return tuple(names.names), Signed(_NAMES_LABEL + named, signature)

@@ -20,11 +20,12 @@ from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, T
 from rollbook.match.chain import HeadKeys
 from rollbook.server.access import Callers, Players, Sights
 from rollbook.server.addresses import Addresses
-from rollbook.server.archive_index import ArchiveIndex
+from rollbook.server.archive_index import INDEX_NAME, ArchiveIndex
 from rollbook.server.archivist import Archivist
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
+from rollbook.server.forgetter import Forgetter
 from rollbook.server.house import HouseProcess
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.limits import Held, Rates, Strangers
@@ -51,6 +52,7 @@ from rollbook.server.store_clock import StoreClock
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import Log
+from rollbook.storage.redis.roll_call import RollCall
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
 from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
 from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
@@ -87,6 +89,8 @@ class Given:
     """Goes on evenly although the clock is set; none: the clock is never set."""
     guests: Guests | None = None
     """Without it the service takes no guests."""
+    name: str = ""
+    """Whose keys these are called; empty: the oldest head key names them."""
     draw_secret: Callable[[], bytes] = draw_secret
     limits: Limits = field(default_factory=Limits)
     addresses: Addresses = field(default_factory=Addresses)
@@ -116,7 +120,7 @@ class Parts:
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
         self.quotas = Quotas(log, self.lobby, self.players, limits)
         self.opener = Opener(
-            self.matches, log, self.players, self.quotas, clock_ms=clock_ms, draw_secret=given.draw_secret
+            self.matches, log, self.players, self.quotas, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
         )
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
@@ -167,6 +171,7 @@ class Parts:
             given.guests,
             head_keys=given.head_keys,
             replay_key=given.replay_key,
+            name=given.name,
             limits=given.limits,
             quota=GuestQuota(given.log, self.players, given.limits),
             strangers=self.strangers,
@@ -183,6 +188,7 @@ class Parts:
             replicas=self.replicas,
             head_keys=given.head_keys,
             replay_key=given.replay_key,
+            name=given.name,
             limits=given.limits,
             addresses=given.addresses,
             count_audit=self.metrics.audited,
@@ -225,7 +231,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     """Everything that the contract has, on this log and these keys."""
     keys, settings = foundation.keys, foundation.settings
     own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
-    index = ArchiveIndex(settings.data / "archive-index.sqlite")
+    index = ArchiveIndex(settings.data / INDEX_NAME)
     log = ArchivedLog(foundation.log, None, index)
     finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
@@ -241,6 +247,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             steady_ms=_steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
+            name=settings.name,
             limits=settings.limits,
             addresses=Addresses(settings.trust_proxy),
         )
@@ -252,10 +259,13 @@ async def assemble(foundation: Foundation) -> Assembly:
     sweeper.loop.start()
     archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
     await archivist.start()
+    forgetter = Forgetter(RollCall(foundation.log), parts.lobby, finished, foundation.metrics.loop_failed)
+    forgetter.loop.start()
     demo = settings.demo_seconds
     house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
 
     async def close() -> None:
+        await forgetter.close()
         await sweeper.loop.close()
         await archivist.close()
 

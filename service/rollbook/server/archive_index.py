@@ -19,6 +19,9 @@ from rollbook.server.lobby import ListedMatch
 from rollbook.storage.archive.port import ArchiveUnavailable
 
 FORMAT: Final = 2
+INDEX_NAME: Final = "archive-index.sqlite"
+"""What it is called in a data directory."""
+
 _SCHEMA: Final = f"""
     PRAGMA user_version = {FORMAT};
     CREATE TABLE matches (
@@ -82,6 +85,17 @@ class ArchiveIndex:
     def remove(self, match_id: str) -> None:
         """Forget a match whose file is gone."""
         self._do(lambda database: _forget(database, match_id))
+
+    def scrub(self) -> None:
+        """Leave nothing of what was erased in the file or its journal; ArchiveUnavailable while somebody else reads."""
+
+        def write_anew(database: sqlite3.Connection) -> None:
+            database.execute("VACUUM")
+            (is_held, *_) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if is_held:
+                raise ArchiveUnavailable("somebody else reads the index of the archive")
+
+        self._do(write_anew)
 
     def versions(self) -> dict[str, str]:
         """By match id of which file everything here was made."""

@@ -106,6 +106,7 @@ class Archivist:
         if self._looks % COMPARE_LOOKS == 0:
             await self._finished.compare()
         self._looks += 1
+        age = self._lobby.uses.age
         finished = {listed.summary.match_id: listed for listed in await self._lobby.finished()}
         for match_id in self._leaving - finished.keys():
             # Another service has archived it.
@@ -118,8 +119,11 @@ class Archivist:
         self._turn_on()
         due_ms = self._clock_ms() - self._after_ms
         for listed in finished.values():
-            if listed.summary.changed_ms <= due_ms:
-                await self._attempt(listed)
+            with self._lobby.uses.use():
+                if age != self._lobby.uses.age:
+                    return  # names that the lobby had have been forgotten since; the next look begins with what it has
+                if listed.summary.changed_ms <= due_ms:
+                    await self._attempt(listed)
 
     async def _attempt(self, listed: ListedMatch) -> None:
         match_id = listed.summary.match_id

@@ -16,8 +16,10 @@ from rollbook.replay_file.container import NotAReplay
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.archive_index import ArchiveIndex, Wanted
 from rollbook.server.lobby import ListedMatch
+from rollbook.server.name_uses import NameUses
 from rollbook.server.out.summary import summary_message
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole
+from rollbook.storage.archive.port import Archive, ArchiveUnavailable
 from rollbook.v1.events_pb2 import Event
 
 UNKNOWN: Final = ""
@@ -35,6 +37,8 @@ class Finished:
         self._index = index
         self._broken: dict[str, str] = {}
         """Files that could not be read, by the version that could not."""
+        self._uses = NameUses()
+        self._comparing = asyncio.Lock()
 
     async def find(self, match_id: str) -> ListedMatch | None:
         """What there is to say of an archived match; none if it is not in the archive."""
@@ -47,6 +51,10 @@ class Finished:
 
     async def take(self, match_id: str, version: str) -> ListedMatch | None:
         """Note a match from its file; none if there is no file, or nothing can be read from it."""
+        with self._uses.use():
+            return await self._take(match_id, version)
+
+    async def _take(self, match_id: str, version: str) -> ListedMatch | None:
         data = await self._archived.file(match_id)
         if data is None:
             return None
@@ -70,6 +78,18 @@ class Finished:
         archive = self._archived.archive
         if archive is None:
             return 0
+        async with self._comparing:
+            return await self._compare(archive)
+
+    async def forget(self) -> None:
+        """Have no names but those that the files have now, and no trace of others; ArchiveUnavailable without files."""
+        if self._archived.archive is None:
+            raise ArchiveUnavailable("without the archive nobody knows which names it has")
+        await self._uses.begin_anew()
+        await self.compare()
+        await asyncio.to_thread(self._index.scrub)
+
+    async def _compare(self, archive: Archive) -> int:
         there = await archive.versions()
         noted = await asyncio.to_thread(self._index.versions)
         for match_id in noted.keys() - there.keys():

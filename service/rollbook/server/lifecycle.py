@@ -11,7 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final, Protocol, TypeVar
@@ -30,8 +30,9 @@ from rollbook.server.rpc.health import Health
 from rollbook.server.rpc.interceptors import CallLog, Interceptor, Layer, OpenCalls
 from rollbook.server.rpc.requests import Reading
 from rollbook.server.settings import Listen, Settings, Tls
-from rollbook.server.shared_keys import settle_keys
+from rollbook.server.shared_keys import SharedKeys
 from rollbook.server.store_watch import Store, start_store
+from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.log import RedisLog
 
 MOST_REQUEST_BYTES: Final = 64 * 1024 + 64
@@ -171,11 +172,13 @@ class _Running:
     health: Health
     open_calls: OpenCalls
     assembly: Assembly
+    shared_keys: SharedKeys
 
     async def say_whether_it_serves(self, answers: bool) -> None:  # noqa: FBT001 - it is the one thing that is said
         """Say so by health; `answers` is what the store does."""
         apart = {name: works() for name, works in self.assembly.apart.items()}
-        await self.health.set_serving(serving=answers and self.assembly.works(), apart=apart)
+        works = self.shared_keys.fit and self.assembly.works()
+        await self.health.set_serving(serving=answers and works, apart=apart)
 
     async def drain(self, signals: _Signals) -> Shutdown:
         """Let what is under way finish, for as long as it may take and nobody forces it."""
@@ -222,7 +225,9 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     keys = ServiceKeys.in_directory(settings.data, settings.head_key)
     log = await stack.enter_async_context(_connected(store, settings))
-    await settle_keys(log, keys)
+    shared_keys = SharedKeys(log, keys, metrics.loop_failed)
+    await shared_keys.settle()
+    stack.push_async_callback(_left, shared_keys)
     assembly = await assemble(Foundation(settings, log, keys, metrics))
     servicers = assembly.servicers
     for servicer in servicers:
@@ -247,7 +252,8 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     for companion in assembly.companions:
         stack.push_async_callback(companion.close)
         companion.start(bound)
-    return _Running(Listening(bound, settings, keys.head.key_id), store, log, server, health, open_calls, assembly)
+    listening = Listening(bound, settings, keys.head.key_id)
+    return _Running(listening, store, log, server, health, open_calls, assembly, shared_keys)
 
 
 def _reading(settings: Settings, metrics: Metrics) -> Reading:
@@ -278,6 +284,12 @@ _OPTIONS: Final = [
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
 ]
+
+
+async def _left(keys: SharedKeys) -> None:
+    with suppress(StoreUnavailable, TimeoutError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await keys.close()
 
 
 @asynccontextmanager

@@ -9,8 +9,8 @@ the log, so whoever gets up takes the name along.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -22,6 +22,7 @@ from rollbook.identity import references
 from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
+from rollbook.server.name_uses import NameUses
 from rollbook.server.out.summary import summary_message
 from rollbook.server.replica.history import left
 from rollbook.storage.archive.port import ArchiveUnavailable
@@ -114,13 +115,26 @@ class StoredLobby:
         self._archived = archived
         self._besides: LRUCache[str, Beside] = LRUCache(MOST_BESIDES)
         self._listed: dict[str, tuple[bytes, ListedMatch]] = {}
+        self.uses = NameUses()
+        """Who takes names out of here to where they are kept."""
         self._odd: LRUCache[str, bool] = LRUCache(MOST_ODD)
 
-    async def summary(self, ledger: Ledger, player: bytes = b"", name: str = "") -> LobbyEntry | None:
-        """What the lobby says of a match from now on; nothing new unless its life has changed.
+    async def forget(self) -> None:
+        """Know no names but those that the store has from now on; nobody writes others when this returns."""
+        self._besides.clear()
+        self._listed = {}
+        await self.uses.begin_anew()
+
+    @asynccontextmanager
+    async def summary(self, ledger: Ledger, player: bytes = b"", name: str = "") -> AsyncIterator[LobbyEntry | None]:
+        """What the lobby says of a match from now on, to be appended in here; nothing new unless its life has changed.
 
         `player` is who asks for that: opens the match, or sits down by this name.
         """
+        with self.uses.use():
+            yield await self._summary(ledger, player, name)
+
+    async def _summary(self, ledger: Ledger, player: bytes, name: str) -> LobbyEntry | None:
         if ledger.head.sequence == 1:
             return _entry(ledger, Beside(ledger.time_ms, player))
         beside = await self._beside(ledger, ledger.head.sequence - 1)
@@ -146,12 +160,14 @@ class StoredLobby:
         least = sequence if closing is None else min(sequence, closing.sequence)
         found = self._besides.get(match_id)
         if found is None or found.sequence < least:
+            age = self.uses.age
             stored = await self._log.summary(match_id)
             if stored is None:
                 found = Beside(await self._opened_ms(match_id), sequence=least)
             else:
                 found = (await self._read(match_id, stored)).beside
-            self._besides[match_id] = found
+            if age == self.uses.age:
+                self._besides[match_id] = found
         return found
 
     async def entry(self, match_id: str) -> ListedMatch | None:
@@ -179,15 +195,18 @@ class StoredLobby:
 
     async def everything(self) -> list[ListedMatch]:
         """All matches of the lobby, those opened last first."""
+        age = self.uses.age
         stored = {match_id: data for match_id, data in (await self._log.lobby()).items() if self._is_match(match_id)}
         known = self._listed
-        self._listed = {
+        found = {
             match_id: known[match_id]
             if match_id in known and known[match_id][0] == data
             else (data, await self._read(match_id, data))
             for match_id, data in stored.items()
         }
-        matches = [listed for _, listed in self._listed.values()]
+        if age == self.uses.age:
+            self._listed = found
+        matches = [listed for _, listed in found.values()]
         return sorted(matches, key=lambda listed: listed.place, reverse=True)
 
     def _is_match(self, match_id: str) -> bool:

@@ -30,7 +30,7 @@ _KEYS: Final = ("*.key", "*.key.public")
 _ARCHIVE_FILES: Final = ("archive.mark", "*.rollbook")
 _ARCHIVE: Final = "archive"
 _STORE: Final = "store"
-_MANIFESTS: Final = "appendonlydir/*.manifest"
+MANIFESTS: Final = "appendonlydir/*.manifest"
 _SINGLE: Final = "appendonly.aof"
 """What servers before version 7 have in place of a manifest; a rewrite exchanges it as a whole."""
 
@@ -130,7 +130,7 @@ def _opened_store(store: Path) -> Iterator[dict[Path, IO[bytes]]]:
     """The store's files as one manifest names them, open: what is deleted meanwhile can still be read."""
     for _ in range(_TRIES):
         with ExitStack() as stack:
-            manifest = next(iter(store.glob(_MANIFESTS)), None)
+            manifest = next(iter(store.glob(MANIFESTS)), None)
             if manifest is None:
                 single = store / _SINGLE
                 yield {single: stack.enter_context(single.open("rb"))} if single.exists() else {}
@@ -140,7 +140,7 @@ def _opened_store(store: Path) -> Iterator[dict[Path, IO[bytes]]]:
                 files[manifest] = stack.enter_context(manifest.open("rb"))
                 said = files[manifest].read()
                 files[manifest].seek(0)
-                for name in _named(said):
+                for name in named_files(said):
                     path = manifest.parent / name
                     files[path] = stack.enter_context(path.open("rb"))
                 settled = manifest.read_bytes() == said
@@ -152,8 +152,8 @@ def _opened_store(store: Path) -> Iterator[dict[Path, IO[bytes]]]:
     raise BackupRefused(f"{store} is being rewritten again and again; try it later")
 
 
-def _named(manifest: bytes) -> list[str]:
-    """The files that a manifest names: `file NAME seq NUMBER type TYPE` on each line."""
+def named_files(manifest: bytes) -> list[str]:
+    """The files that a manifest of the store names: `file NAME seq NUMBER type TYPE` on each line."""
     words = [line.split() for line in manifest.decode().splitlines() if line.startswith("file ")]
     # Type h is history: files that are about to be deleted and that no start reads.
     return [Path(line[1]).name for line in words if line[-1] != "h"]

@@ -161,11 +161,11 @@ class Log(Protocol):
     async def now_ms(self) -> int:
         """The store's own clock, in Unix milliseconds, which all replicas share."""
 
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so; nothing if none ever did.
+    async def beat(self, now_ms: int) -> None:
+        """Say that a service is alive now."""
 
-        Of several that beat at once each learns of the one before, so that exactly one learns of a gap.
-        """
+    async def last_beat(self) -> int | None:
+        """When a service last said that it is alive; nothing if none ever did."""
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on by the store's clock; of several at once one does.

@@ -48,9 +48,13 @@ class WrappedLog:
         """The store's own clock."""
         return await self._inner.now_ms()
 
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so."""
-        return await self._inner.beat(now_ms)
+    async def beat(self, now_ms: int) -> None:
+        """Say that a service is alive now."""
+        await self._inner.beat(now_ms)
+
+    async def last_beat(self) -> int | None:
+        """When a service last said that it is alive."""
+        return await self._inner.last_beat()
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on."""

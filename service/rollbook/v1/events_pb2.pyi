@@ -37,7 +37,7 @@ class _AbortReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AbortReas
     ABORT_REASON_LOG_LOST: _AbortReason.ValueType  # 2
     """The stored log is shorter than, or other than, a head that the service itself signed."""
     ABORT_REASON_BY_OPERATOR: _AbortReason.ValueType  # 3
-    """An operator ended it."""
+    """An operator ended it, or whoever opened it withdrew it while seats were free."""
     ABORT_REASON_EXPIRED: _AbortReason.ValueType  # 4
     """Nobody did anything for as long as event 1 allows: `open_seconds` while seats were free, `idle_seconds` in a match
     that had started without a turn clock.
@@ -53,7 +53,7 @@ ABORT_REASON_NOT_READY: AbortReason.ValueType  # 1
 ABORT_REASON_LOG_LOST: AbortReason.ValueType  # 2
 """The stored log is shorter than, or other than, a head that the service itself signed."""
 ABORT_REASON_BY_OPERATOR: AbortReason.ValueType  # 3
-"""An operator ended it."""
+"""An operator ended it, or whoever opened it withdrew it while seats were free."""
 ABORT_REASON_EXPIRED: AbortReason.ValueType  # 4
 """Nobody did anything for as long as event 1 allows: `open_seconds` while seats were free, `idle_seconds` in a match
 that had started without a turn clock.

@@ -443,8 +443,8 @@ class OpenMatchRequest(_message.Message):
     reserve_seconds: _builtins.int
     """Seconds that a seat has in the whole match beyond those of its turns, 0 to 1,209,600; refused without a clock."""
     ready_seconds: _builtins.int
-    """Seconds between the closing of the seats and the abort of the match, if a seat is not ready: 10 to 1,209,600; 0 =
-    no limit; left out = 300.
+    """Seconds between the closing of the seats and the abort of the match, if a seat is not ready: 10 to 1,209,600; left
+    out = 300. When the service was away, the match is not ended before it has been back for 5 s.
     """
     spectator_delay_seconds: _builtins.int
     """Seconds by which spectators see later what comes behind the event that closes the seats, until the match ends: 0 (no
@@ -454,11 +454,12 @@ class OpenMatchRequest(_message.Message):
     """Seats are taken with the invitation code alone, and strangers do not find the match."""
     open_seconds: _builtins.int
     """Seconds without an event after which the match expires while seats are free: 60 to 1,209,600 (14 days); left out =
-    3,600. Nothing expires yet.
+    3,600, or what the operator has set. Time is the store's. When the service was away, the match does not expire before
+    it has been back for 60 s.
     """
     idle_seconds: _builtins.int
     """Seconds without an event after which a started match without a turn clock expires: 3,600 to 31,536,000 (365 days);
-    left out = 1,209,600. Nothing expires yet.
+    left out = 1,209,600, or what the operator has set; else as `open_seconds`.
     """
     @_builtins.property
     def options(self) -> _games_pb2.Options:
@@ -1043,7 +1044,7 @@ Global___ResignResponse: _TypeAlias = ResignResponse  # noqa: Y015
 
 @_typing.final
 class AbortMatchRequest(_message.Message):
-    """Which match is to end."""
+    """Which match is to end, or is withdrawn."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

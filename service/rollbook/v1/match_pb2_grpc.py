@@ -173,8 +173,10 @@ class MatchServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def AbortMatch(self, request, context):
-        """End a match without a result. For operators. A match whose log is lost is sealed as `log_lost` behind what is stored
-        of it, and one of which nothing is stored leaves the lobby.
+        """End a match without a result. For operators, and before the seats are closed also for whoever opened the match; it is
+        sealed as `by_operator`. Decided again, up to three times, if somebody was faster. If an operator ends a match whose
+        log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored leaves the
+        lobby.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -92,8 +92,10 @@ class MatchServiceStub:
     was faster.
     """
     AbortMatch: _grpc.UnaryUnaryMultiCallable[_match_pb2.AbortMatchRequest, _match_pb2.AbortMatchResponse]
-    """End a match without a result. For operators. A match whose log is lost is sealed as `log_lost` behind what is stored
-    of it, and one of which nothing is stored leaves the lobby.
+    """End a match without a result. For operators, and before the seats are closed also for whoever opened the match; it is
+    sealed as `by_operator`. Decided again, up to three times, if somebody was faster. If an operator ends a match whose
+    log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored leaves the
+    lobby.
     """
     Play: _grpc.StreamStreamMultiCallable[_match_pb2.PlayRequest, _match_pb2.PlayResponse]
     """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
@@ -139,8 +141,10 @@ class MatchServiceAsyncStub(MatchServiceStub):
     was faster.
     """
     AbortMatch: _aio.UnaryUnaryMultiCallable[_match_pb2.AbortMatchRequest, _match_pb2.AbortMatchResponse]  # type: ignore[assignment]
-    """End a match without a result. For operators. A match whose log is lost is sealed as `log_lost` behind what is stored
-    of it, and one of which nothing is stored leaves the lobby.
+    """End a match without a result. For operators, and before the seats are closed also for whoever opened the match; it is
+    sealed as `by_operator`. Decided again, up to three times, if somebody was faster. If an operator ends a match whose
+    log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored leaves the
+    lobby.
     """
     Play: _aio.StreamStreamMultiCallable[_match_pb2.PlayRequest, _match_pb2.PlayResponse]  # type: ignore[assignment]
     """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
@@ -243,8 +247,10 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.AbortMatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.AbortMatchResponse, _abc.Awaitable[_match_pb2.AbortMatchResponse]]:
-        """End a match without a result. For operators. A match whose log is lost is sealed as `log_lost` behind what is stored
-        of it, and one of which nothing is stored leaves the lobby.
+        """End a match without a result. For operators, and before the seats are closed also for whoever opened the match; it is
+        sealed as `by_operator`. Decided again, up to three times, if somebody was faster. If an operator ends a match whose
+        log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored leaves the
+        lobby.
         """
 
     @_abc_1.abstractmethod

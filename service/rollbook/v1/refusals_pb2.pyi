@@ -303,8 +303,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     `seat` says where. Client: play on that seat; a retry uses the same request id.
     """
     REFUSAL_REASON_SEATS_CLOSED: _RefusalReason.ValueType  # 142
-    """Nobody joins or leaves any more. Cause: TakeSeat or LeaveSeat after the last seat was taken. Client: look for
-    another match; whoever sits may resign after the start.
+    """Nobody joins, leaves or withdraws the match any more. Cause: TakeSeat, LeaveSeat, or AbortMatch by whoever opened the
+    match, after the last seat was taken. Client: look for another match; whoever sits may resign after the start.
     """
     REFUSAL_REASON_SEATS_NOT_CLOSED: _RefusalReason.ValueType  # 143
     """Nobody is ready before all seats are taken. Cause: Ready in an open match. Client: wait for the closing, then send
@@ -759,8 +759,8 @@ REFUSAL_REASON_ALREADY_SEATED: RefusalReason.ValueType  # 141
 `seat` says where. Client: play on that seat; a retry uses the same request id.
 """
 REFUSAL_REASON_SEATS_CLOSED: RefusalReason.ValueType  # 142
-"""Nobody joins or leaves any more. Cause: TakeSeat or LeaveSeat after the last seat was taken. Client: look for
-another match; whoever sits may resign after the start.
+"""Nobody joins, leaves or withdraws the match any more. Cause: TakeSeat, LeaveSeat, or AbortMatch by whoever opened the
+match, after the last seat was taken. Client: look for another match; whoever sits may resign after the start.
 """
 REFUSAL_REASON_SEATS_NOT_CLOSED: RefusalReason.ValueType  # 143
 """Nobody is ready before all seats are taken. Cause: Ready in an open match. Client: wait for the closing, then send

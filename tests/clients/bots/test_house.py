@@ -14,6 +14,7 @@ import pytest
 from rollbook import processes
 from rollbook.match.chain import entropy_commitment
 from rollbook.rules.catalogue import current
+from rollbook.server.sweeper import SPARED_MS
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
@@ -125,7 +126,10 @@ def test_a_stranger_who_does_nothing_does_not_stop_the_demo() -> None:
             bots_wait = [False, True, True]
             await seen(stranger, match_id, lambda look: bots_wait == [seat.ready for seat in look.summary.seats])
             theatre.clock.ms += READY_SECONDS * 1_000
-            await theatre.service.sweeper().sweep()
+            sweeper = theatre.service.sweeper()
+            for _ in range(SPARED_MS // 1_000 + 1):
+                await sweeper.sweep()
+                theatre.clock.ms += 1_000
             assert MATCH_STATE_ABORTED == (await stranger.look(match_id)).summary.state
             await played(stranger, beside=match_id)
 

@@ -1,4 +1,4 @@
-"""`rollbook export` and `rollbook forget` as people run them, beside a real service."""
+"""`rollbook export` as people run it, beside a real service."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 import json
 import random
 from pathlib import Path
-
-import pytest
 
 from rollbook.replay_file.container import read
 from rollbook.rules.game import Watcher
@@ -86,37 +84,5 @@ def test_what_cannot_be_exported_is_said_and_stops_nothing(tmp_path: Path) -> No
             service.end()
             code, _, said = await rollbook("export", match_id, *where, str(out), "--force")
             assert (3, True) == (code, "no service answers" in said)
-
-    run(scenario)
-
-
-@pytest.mark.parametrize("by", ["match", "player"])
-def test_names_are_forgotten_and_the_files_hold_as_before(by: str, tmp_path: Path) -> None:
-    """In the archive of a service that runs or does not; a file without them audits like one with them."""
-
-    async def scenario() -> None:
-        rng = random.Random(SEED)
-        archive, out = tmp_path / "archive", tmp_path / "home"
-        archive.mkdir()
-        async with serving(tmp_path) as service:
-            line = Line(service.address)
-            match_id, people = await seated(line, 2, rng, cant_stop={})
-            await asyncio.gather(*[person.watch(match_id, play=True) for person in people])
-            await rollbook("export", match_id, "--service", service.address, "--out", str(archive))
-            file = archive / f"{match_id}.rollbook"
-            words = [match_id] if by == "match" else ["--player", "Stranger 1"]
-            assert (0, f"{match_id}\n", "") == await rollbook("forget", *words, "--archive", str(archive))
-            assert () == read(file.read_bytes()).replay.names
-            code, _, said = await rollbook("forget", *words, "--archive", str(archive))
-            assert (3, True) == (code, "no names were found" in said)
-            key = tmp_path / "KEY.pub"
-            key.write_text((await rollbook("key", str(service.data), "--published"))[1], "utf-8")
-            assert 0 == (await rollbook("audit", str(file), "--key", str(key)))[0]
-            assert 3 == (await rollbook("forget", NEVER, "--archive", str(out)))[0]
-            assert 3 == (await rollbook("forget", NEVER, "--archive", str(archive)))[0]
-            assert 64 == (await rollbook("forget", "--archive", str(archive)))[0]
-            file.write_bytes(b"broken")
-            assert 1 == (await rollbook("forget", *words, "--archive", str(archive)))[0]
-            await line.channel.close()
 
     run(scenario)

@@ -11,7 +11,7 @@ import pytest
 
 from rollbook.server.feeds import feed as feeds
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
-from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED
+from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED
 from rollbook_clients.sdk import (
     Malformed,
     MovedOn,
@@ -145,6 +145,25 @@ def test_a_seat_is_taken_by_number_under_a_name_and_left_again() -> None:
             assert ["seat_left"] == [event.kind for event in left.events]
             with pytest.raises(NotFound):
                 await ben.match("a" * 24, match.invitation_code).join()
+
+    run(scenario)
+
+
+def test_whoever_opened_a_match_withdraws_it_before_its_seats_are_taken() -> None:
+    """Everybody who watches it sees its end; nobody but its opener may."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as (anna, ben):
+            match = await anna.open("cant_stop", 3)
+            bens = ben.match(match.id)
+            await bens.join()
+            with pytest.raises(NotAllowed, match="ROLE_MISSING"):
+                await bens.withdraw()
+            withdrawn = await match.withdraw()
+            assert ["sealed"] == [event.kind for event in withdrawn.events]
+            with pytest.raises(NotNow, match="MATCH_ABORTED"):
+                await bens.ready()
+            assert MATCH_STATE_ABORTED == (await bens.state()).summary.state
 
     run(scenario)
 

@@ -152,7 +152,7 @@ class NoSecret(Checker):
 
 
 def _closing(events: list[Event]) -> int:
-    """The event that closes the seats; 0 if they are not closed."""
+    """The event that closes the seats, with which the delay begins; the last of all if they are never closed."""
     taken: set[int] = set()
     for event in events:
         if event.HasField("seat_taken"):
@@ -161,7 +161,7 @@ def _closing(events: list[Event]) -> int:
             taken.discard(event.seat)
         if taken and len(taken) == events[0].opened.seats:
             return event.sequence
-    return 0
+    return len(events)
 
 
 def _positions(told: Told) -> list[int]:

@@ -1,78 +1,156 @@
-"""`rollbook forget`: names of players taken out of the archive, and nothing else."""
+"""`rollbook forget`: names of players taken out of everything that a service keeps, and nothing else."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
-from rollbook.replay_file.container import NotAReplay, read, without_names
-from rollbook.storage.archive.marker import S3, open_archive
-from rollbook.storage.archive.port import Archive, ArchiveUnavailable
+
+if TYPE_CHECKING:
+    from rollbook.server.erasure import Erased, Selection
+
+_NEVER_REACHED = (
+    "backups that were made before, or meanwhile: a restore brings the names back",
+    "files that others have: exports, bundles, what the SDK or a watcher kept",
+    "tokens: whoever still plays has the name in theirs, and who sits down again brings it along",
+)
 
 
-def forget(
+def forget(  # noqa: PLR0913 - every flag is a parameter
     *match: str,
-    archive: Annotated[str, Parameter(env_var="ROLLBOOK_ARCHIVE")],
+    data: Annotated[Path | None, Parameter(env_var="ROLLBOOK_DATA")] = None,
+    redis: Annotated[str | None, Parameter(env_var="ROLLBOOK_REDIS")] = None,
+    archive: Annotated[str | None, Parameter(env_var="ROLLBOOK_ARCHIVE")] = None,
     player: str | None = None,
+    subject: str | None = None,
+    issuer: str | None = None,
 ) -> int:
-    """Take the names of players out of archived matches, for good; the files stay valid without them.
+    """Take names of players out of everything that a service keeps, for good; matches stay valid without them.
 
-    Names stand beside the log, signed apart from it: what is left of a file is checked as before. All names of a match
-    go together. A service may run meanwhile, and shows them no more after a minute. Copies that somebody took home, and
-    backups, are not touched. Prints every match whose names are gone. Exit code 1 if a file cannot be read or written,
-    3 if nothing was found.
+    Names stand beside the log, so what is left is checked as before. Out of the lobby only the names go that were asked
+    for; out of the file of an archived match all of them, because they have one signature. The files of the store and
+    the index of the archive are written anew, so that the names are nowhere in the data directory, nor in a backup that
+    is made afterwards.
+
+    The service may run meanwhile, and so may others over the same store: each looks every 2 seconds whether there is
+    something to forget, and when the command ends none of them shows the names. All files of the archive are read for a
+    player or a subject. Whatever broke the command off, the same command again finishes it.
+
+    Not reached are backups made before, files that others took home (exports, bundles, what the SDK keeps), older
+    versions that a bucket keeps, and tokens: who still plays has the name in theirs. The command says so, and which
+    servers of a Redis of your own did not write their files anew.
+
+    Prints every match that lost names. Exit code 1 if something was not done, 3 if no such name was found.
 
     Parameters
     ----------
     match
-        The ids of matches.
+        The ids of matches: all names in them go.
+    data
+        The data directory of the service, running or not.
+    redis
+        The URL of the Redis of the service, if it has no store of its own; as for `rollbook serve`.
     archive
-        The archive: a folder, or s3://bucket/prefix with credentials and endpoint in the environment.
+        The archive: a folder, or s3://bucket/prefix with credentials and endpoint in the environment. Default: archive
+        in the data directory. Without --data and --redis only its files are changed.
     player
-        All matches in which a seat has exactly this name, after NFC; names are not unique.
+        All matches in which somebody is called exactly so, after NFC. Names are not identities: other people may have
+        the same one, and lose it as well; and whoever used two has to be named twice.
+    subject
+        All matches in which this subject sits, by whatever name: the `sub` of their tokens. Needs --data, whose
+        service.key tells which references in the logs are theirs.
+    issuer
+        Whose subject it is: the `iss` of the tokens. Default: rollbook, which mints those of guests.
     """
-    if not match and player is None:
-        return usage("name matches, or a player with --player; rollbook forget --help explains it")
-    if not archive.startswith(S3) and not Path(archive).expanduser().is_dir():
-        print(f"{archive}: there is no such folder", file=sys.stderr)
-        return Exit.UNREADABLE
+    if not match and player is None and subject is None:
+        return usage("name matches, a --player or a --subject; rollbook forget --help explains it")
+    if data is None and redis is None and archive is None:
+        return usage("say where: --data, --redis or --archive; rollbook forget --help explains it")
+    if subject is not None and data is None:
+        return usage("--subject needs --data: the service key tells who is who in the logs")
+    home = None if data is None else data.expanduser()
+
+    def selection() -> Selection:
+        from rollbook.server.erasure import Selection  # noqa: PLC0415 - only for who forgets
+
+        name = None if player is None else unicodedata.normalize("NFC", player)
+        reference = None if subject is None or home is None else _references(home, issuer, subject)
+        return Selection(frozenset(match), name, reference)
+
+    return _run(home, redis, archive, selection)
+
+
+def _run(data: Path | None, redis: str | None, archive: str | None, selection: Callable[[], Selection]) -> Exit:
+    from rollbook.identity.service_keys import KeyFileRefused  # noqa: PLC0415 - only for who forgets
+    from rollbook.server.erasure import NotForgotten  # noqa: PLC0415 - see above
+    from rollbook.server.kept_names import NoPlace  # noqa: PLC0415 - see above
+    from rollbook.storage.archive.marker import OtherArchive  # noqa: PLC0415 - see above
+    from rollbook.storage.embedded.data_directory import DataDirectoryRefused  # noqa: PLC0415 - see above
+    from rollbook.storage.embedded.server import ServerFailed, ServerNotFound  # noqa: PLC0415 - see above
+    from rollbook.storage.port import StoreUnavailable  # noqa: PLC0415 - see above
+
     try:
-        return asyncio.run(_forget(archive, match, None if player is None else unicodedata.normalize("NFC", player)))
-    except ArchiveUnavailable as unavailable:
-        print(f"rollbook forget: {unavailable}", file=sys.stderr)
+        return asyncio.run(_forget(data, redis, archive, selection()))
+    except NoPlace as nothing:
+        return _failed(nothing, Exit.UNREADABLE)
+    except (
+        DataDirectoryRefused, KeyFileRefused, NotForgotten, OSError, OtherArchive, ServerFailed, ServerNotFound,
+        StoreUnavailable, ValueError,
+    ) as why:  # fmt: skip
+        return _failed(why, Exit.WRONG)
+
+
+async def _forget(data: Path | None, redis: str | None, archive: str | None, selection: Selection) -> Exit:
+    from rollbook.cli.progress import Progress  # noqa: PLC0415 - see above
+    from rollbook.server.erasure import Erasure  # noqa: PLC0415 - see above
+    from rollbook.server.kept_names import opened  # noqa: PLC0415 - see above
+    from rollbook.storage.archive.marker import S3  # noqa: PLC0415 - see above
+
+    async with opened(data, redis, archive) as place:
+        with Progress("files", 0) as files:
+            erased = await Erasure(place, selection, lambda match_id: print(match_id, flush=True), files).run()
+    for match_id in sorted(selection.matches - erased.there):
+        print(f"{match_id}: there is no such match", file=sys.stderr)
+    for problem in erased.problems:
+        print(f"rollbook forget: {problem}", file=sys.stderr)
+    unreached = [*_NEVER_REACHED, *sorted(erased.doubts)]
+    if place.log is None:
+        unreached.append("the store and the index of a service: --data or --redis names them")
+    elif data is None:
+        unreached.append("the index in the data directory of a service that does not run now: it follows at its start")
+    if place.archive is not None and place.archive.where.startswith(S3):
+        unreached.append("older versions of files, if the bucket keeps them")
+    for sentence in unreached:
+        print(f"not reached: {sentence}", file=sys.stderr)
+    return _exit(erased)
+
+
+def _exit(erased: Erased) -> Exit:
+    if erased.problems:
         return Exit.WRONG
+    if erased.matches or erased.was_begun:
+        return Exit.GOOD
+    return _failed("no such name was found", Exit.UNREADABLE)
 
 
-async def _forget(place: str, matches: tuple[str, ...], player: str | None) -> Exit:
-    archive = open_archive(place)
-    there = await archive.versions()
-    found, code = 0, Exit.GOOD
-    for match_id in sorted(there if player is not None else there.keys() & set(matches)):
-        try:
-            found += await _forget_one(archive, match_id, None if match_id in matches else player)
-        except NotAReplay as broken:
-            print(f"{match_id}: {broken}", file=sys.stderr)
-            code = Exit.WRONG
-    for match_id in sorted(set(matches) - there.keys()):
-        print(f"{match_id}: the archive has no such match", file=sys.stderr)
-    if code is Exit.GOOD and not found:
-        print("rollbook forget: no names were found", file=sys.stderr)
-        return Exit.UNREADABLE
+def _references(data: Path, issuer: str | None, sub: str) -> Callable[[str], bytes]:
+    """Who the subject is in the log of each match."""
+    from rollbook.identity.service_keys import service_key  # noqa: PLC0415 - see above
+    from rollbook.identity.tokens import OWN_ISSUER, Role, Subject  # noqa: PLC0415 - see above
+    from rollbook.server.access import Players  # noqa: PLC0415 - see above
+
+    players = Players(service_key(data))
+    somebody = Subject(OWN_ISSUER if issuer is None else issuer, sub, Role.PLAYER, (), "", 0)
+    return lambda match_id: players.reference(somebody, match_id)
+
+
+def _failed(why: object, code: Exit) -> Exit:
+    print(f"rollbook forget: {why}", file=sys.stderr)
     return code
-
-
-async def _forget_one(archive: Archive, match_id: str, player: str | None) -> int:
-    """Whether there were names to forget: any, or that of this player."""
-    data = await archive.get(match_id)
-    names = () if data is None else read(data).replay.names
-    if data is None or not names or (player is not None and player not in names):
-        return 0
-    await archive.put(match_id, without_names(data))
-    print(match_id, flush=True)
-    return 1

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from google.protobuf.message import Message
 
-from rollbook.match.codec.moves import LONGEST_LIST, Unreadable, is_optional
+from rollbook.match.codec.moves import LONGEST_LIST, Unreadable, hidden_pieces, is_optional
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.codec.words import numbers_of, words_of
 from rollbook.match.codec.wrappers import content, unwrap, wrap
@@ -185,7 +185,7 @@ def _happened(happened: Message, name: str, hidden: Sequence[Any] | None) -> Any
         count: int = getattr(happened, COUNT)
         if hidden is not None and len(hidden) != count:
             raise Unreadable(f"{count} are hidden, and {len(hidden)} lie beside the event")
-        return (None,) * count if hidden is None else tuple(hidden)
+        return hidden_pieces(count) if hidden is None else tuple(hidden)
     if hidden is not None and len(hidden) != 1:
         raise Unreadable(f"one is hidden, and {len(hidden)} lie beside the event")
     return None if hidden is None else hidden[0]

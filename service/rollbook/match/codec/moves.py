@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, NewType, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, NewType, Self, Union, get_args, get_origin, get_type_hints
 
 from rollbook.rules.game import NumberWords
 
@@ -21,6 +21,34 @@ LONGEST_LIST: Final = 100
 
 class Unreadable(ValueError):
     """Text that is not a line of the plain form."""
+
+
+class ClaimedPieces(tuple[None, ...]):  # noqa: SLOT001 - no tuple can have slots
+    """More hidden pieces than any game has, as a stranger may claim them: a number, of which nothing is made.
+
+    It is as long as was claimed, so that it is written again, told and refused by that number; but it holds one None.
+    """
+
+    _count: int
+
+    def __new__(cls, count: int) -> Self:
+        """Claim so many."""
+        claimed = super().__new__(cls, (None,))
+        claimed._count = count
+        return claimed
+
+    def __len__(self) -> int:
+        """How many are claimed."""
+        return self._count
+
+
+def hidden_pieces(count: int) -> tuple[None, ...]:
+    """So many hidden pieces; of more than any list of any game has, only the claim.
+
+    >>> hidden_pieces(2), len(hidden_pieces(300_000_000))
+    ((None, None), 300000000)
+    """
+    return (None,) * count if count <= LONGEST_LIST else ClaimedPieces(count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from rollbook.identity.tokens import Subject
+from rollbook.identity.tokens import Role, Subject
 from rollbook.match.chain import Position
 from rollbook.match.codec.envelope import LINK_BYTES
 from rollbook.match.codec.messages import read_choice
@@ -28,7 +28,7 @@ from rollbook.match.commands import (
 from rollbook.match.events import SeatTaken
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import Invalid
-from rollbook.server.access import Players, Sight, Sights, check_request_id
+from rollbook.server.access import Players, Sight, Sights, check_request_id, require
 from rollbook.server.failures import RequestReused
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.refusals import Refusal
@@ -93,9 +93,14 @@ class Commands:
         return await self._carried_out(sight, Resign(origin, _seat(request), await self._misplaced(sight, request)))
 
     async def abort(self, sight: Sight, request: proto.AbortMatchRequest) -> Answer:
-        """End the match without a result."""
-        origin = self._origin(sight, request.request_id)
-        return await self._carried_out(sight, Abort(origin, await self._misplaced(sight, request)))
+        """End the match without a result, for an operator, or for whoever opened it."""
+        origin, caller = self._origin(sight, request.request_id), sight.caller
+        has_opened = caller.role is Role.PLAYER and sight.player == sight.beside.opener
+        # Who opened a match is forgotten when it goes to the archive, and the answer to a retry is not.
+        if not has_opened and sight.ledger.made_by(origin.request) is None:
+            require(caller, Role.OPERATOR)
+        by_opener = caller.role is not Role.OPERATOR
+        return await self._carried_out(sight, Abort(origin, await self._misplaced(sight, request), by_opener))
 
     async def end_lost(self, caller: Subject, request: proto.AbortMatchRequest) -> Answer | None:
         """End a match whose log is lost; none if nothing was left of it but its place in the lobby."""

@@ -6,8 +6,8 @@ command finds the events it made, whatever has happened since; a choice is never
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -69,7 +69,7 @@ class _Doubt:
             raise self.why from failure
 
 
-Summary = Callable[[Ledger, bytes, str], Awaitable[LobbyEntry | None]]
+Summary = Callable[[Ledger, bytes, str], AbstractAsyncContextManager[LobbyEntry | None]]
 
 
 class Matches:
@@ -94,8 +94,8 @@ class Matches:
             with _Doubt() as doubt:
                 for _ in range(ASKED_AGAIN):
                     try:
-                        lobby = await self._summary(ledger, command.origin.player, "")
-                        result = await replica.open(first, ledger, lobby)
+                        async with self._summary(ledger, command.origin.player, "") as lobby:
+                            result = await replica.open(first, ledger, lobby)
                     except AppendUnconfirmed as unknown:
                         doubt.why = unknown
                         continue
@@ -173,7 +173,8 @@ class Matches:
         with _Doubt() as doubt:
             for _ in range(ASKED_AGAIN):
                 try:
-                    result = await replica.append(decision, await self._summary(decision.after, player, name))
+                    async with self._summary(decision.after, player, name) as lobby:
+                        result = await replica.append(decision, lobby)
                 except AppendUnconfirmed as unknown:
                     doubt.why = unknown
                     continue

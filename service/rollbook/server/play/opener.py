@@ -17,6 +17,7 @@ from rollbook.server.access import Players, check_request_id, require
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.quotas import Quotas
 from rollbook.server.refusals import Refusal
+from rollbook.server.settings import Limits
 from rollbook.storage.port import Log
 from rollbook.v1 import match_pb2 as proto
 
@@ -27,10 +28,6 @@ READY_SECONDS: Final = 300
 TURN_SECONDS: Final = range(5, TWO_WEEKS + 1)
 RESERVE_SECONDS: Final = range(TWO_WEEKS + 1)
 READY_SECONDS_ALLOWED: Final = range(10, TWO_WEEKS + 1)
-OPEN_SECONDS: Final = 3_600
-"""How long seats may stay free without an event if nothing is said."""
-IDLE_SECONDS: Final = TWO_WEEKS
-"""How long a match without a turn clock may go without an event if nothing is said."""
 OPEN_SECONDS_ALLOWED: Final = range(60, TWO_WEEKS + 1)
 IDLE_SECONDS_ALLOWED: Final = range(3_600, 31_536_001)
 DELAY_SECONDS: Final = range(3_601)
@@ -45,6 +42,7 @@ class Opener:
         log: Log,
         players: Players,
         quotas: Quotas,
+        limits: Limits,
         *,
         clock_ms: Callable[[], int],
         draw_secret: Callable[[], bytes],
@@ -54,6 +52,7 @@ class Opener:
         self._log = log
         self._players = players
         self._quotas = quotas
+        self._limits = limits
         self._clock_ms = clock_ms
         self._draw_secret = draw_secret
 
@@ -62,7 +61,7 @@ class Opener:
         require(caller, Role.PLAYER)
         check_request_id(request.request_id)
         game = _game(request)
-        terms = _terms(request)
+        terms = _terms(request, self._limits)
         options = read_options(game, request.options, request.seats)
         match_id = self._players.opens(caller, request.request_id)
         if not await self._log.head(match_id):
@@ -82,7 +81,7 @@ def _game(request: proto.OpenMatchRequest) -> AnyGame:
     return find(game.name, request.ruleset) if request.HasField("ruleset") else game
 
 
-def _terms(request: proto.OpenMatchRequest) -> Terms:
+def _terms(request: proto.OpenMatchRequest, limits: Limits) -> Terms:
     turn, reserve = request.turn_seconds, request.reserve_seconds
     ready = request.ready_seconds if request.HasField("ready_seconds") else READY_SECONDS
     delay = request.spectator_delay_seconds
@@ -92,16 +91,18 @@ def _terms(request: proto.OpenMatchRequest) -> Terms:
         raise _out_of_range("CLOCK_OUT_OF_RANGE", "reserve_seconds", RESERVE_SECONDS)
     if reserve and not turn:
         raise Refusal("CLOCK_OUT_OF_RANGE", "a reserve needs a clock", {"field": "reserve_seconds", "allowed": "0"})
-    if ready and ready not in READY_SECONDS_ALLOWED:
-        raise _out_of_range("READY_TIME_OUT_OF_RANGE", "ready_seconds", READY_SECONDS_ALLOWED, or_none=True)
+    if ready not in READY_SECONDS_ALLOWED:
+        raise _out_of_range("READY_TIME_OUT_OF_RANGE", "ready_seconds", READY_SECONDS_ALLOWED)
     if delay not in DELAY_SECONDS:
         raise _out_of_range("DELAY_OUT_OF_RANGE", "spectator_delay_seconds", DELAY_SECONDS)
-    open_seconds = request.open_seconds if request.HasField("open_seconds") else OPEN_SECONDS
-    idle_seconds = request.idle_seconds if request.HasField("idle_seconds") else IDLE_SECONDS
-    if open_seconds not in OPEN_SECONDS_ALLOWED:
+    open_seconds, idle_seconds = request.open_seconds, request.idle_seconds
+    if request.HasField("open_seconds") and open_seconds not in OPEN_SECONDS_ALLOWED:
         raise _out_of_range("EXPIRY_OUT_OF_RANGE", "open_seconds", OPEN_SECONDS_ALLOWED)
-    if idle_seconds not in IDLE_SECONDS_ALLOWED:
+    if request.HasField("idle_seconds") and idle_seconds not in IDLE_SECONDS_ALLOWED:
         raise _out_of_range("EXPIRY_OUT_OF_RANGE", "idle_seconds", IDLE_SECONDS_ALLOWED)
+    # What the operator has set may be anything, also never.
+    open_seconds = open_seconds or limits.open_seconds
+    idle_seconds = idle_seconds or limits.idle_seconds
     return Terms(turn, reserve, ready, delay, request.is_private, open_seconds, idle_seconds)
 
 

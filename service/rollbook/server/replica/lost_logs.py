@@ -9,8 +9,8 @@ signed, is as good.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,9 +50,10 @@ def _not_counted() -> None:
     """Nobody counts."""
 
 
-async def _unlisted(_ledger: Ledger) -> LobbyEntry:
+@asynccontextmanager
+async def _unlisted(_ledger: Ledger) -> AsyncIterator[LobbyEntry]:
     """It leaves the lobby."""
-    return LobbyEntry(b"")
+    yield LobbyEntry(b"")
 
 
 class LostTails:
@@ -63,7 +64,7 @@ class LostTails:
         log: Log,
         keys: HeadKeys,
         noticed: Callable[[], None] = _not_counted,
-        summary: Callable[[Ledger], Awaitable[LobbyEntry | None]] = _unlisted,
+        summary: Callable[[Ledger], AbstractAsyncContextManager[LobbyEntry | None]] = _unlisted,
     ) -> None:
         """Watch over this log, whose heads these keys sign; `noticed` is called once for each match that lost some.
 
@@ -131,9 +132,10 @@ class LostTails:
             lost = await self._lost_head(match_id, ledger.head.sequence, head)
             decision = decide(ledger, Abort(origin) if lost is None else SealLost(origin, lost))
             entries = [Entry(logged.data, logged.private) for logged in decision.entries]
-            stored, lobby = ledger.head.sequence, await self._summary(decision.after)
+            stored = ledger.head.sequence
             beyond = head if head > stored else None
-            result = await self._log.append(match_id, stored, entries, lobby=lobby, in_place_of=beyond)
+            async with self._summary(decision.after) as lobby:
+                result = await self._log.append(match_id, stored, entries, lobby=lobby, in_place_of=beyond)
             if isinstance(result, Appended):
                 _logger.error("an operator ended a match whose log is lost", match=match_id, sequence=result.head)
                 self._told[match_id] = Told(decision.after.head, sealed=True)
@@ -162,8 +164,8 @@ class LostTails:
             decision = decide(ledger, SealLost(Origin(await self._log.now_ms()), lost))
             entries = [Entry(logged.data, logged.private) for logged in decision.entries]
             try:
-                lobby = await self._summary(decision.after)
-                result = await self._log.append(match_id, ledger.head.sequence, entries, lobby=lobby)
+                async with self._summary(decision.after) as lobby:
+                    result = await self._log.append(match_id, ledger.head.sequence, entries, lobby=lobby)
             except AppendUnconfirmed:
                 continue
             if isinstance(result, Appended):

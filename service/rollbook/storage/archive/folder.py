@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -75,6 +75,20 @@ class FolderArchive:
 
         return await self._do("read", look)
 
+    async def drafts(self) -> frozenset[str]:
+        """What a crash left of files that were being written, and what is being written now."""
+        return await self._do("read", lambda: frozenset(draft.name for draft in self._drafts()))
+
+    async def drop(self, drafts: frozenset[str]) -> None:
+        """Remove drafts that nobody writes any more."""
+
+        def remove() -> None:
+            for draft in self._drafts():
+                if draft.name in drafts:
+                    draft.unlink(missing_ok=True)
+
+        await self._do("written", remove)
+
     async def mark(self, claim: str = "") -> str:
         """The mark of this archive: the one that is claimed, if it had none."""
         path = self._folder / MARK_NAME
@@ -100,10 +114,13 @@ class FolderArchive:
             file.write(data[len(data) // 2 :])
 
     def _sweep(self) -> None:
-        for draft in self._folder.glob(f"{DRAFT_PREFIX}*{DRAFT_SUFFIX}"):
+        for draft in self._drafts():
             with contextlib.suppress(FileNotFoundError):
                 if draft.stat().st_mtime < time.time() - _STALE_SECONDS:
                     draft.unlink()
+
+    def _drafts(self) -> Iterator[Path]:
+        return self._folder.glob(f"{DRAFT_PREFIX}*{DRAFT_SUFFIX}")
 
     async def _do(self, what: str, work: Callable[[], T]) -> T:
         """Do it on a thread: a shared disk may take its time, and nobody shall wait for it who does not want to."""

@@ -36,6 +36,12 @@ class Archive(Protocol):
     async def versions(self) -> dict[str, str]:
         """By match id all files that there are; a version is another whenever the file is."""
 
+    async def drafts(self) -> frozenset[str]:
+        """What a crash left of files that were being written, and what is being written now; never read."""
+
+    async def drop(self, drafts: frozenset[str]) -> None:
+        """Remove drafts that nobody writes any more."""
+
     async def mark(self, claim: str = "") -> str:
         """The mark of this archive: the one that is claimed, if it had none; empty if it still has none."""
 

@@ -75,6 +75,13 @@ class S3Archive:
 
         return await self._do("read", look)
 
+    async def drafts(self) -> frozenset[str]:
+        """None: a file is there when it is whole."""
+        return frozenset()
+
+    async def drop(self, drafts: frozenset[str]) -> None:
+        """Nothing to do."""
+
     async def mark(self, claim: str = "") -> str:
         """The mark of this archive: the one that is claimed, if it had none."""
 

@@ -29,6 +29,10 @@ class DataDirectoryRefused(Exception):
     """The data directory cannot be used: by another service, of another version, or not a directory of ours."""
 
 
+class DataDirectoryInUse(DataDirectoryRefused):
+    """Another service has it."""
+
+
 class Lock:
     """A file that one process holds."""
 
@@ -119,7 +123,7 @@ class DataDirectory:
         if not self._lock.take():
             holder = self._lock.holder()
             by = "another service" if holder is None else f"the service with process id {holder}"
-            raise DataDirectoryRefused(f"{self.path} is in use by {by}: stop it, or take another directory.")
+            raise DataDirectoryInUse(f"{self.path} is in use by {by}: stop it, or take another directory.")
         os.pwrite(self._lock.file, str(os.getpid()).encode(), 0)
 
     def _settle_format(self) -> None:

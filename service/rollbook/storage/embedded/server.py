@@ -114,7 +114,7 @@ class EmbeddedServer:
     @property
     def url(self) -> str:
         """Where `RedisLog` finds it."""
-        return f"unix://{quote(str(self._socket))}"
+        return _url(self._socket)
 
     @property
     def process_id(self) -> int:
@@ -180,6 +180,15 @@ class EmbeddedServer:
         return "\n".join([" It said:", *lines]) if lines else " It said nothing."
 
 
+def running_url(directory: Path) -> str:
+    """Where `RedisLog` finds the server of a data directory that a service has."""
+    return _url(_socket_path(directory.absolute()))
+
+
+def _url(socket: Path) -> str:
+    return f"unix://{quote(str(socket))}"
+
+
 def _launch(binary: Path, data: DataDirectory, arguments: Sequence[str], lock: Lock) -> subprocess.Popen[bytes]:
     """Start the server through `launch.py`, in a session of its own so that Ctrl-C reaches the service alone."""
     launcher = [
@@ -211,6 +220,8 @@ def _arguments(store: Path, socket: Path, durability: Durability) -> Sequence[st
         "unixsocketperm": "700",
         "dir": str(store),
         "save": "",
+        # Whoever searches these files for a name that was forgotten finds it if it is there.
+        "rdbcompression": "no",
         "daemonize": "no",
         "logfile": "",
     }

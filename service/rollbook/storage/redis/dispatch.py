@@ -50,6 +50,11 @@ class Dispatch:
         self._quiet.set()
         self._finishing = False
 
+    @property
+    def servers(self) -> Servers:
+        """The servers, for whoever looks after their files."""
+        return self._servers
+
     async def append(self, keys: Sequence[bytes], arguments: Sequence[bytes]) -> list[int]:
         """The answer of the script that appends."""
         self.check_open()

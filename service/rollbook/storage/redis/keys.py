@@ -18,6 +18,7 @@ FORMAT_KEY: Final = b"rollbook:format"
 BEAT_KEY: Final = b"rollbook:beat"
 """When a service last said that it is alive, in Unix milliseconds."""
 
+PROCESSES_KEY: Final = b"rollbook:processes"
 KEYS_KEY: Final = b"rollbook:keys"
 """The fingerprints of the keys that all services of this store have."""
 
@@ -26,6 +27,9 @@ ARCHIVE_KEY: Final = b"rollbook:archive"
 
 LACKING_KEY: Final = b"rollbook:archive:lacking"
 """Is there for as long as some service runs that does not have that archive."""
+
+ROLL_KEY: Final = b"rollbook:roll"
+"""Which call the services of this store answer, and which of them have."""
 
 
 def alive_key(partition: int) -> bytes:

@@ -21,11 +21,8 @@ from rollbook.storage.port import (
     Appended,
     AppendResult,
     Conflict,
-    Full,
     Hole,
     LobbyEntry,
-    Quota,
-    Reserved,
     StoreUnavailable,
     TooEarly,
     check_append,
@@ -42,6 +39,7 @@ from rollbook.storage.redis.keys import (
     LACKING_KEY,
     PARTITIONS,
     PARTITIONS_KEY,
+    PROCESSES_KEY,
     SWEEPER_KEY,
     lobby_key,
     partition_of,
@@ -62,6 +60,14 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
 
+_RELIST: Final = b"""
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then
+    return 0
+end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+"""
+
 _KEYS: Final = b"""
 local found = redis.call('GET', KEYS[1])
 if found and found ~= ARGV[2] then
@@ -71,6 +77,7 @@ redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]
 """
 
+_ENTER: Final = files("rollbook.storage.redis").joinpath("enter.lua").read_bytes()
 _DROP: Final = files("rollbook.storage.redis").joinpath("drop.lua").read_bytes()
 
 _MOST_SAID: Final = 1_000
@@ -84,14 +91,12 @@ _MOST_ENTRIES_A_MATCH: Final = 500
 _logger = structlog.get_logger()
 
 
-class RedisLog:
+class RedisLog(Books):
     """Keeps every match in a stream."""
 
     def __init__(self, servers: Servers, *, partitions: int, cluster: bool) -> None:
         """Use `RedisLog.connect`, which looks at what it connects to."""
-        self._dispatch = Dispatch(servers)
-        self._partitions = partitions
-        self._books = Books(self._dispatch, partitions)
+        super().__init__(Dispatch(servers), partitions)
         self._tails = Tails(self._look, self._partition, by_bucket=cluster)
         self._said: LRUCache[tuple[bytes, bytes], bool] = LRUCache(_MOST_SAID)
 
@@ -213,10 +218,14 @@ class RedisLog:
         seconds, microseconds = await self._dispatch.ask(lobby_key(0), "TIME")
         return int(seconds) * 1_000 + int(microseconds) // 1_000
 
-    async def beat(self, now_ms: int) -> int | None:
-        """Say that a service is alive now, and learn when one last said so."""
-        before_ms = await self._dispatch.ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, "GET", appends=True)
-        return None if before_ms is None else int(before_ms)
+    async def beat(self, now_ms: int) -> None:
+        """Say that a service is alive now."""
+        await self._dispatch.ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, appends=True)
+
+    async def last_beat(self) -> int | None:
+        """When a service last said that it is alive."""
+        beat_ms = await self._dispatch.ask(BEAT_KEY, "GET", BEAT_KEY)
+        return None if beat_ms is None else int(beat_ms)
 
     async def prove(self) -> None:
         """Write on every master, or raise StoreUnavailable with what is amiss."""
@@ -227,30 +236,20 @@ class RedisLog:
         command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
         return bool(await self._dispatch.ask(SWEEPER_KEY, *command, appends=True))
 
-    async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
-        """Give a match a place in each of these books of a holder, or in none of them if one is full."""
-        return await self._books.reserve(holder, match_id, quotas)
-
-    async def reserved(self, holder: str, book: str) -> dict[str, int]:
-        """The matches that have a place, and until when what it is for may be under way; below 0 once settled."""
-        return await self._books.reserved(holder, book)
-
-    async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
-        """What the place was reserved for has happened, unless it has been reserved again since."""
-        await self._books.settle(holder, books, {match_id: until_ms}, "settle")
-
-    async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
-        """Take the places of these matches back, those apart that have been reserved or settled since."""
-        await self._books.settle(holder, books, places, "release")
-
-    async def draw(self, bucket: str, most: int, per_ms: int) -> int:
-        """Take one out of a bucket, or say how long to wait."""
-        return await self._books.draw(bucket, most, per_ms)
-
     async def keys(self, said: str, instead_of: str = "") -> str:
         """What the store says of its services' keys: this, if it has said nothing yet, or what is given up for it."""
         command = ("EVAL", _KEYS, 1, KEYS_KEY, said, instead_of)
-        return str(await self._dispatch.ask(KEYS_KEY, *command, appends=True), "utf-8")
+        return str(await self._dispatch.ask(KEYS_KEY, *command, appends=True), "utf-8", "replace")
+
+    async def enter(self, process: str, said: str, silent_ms: int) -> list[str]:
+        """Say what a process is, and hear what all others have said in the last so many ms."""
+        command = ("EVAL", _ENTER, 1, PROCESSES_KEY, process, said, silent_ms)
+        others = await self._dispatch.ask(PROCESSES_KEY, *command, appends=True)
+        return [other.decode(errors="replace") for other in others]
+
+    async def leave(self, process: str) -> None:
+        """Say that a process is gone."""
+        await self._dispatch.ask(PROCESSES_KEY, "HDEL", PROCESSES_KEY, process, appends=True)
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
@@ -268,6 +267,12 @@ class RedisLog:
         """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
         keys = [stream_key(match_id, self._partitions), lobby_key(self._partition(match_id))]
         await self._dispatch.ask(keys[0], "EVAL", _DROP, len(keys), *keys, match_id, appends=True)
+
+    async def relist(self, match_id: str, instead_of: bytes, summary: bytes) -> bool:
+        """Let the lobby say something else of a match; whether it still said what this is put in the place of."""
+        key = lobby_key(self._partition(match_id))
+        command = ("EVAL", _RELIST, 1, key, match_id, instead_of, summary)
+        return bool(await self._dispatch.ask(key, *command, appends=True))
 
     async def archive_mark(self, claim: str = "") -> str:
         """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
@@ -289,6 +294,11 @@ class RedisLog:
         await self._dispatch.finish()
         await self._tails.close()
         await self._dispatch.close()
+
+    @property
+    def dispatch(self) -> Dispatch:
+        """What speaks to the servers, for whatever else a store keeps."""
+        return self._dispatch
 
     def _partition(self, match_id: str) -> int:
         return partition_of(match_id, self._partitions)

@@ -104,6 +104,9 @@ class Servers(Protocol):
     async def every(self) -> list[Server]:
         """Every master that there is."""
 
+    def copy_at(self, host: Host) -> Server:
+        """A server that copies a master; whoever asks for it closes it."""
+
     async def close(self) -> None:
         """Hang up everywhere."""
 
@@ -145,6 +148,7 @@ class _OneMaster:
     """A single server, or the one that Sentinel names at the time a connection is made."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
+        self._settings = settings
         address = settings.address
         self._sentinel: Any = None
         sentinel: Any = Sentinel
@@ -187,6 +191,9 @@ class _OneMaster:
 
     async def every(self) -> list[Server]:
         return [self._server]
+
+    def copy_at(self, host: Host) -> Server:
+        return _of_one_host(self._settings, host)
 
     async def close(self) -> None:
         await self._server.close()
@@ -238,6 +245,9 @@ class _Cluster:
 
     async def every(self) -> list[Server]:
         return [self._at((node.host, node.port)) for node in self._map.get_primaries()]
+
+    def copy_at(self, host: Host) -> Server:
+        return _of_one_host(self._settings, host)
 
     async def close(self) -> None:
         for server in self._servers.values():

@@ -1,0 +1,67 @@
+"""Verdicts for programs: the JSON of `rollbook audit --json`, as `replays/AUDIT.md` has it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rollbook.replay_file.kept_heads import WitnessedHead
+from rollbook_replays.audit.verdicts import Audited
+
+VERSION: Final = 1
+"""Of what a line says. Keys may be added in a version; what one means changes only with it."""
+
+
+def match_facts(path: str, audited: Audited) -> dict[str, Any]:
+    """A line on a replay. What is not known, because the file could not be followed so far, is None."""
+    divergence = audited.divergence
+    followed = audited.seats > 0
+    return {
+        "version": VERSION,
+        "kind": "match",
+        "path": path,
+        "verdict": audited.verdict,
+        "event": None if divergence is None else divergence.event,
+        "check": None if divergence is None else divergence.check,
+        "expected": None if divergence is None else divergence.expected,
+        "found": audited.unreadable or None if divergence is None else divergence.found,
+        "missing": list(audited.missing),
+        "match": audited.match_id or None,
+        "game": audited.game or None,
+        "ruleset": audited.ruleset or None,
+        "options": dict(audited.options) if followed else None,
+        "seats": audited.seats or None,
+        "names": list(audited.names) or None,
+        "house": list(audited.house) if followed else None,
+        "seats_with_entropy": list(audited.seats_with_entropy) if followed else None,
+        "dice_by_secret_alone": audited.is_by_secret_alone if followed else None,
+        "events": audited.events,
+        "opened_ms": audited.opened_ms if followed else None,
+        "sealed_ms": audited.sealed_ms,
+        "places": None if audited.places is None else list(audited.places),
+        "aborted": _aborted(audited),
+        "keys": None if audited.keys is None else audited.keys.facts(),
+        "heads_compared": {"file": audited.heads, "kept": audited.kept_heads},
+    }
+
+
+def head_facts(where: str, head: WitnessedHead, why: str) -> dict[str, Any]:
+    """A line on a kept head that proves nothing, before those on files."""
+    return {
+        "version": VERSION,
+        "kind": "head",
+        "kept_head": where,
+        "match": head.match_id,
+        "event": head.sequence,
+        "found": why,
+    }
+
+
+def tournament_facts(path: str, judged: dict[str, Any]) -> dict[str, Any]:
+    """A line on a bundle, after those on its replays."""
+    return {"version": VERSION, "kind": "tournament", "path": path, **judged}
+
+
+def _aborted(audited: Audited) -> dict[str, Any] | None:
+    if audited.aborted is None:
+        return None
+    return {"reason": audited.aborted.partition(":")[0], "seats": list(audited.seats_not_ready)}

@@ -1,0 +1,20 @@
+-- A process says what it is, and hears of all others that have said so lately.
+--
+-- KEYS  the processes of the store
+-- ARGV  its name, what it says, how many ms after its last word a process is gone
+-- Reply what the others said
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local others = {}
+local all = redis.call('HGETALL', KEYS[1])
+for i = 1, #all, 2 do
+    local at, said = string.match(all[i + 1], '^(%d+) (.*)$')
+    if not at or now - tonumber(at) > tonumber(ARGV[3]) then
+        redis.call('HDEL', KEYS[1], all[i])
+    elseif all[i] ~= ARGV[1] then
+        table.insert(others, said)
+    end
+end
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f ', now) .. ARGV[2])
+return others

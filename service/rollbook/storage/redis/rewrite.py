@@ -1,0 +1,123 @@
+"""The files of a store's servers, written anew from what they hold now: what was erased is in none of them then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Final
+
+from redis.exceptions import ResponseError
+
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.address import Host
+from rollbook.storage.redis.connection import Command, Unanswered, Unsent
+from rollbook.storage.redis.log import RedisLog
+from rollbook.storage.redis.masters import Server
+
+REWRITE_SECONDS: Final = 600.0
+"""How long a server may take to write its files anew."""
+
+COPY_SECONDS: Final = 30.0
+"""How long a replica may take to have what its master has."""
+
+_POLL_SECONDS: Final = 0.05
+
+
+class NotRewritten(Exception):
+    """The files of a server still have what was erased; the sentence says why."""
+
+
+async def rewrite_files(log: RedisLog) -> list[str]:
+    """Let every server of the store write its files anew; a sentence for each that did not."""
+    problems: list[str] = []
+    for master in await log.dispatch.servers.every():
+        try:
+            await _rewrite(master)
+            said = await _info(master, "replication")
+        except NotRewritten as why:
+            problems.append(f"a server of the store still has them in its files: {why}")
+            continue
+        for host, line in _copies(said):
+            copy = log.dispatch.servers.copy_at(host)
+            try:
+                await _until_copied(copy, int(said["master_repl_offset"]))
+                await _rewrite(copy)
+            except NotRewritten as why:
+                problems.append(f"the replica {host[0]}:{host[1]} ({line}) may still have them in its files: {why}")
+            finally:
+                await copy.close()
+    return problems
+
+
+async def _rewrite(server: Server) -> None:
+    if (await _info(server, "persistence"))["aof_enabled"] == "1":
+        await _written(
+            server, "BGREWRITEAOF", ("aof_rewrite_in_progress", "aof_rewrite_scheduled"), "aof_last_bgrewrite"
+        )
+    if await _takes_snapshots(server):
+        await _written(server, "BGSAVE", ("rdb_bgsave_in_progress",), "rdb_last_bgsave")
+
+
+async def _written(server: Server, command: str, busy: tuple[str, ...], outcome: str) -> None:
+    """Carry it out from its beginning: what is under way may have begun before the erasing."""
+    try:
+        async with asyncio.timeout(REWRITE_SECONDS):
+            while True:
+                await _until_idle(server, busy)
+                answer = await _answer(server, command)
+                if not isinstance(answer, ResponseError):
+                    break
+                if "in progress" not in str(answer):
+                    raise NotRewritten(f"{command} was refused ({answer}); run it there")
+            said = await _until_idle(server, busy)
+    except TimeoutError:
+        raise NotRewritten(f"{command} took more than {REWRITE_SECONDS:g} s") from None
+    if said.get(f"{outcome}_status") != "ok":
+        raise NotRewritten(f"{command} failed there; its log says why")
+
+
+async def _until_idle(server: Server, busy: tuple[str, ...]) -> dict[str, str]:
+    while True:
+        said = await _info(server, "persistence")
+        if all(said.get(field, "0") == "0" for field in busy):
+            return said
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _takes_snapshots(server: Server) -> bool:
+    answer = await _answer(server, "CONFIG", "GET", "save")
+    return not isinstance(answer, ResponseError) and len(answer) > 1 and bool(answer[1])
+
+
+async def _until_copied(copy: Server, offset: int) -> None:
+    try:
+        async with asyncio.timeout(COPY_SECONDS):
+            while int((await _info(copy, "replication")).get("slave_repl_offset", "0")) < offset:  # noqa: ASYNC110
+                await asyncio.sleep(_POLL_SECONDS)
+    except TimeoutError:
+        raise NotRewritten(f"after {COPY_SECONDS:g} s it does not have what its master has") from None
+
+
+def _copies(said: dict[str, str]) -> Iterator[tuple[Host, str]]:
+    """Where a master's replicas are, as it says, and how they are."""
+    for number in range(int(said.get("connected_slaves", "0"))):
+        facts = dict(fact.partition("=")[::2] for fact in said.get(f"slave{number}", "").split(","))
+        if "ip" in facts and "port" in facts:
+            yield (facts["ip"], int(facts["port"])), facts.get("state", "")
+
+
+async def _info(server: Server, section: str) -> dict[str, str]:
+    answer = await _answer(server, "INFO", section)
+    if isinstance(answer, ResponseError):
+        raise NotRewritten(f"INFO was refused ({answer})")
+    lines = answer.decode(errors="replace").splitlines()
+    return dict(line.partition(":")[::2] for line in lines if ":" in line)
+
+
+async def _answer(server: Server, *command: str) -> Any:
+    asked: list[Command] = [command]
+    try:
+        (answer,) = await server.reads.converse(asked)
+    except (Unsent, Unanswered, StoreUnavailable) as silence:
+        raise NotRewritten(f"it does not answer ({silence})") from silence
+    return answer

@@ -1,0 +1,172 @@
+"""A bundle is one file and no other: the same entries in any other archive are none, although every hash is signed.
+
+The archives here are put together from the page alone, byte by byte, so that each can be wrong in one thing.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rollbook.replay_file.key_lines import write_keys
+from rollbook_replays.commands.audit import audit
+from rollbook_replays.tournament.bundle import open_bundle
+from tests.replays.tournaments import KEYS_OF_JUDGE, NUMBERS, bundled, manifest, replays
+
+Judge = Callable[[bytes], int]
+GOOD, DIVERGED, UNREADABLE = 0, 1, 3
+
+
+@dataclass(frozen=True)
+class Archive:
+    """How an archive is put together; the defaults are those of a bundle."""
+
+    flags: int = 0
+    needs: int = 20
+    time: int = 0
+    date: int = 0x21
+    extra: bytes = b""
+    """Behind every name at the entries."""
+    listed_extra: bytes = b""
+    """Behind every name in the directory."""
+    listed_date: int = 0x21
+    comment: bytes = b""
+    """Of every entry."""
+    archive_comment: bytes = b""
+    made: int = 0x314
+    mode: int = 0o100644
+    internal: int = 0
+    before: bytes = b""
+    """Before the first entry."""
+    between: bytes = b""
+    """Before every other entry."""
+    before_directory: bytes = b""
+    before_end: bytes = b""
+    wrong_checksum: str = ""
+    """Of which entry."""
+
+    def of(self, entries: Mapping[str, bytes]) -> bytes:
+        """The archive of these entries in this order."""
+        made, listed = bytearray(self.before), bytearray()
+        for number, (name, data) in enumerate(entries.items()):
+            made += self.between if number else b""
+            at = len(made)
+            crc = zlib.crc32(data) ^ (name == self.wrong_checksum)
+            sizes = (crc, len(data), len(data), len(name))
+            version = (self.needs, self.flags, 0, self.time)
+            made += struct.pack("<4s5H3L2H", b"PK\3\4", *version, self.date, *sizes, len(self.extra))
+            made += name.encode() + self.extra + data
+            listed += struct.pack(
+                "<4s6H3L5H2L",
+                b"PK\1\2",
+                self.made,
+                *version,
+                self.listed_date,
+                *sizes,
+                len(self.listed_extra),
+                len(self.comment),
+                0,
+                self.internal,
+                self.mode << 16,
+                at,
+            )
+            listed += name.encode() + self.listed_extra + self.comment
+        made += self.before_directory
+        count = len(entries)
+        ending = (0, 0, count, count, len(listed), len(made), len(self.archive_comment))
+        return (
+            bytes(made + listed) + self.before_end + struct.pack("<4s4H2LH", b"PK\5\6", *ending) + self.archive_comment
+        )
+
+
+@pytest.fixture
+def entries(tmp_path: Path) -> dict[str, bytes]:
+    """Those of a good bundle, in its order, signature and all."""
+    file = tmp_path / "good.zip"
+    file.write_bytes(bundled(manifest(), replays(*NUMBERS)))
+    bundle, data = open_bundle(file), file.read_bytes()
+    found = {source.entry: source.read() for source in bundle.sources}
+    signature = data[data.index(b"SIGNATURE") + len("SIGNATURE") :][: 16 + 1 + 128 + 1]
+    return {"manifest.toml": manifest().encode(), **found, "SIGNATURE": signature}
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Judge:
+    """An audit with everything that a judge needs for an exact verdict: its exit code."""
+    keys, file = tmp_path / "judge.pub", tmp_path / "cup.zip"
+    keys.write_text(write_keys(KEYS_OF_JUDGE.values()))
+
+    def judged(data: bytes) -> int:
+        file.write_bytes(data)
+        return audit(file, key=[keys], jobs=1)
+
+    return judged
+
+
+def test_an_archive_made_from_the_page_is_the_one_that_is_written(entries: dict[str, bytes], judged: Judge) -> None:
+    """So every byte of it is said there, and what follows is wrong in one thing only."""
+    assert bundled(manifest(), replays(*NUMBERS)) == Archive().of(entries)
+    assert GOOD == judged(Archive().of(entries))
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ({"date": 0x5C21}, "dated or has extra fields"),
+        ({"time": 1}, "dated or has extra fields"),
+        ({"listed_date": 0x5C21}, "stands not just their directory"),
+        ({"extra": b"\xca\xfe\4\0Anna"}, "dated or has extra fields"),
+        ({"listed_extra": b"\xca\xfe\4\0Anna"}, "stands not just their directory"),
+        ({"comment": b"Anna"}, "stands not just their directory"),
+        ({"archive_comment": b"Anna"}, "stands not just their directory"),
+        ({"before_directory": b"Anna"}, "stands not just their directory"),
+        ({"before_end": b"Anna"}, "stands not just their directory"),
+        ({"between": b"Anna"}, "there is no SIGNATURE"),
+        ({"flags": 0x800}, "dated or has extra fields"),
+        ({"flags": 1}, "dated or has extra fields"),
+        ({"needs": 45}, "dated or has extra fields"),
+        ({"made": 0x14}, "stands not just their directory"),
+        ({"mode": 0o120777}, "stands not just their directory"),
+        ({"internal": 1}, "stands not just their directory"),
+    ],
+)
+def test_the_same_entries_in_any_other_archive_are_no_bundle(
+    other: dict[str, Any],
+    why: str,
+    entries: dict[str, bytes],
+    judged: Judge,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What no list names could be anything, and the signature says nothing of it."""
+    assert UNREADABLE == judged(Archive(**other).of(entries))
+    assert why in capsys.readouterr().out
+
+
+def test_what_stands_before_the_first_entry_makes_it_no_bundle(entries: dict[str, bytes], judged: Judge) -> None:
+    """Programs that unpack archives do not mind it."""
+    assert UNREADABLE == judged(Archive(before=b"Anna").of(entries))
+
+
+def test_entries_in_another_order_are_no_bundle(
+    entries: dict[str, bytes], judged: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The signature is over sorted lines, so that alone would not show it."""
+    names = list(entries)
+    for order in ([*names[:1], *reversed(names[1:-1]), names[-1]], names[::-1], [*names[1:-1], names[0], names[-1]]):
+        assert UNREADABLE == judged(Archive().of({name: entries[name] for name in order}))
+        assert "the entries are not in their order" in capsys.readouterr().out
+
+
+def test_an_entry_with_another_checksum_was_changed(
+    entries: dict[str, bytes], judged: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the signature holds: an archive that contradicts itself was not written by us."""
+    for name in ("manifest.toml", f"matches/cant_stop-7-{NUMBERS[0]}.rollbook", "SIGNATURE"):
+        assert DIVERGED == judged(Archive(wrong_checksum=name).of(entries))
+        assert f"signature ({name}): expected the checksum of its bytes" in capsys.readouterr().out
