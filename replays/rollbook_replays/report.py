@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Final
 
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.rules.catalogue import current
 from rollbook_replays.absences import Absences
 from rollbook_replays.audit.verdicts import Audited, Verdict
@@ -68,6 +69,7 @@ class Report:
         self._fixed = 0
         self._absences = Absences()
         self._judged: list[tuple[str, Judgement]] = []
+        self._flaws: list[str] = []
 
     def add(self, name: str, audited: Audited) -> None:
         """One file and its verdict."""
@@ -82,6 +84,10 @@ class Report:
     def judged(self, name: str, judgement: Judgement) -> None:
         """One bundle and its verdict."""
         self._judged.append((name, judgement))
+
+    def flawed(self, where: str, head: WitnessedHead, why: str) -> None:
+        """One kept head that proves nothing, by its file and line."""
+        self._flaws.append(_cells(where, head.match_id, str(head.sequence), why, numbers=(2,)))
 
     def html(self) -> str:
         """The page."""
@@ -107,6 +113,9 @@ class Report:
             yield from _tournament(name, judgement)
         yield from self._dice_section()
         yield from self._absence_section()
+        if self._flaws:
+            yield "<h2>Kept heads that prove nothing</h2>"
+            yield from _table(("Line", "Match", "*Event", "Why"), self._flaws)
         yield "<h2>Matches</h2>"
         heads = ("File", "Match", "Game", "Places", "Opened", "*Events", "Verdict")
         yield from _table(heads, self._rows)
@@ -158,7 +167,7 @@ def _tournament(name: str, judgement: Judgement) -> Iterator[str]:
         f" {len(manifest.rounds)} rounds, {len(manifest.pairings)} matches,"
         f" {instant(manifest.begins_ms)} to {instant(manifest.ends_ms)};"
         f" points for places: {', '.join(map(amount, manifest.points))}, shared places"
-        f" {manifest.shared_places} ({_text(name)})</p>"
+        f" {manifest.shared_places} ({_text(name)}){f', {_text(judgement.signed_by)}' if judgement.signer else ''}</p>"
     )
     if judgement.findings:
         yield "<h3>What is wrong</h3>"
@@ -190,8 +199,8 @@ def _row(name: str, audited: Audited) -> str:
     game = f"{_game_title(audited.game)} {audited.ruleset}" if audited.game else ""
     opened = instant(audited.opened_ms) if audited.opened_ms else ""
     cells = _cells(name, audited.match_id, game, result, opened, f"{audited.events:,}", numbers=(5,))
-    detail = _detail(audited)
-    small = f"<br><small>{_text(detail)}</small>" if detail else ""
+    details = (_detail(audited), "" if audited.keys is None else f"keys of {audited.keys}")
+    small = "".join(f"<br><small>{_text(detail)}</small>" for detail in details if detail)
     return f"{cells}<td>{_verdict(audited.verdict)}{small}</td>"
 
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from rollbook.identity.keys import load, published
 from rollbook.identity.tokens import Role, Subject, TrustedIssuer, Verifier
-from rollbook.replay_file.key_lines import key_id, key_line
+from rollbook.replay_file.key_lines import key_id, key_line, read_keys
 
 
 def rollbook(*words: str) -> subprocess.CompletedProcess[str]:
@@ -57,15 +57,47 @@ def test_judges_get_every_key_that_heads_and_files_were_ever_signed_with(tmp_pat
         for _ in range(2):
             lines += rollbook("key", str(path), "--create").stdout.splitlines()
             path.unlink()
+    name = lines[0].partition(" ")[0]
+    roles = [
+        f"{line} {role} {name}" for line, role in zip(lines[:4], ["head", "head", "replay", "replay"], strict=True)
+    ]
     done = rollbook("key", str(tmp_path), "--published")
-    assert (0, lines[:4]) == (done.returncode, done.stdout.splitlines())
-    assert lines[:2] == rollbook("key", str(tmp_path / "head.key"), "--published").stdout.splitlines()
-    nothing = rollbook("key", str(tmp_path / "none.key"), "--published")
+    assert (0, roles) == (done.returncode, done.stdout.splitlines())
+    assert ["head", "head", "replay", "replay"] == [key.role for key in read_keys(done.stdout).values()]
+    assert roles[:2] == rollbook("key", str(tmp_path / "head.key"), "--published").stdout.splitlines()
+    assert roles[2:] == rollbook("key", str(tmp_path / "replay.key"), "--published").stdout.splitlines()
+    named = rollbook("key", str(tmp_path), "--published", "--name", "Rollbook Köln", "--json").stdout.splitlines()
+    assert {"Rollbook Köln"} == {json.loads(line)["name"] for line in named}
+    assert ["head", "head", "replay", "replay"] == [json.loads(line)["role"] for line in named]
+    nothing = rollbook("key", str(tmp_path / "none.key"), "--published", "--role", "head")
     assert (3, "") == (nothing.returncode, nothing.stdout)
     assert "no key was ever published here" in nothing.stderr
     assert 64 == rollbook("key", str(tmp_path), "--published", "--create").returncode
     forgotten = rollbook("key", str(tmp_path))
     assert (3, True) == (forgotten.returncode, "--published prints" in forgotten.stderr)
+
+
+def test_a_head_key_that_is_kept_elsewhere_is_a_line_of_the_same_name(tmp_path: Path) -> None:
+    """A data directory without it cannot tell whose its replay keys are, and does not guess."""
+    head, data = tmp_path / "secrets" / "head.pem", tmp_path / "data"
+    for file in (head, data / "replay.key"):
+        file.parent.mkdir()
+        assert 0 == rollbook("key", str(file), "--create").returncode
+    unnamed = rollbook("key", str(data), "--published")
+    assert (64, "") == (unnamed.returncode, unnamed.stdout)
+    assert "say --name, the same as for the head key" in unnamed.stderr
+    lines = rollbook("key", str(head), "--published", "--role", "head", "--name", "Köln").stdout
+    lines += rollbook("key", str(data), "--published", "--name", "Köln").stdout
+    assert [("head", "Köln"), ("replay", "Köln")] == [(key.role, key.name) for key in read_keys(lines).values()]
+
+
+def test_an_organiser_has_a_line_for_judges(tmp_path: Path) -> None:
+    """With the role of bundles, and the name that verdicts shall say; without one the key's own id is the name."""
+    file = tmp_path / "organiser.key"
+    made = rollbook("key", str(file), "--create", "--role", "bundle", "--name", "Spring cup")
+    line = key_line(load(file).public_key())
+    assert (0, f"{line} bundle Spring cup\n") == (made.returncode, made.stdout)
+    assert f"{line} bundle {line[:16]}\n" == rollbook("key", str(file), "--role", "bundle").stdout
 
 
 @pytest.mark.parametrize(
@@ -74,6 +106,11 @@ def test_judges_get_every_key_that_heads_and_files_were_ever_signed_with(tmp_pat
         ((), 64, "name a key file, or a service"),
         (("some.key", "--service", "127.0.0.1:1", "--published"), 64, "name a key file, or a service"),
         (("--service", "127.0.0.1:1"), 64, "--service goes with --published"),
+        (("--service", "127.0.0.1:1", "--published", "--role", "head"), 64, "without --role"),
+        (("some.key", "--name", "Köln"), 64, "--name goes behind a role"),
+        (("some.key", "--role", "head", "--name", " "), 64, "--name: a name has 1 to 100 printable characters"),
+        (("some.key", "--published"), 64, "some.key does not tell what it signs"),
+        ((".", "--published", "--role", "head"), 64, "its files tell the role"),
         (("--service", "127.0.0.1:1", "--published"), 3, "no service answers at 127.0.0.1:1"),
         (("--service", "127.0.0.1:1", "--published", "--tls-ca", "none.pem"), 3, "none.pem: No such file"),
     ],

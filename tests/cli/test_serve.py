@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import re
 import select
 import signal
 import subprocess
@@ -122,12 +121,15 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "ROLLBOOK_LISTEN": "0.0.0.0:0",
         "ROLLBOOK_INSECURE": "true",
         "ROLLBOOK_DURABILITY": "relaxed",
+        "ROLLBOOK_NAME": "Rollbook Köln",
         "ROLLBOOK_HEAD_KEY": str(tmp_path / "elsewhere.key"),
         "ROLLBOOK_GUESTS": "false",
         "ROLLBOOK_LOG_LEVEL": "error",
     }
-    with started([*SERVE, "--listen", ANY_PORT], env=env) as one:
+    with started([*SERVE, "--listen", ANY_PORT], env=env) as one, one.channel() as channel:
         line = one.line("listening")
+        asked = IdentityServiceStub(channel).GetKeys(identity_pb2.GetKeysRequest(), timeout=20)
+        assert "Rollbook Köln" == asked.name
         assert str(line["address"]).startswith("127.0.0.1:")
         assert (str(tmp_path / "data"), "relaxed") == (line["data"], line["durability"])
         assert key_id(key.public_key()) == line["head_key_id"]
@@ -136,10 +138,6 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
     assert "The store does not answer" in done(env=env).stderr
     env |= {"ROLLBOOK_TLS_CERT": str(tmp_path / "none")}
     assert "--tls-key: needed as well, because --tls-cert is given" in done(env=env).stderr
-    explained = done("--help").stdout
-    flags = set(re.findall(r"--([a-z-]+)", explained)) - {"no-guests", "help", "version"}
-    for flag in {"data", "listen", "redis", "durability", "tls-cert", "tls-key", "head-key", "guests"} & flags:
-        assert f"ROLLBOOK_{flag.upper().replace('-', '_')}" in explained
 
 
 @pytest.mark.parametrize(
@@ -152,7 +150,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         (("--durability", "none"), "--durability"),
         (("--archive", "http://x"), "--archive: a folder, or s3://bucket/prefix"),
         (("--archive", "s3://UPPER"), "--archive: a folder, or s3://bucket/prefix"),
-        (("--archive-after", "-1"), "--archive-after: 0 to 604800, not -1"),
+        (("--archive-after", "-1"), "--archive-after: a whole number, 0 to 604800, not -1"),
         (("--tls-key", "key.pem"), "--tls-cert: needed as well, because --tls-key is given"),
         (("--no-such-flag",), "--no-such-flag"),
     ],

@@ -12,7 +12,7 @@ import pytest
 from rollbook import DEFAULT_ADDRESS
 from rollbook.cli.service_options import ServiceOptions
 from rollbook.identity.service_keys import ServiceKeys
-from rollbook.replay_file.key_lines import write_keys
+from rollbook.replay_file.key_lines import keys_of_service, write_keys
 from rollbook.server.settings import Settings
 from tests.clients.commands.test_tail import rollbook
 from tests.server.serving import started
@@ -55,4 +55,5 @@ def test_a_service_without_guests_tells_its_keys_to_anybody(tmp_path: Path) -> N
         assert (1, "", True) == (code, out, "the service refuses" in err), err
         code, out, _ = asyncio.run(rollbook("key", "--service", service.address, "--published"))
     keys = ServiceKeys.in_directory(tmp_path)
-    assert (0, write_keys([*keys.head.published.values(), *keys.replay.published.values()])) == (code, out)
+    known = keys_of_service(keys.head.published.values(), keys.replay.published.values(), keys.head.key_id)
+    assert (0, write_keys(known)) == (code, out)

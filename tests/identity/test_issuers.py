@@ -14,6 +14,7 @@ from rollbook.identity.issuers import IssuerReason, IssuerRefused, read_issuer, 
 from rollbook.identity.tokens import Role, TrustedIssuer, Verifier
 from rollbook.replay_file.key_lines import key_id, key_line
 from tests.identity.forging import CLUB, NOW, OURS, STRANGER, base64url, token
+from tests.test_ed25519 import SMALL_ORDER
 
 WEB_KEY = {
     "kty": "OKP",
@@ -21,6 +22,7 @@ WEB_KEY = {
     "kid": "2027",
     "x": base64url(CLUB.public_key().public_bytes_raw()).decode(),
 }
+WEAK = bytes.fromhex(SMALL_ORDER[4])
 DESCRIBED: dict[str, Any] = {"issuer": "https://club.example", "roles": ["player", "judge"], "keys": [WEB_KEY]}
 
 
@@ -87,9 +89,17 @@ def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
         ({"keys": [WEB_KEY | {"x": "AAAA"}]}, IssuerReason.KEYS_REFUSED, "needs an x of 43 characters"),
         ({"keys": [WEB_KEY | {"x": "!" * 43}]}, IssuerReason.KEYS_REFUSED, "needs an x of 43 characters"),
         ({"keys": [WEB_KEY | {"x": None}]}, IssuerReason.KEYS_REFUSED, "needs an x of 43 characters"),
-        ({"keys": ["0" * 16 + " " + "0" * 64]}, IssuerReason.KEYS_REFUSED, "is not what `rollbook key` prints"),
-        ({"keys": [key_line(OURS.public_key()).upper()]}, IssuerReason.KEYS_REFUSED, "`rollbook key` prints"),
-        ({"keys": ["nothing"]}, IssuerReason.KEYS_REFUSED, "`rollbook key` prints"),
+        ({"keys": ["0" * 16 + " " + "0" * 64]}, IssuerReason.KEYS_REFUSED, "is not what `rollbook key FILE` prints"),
+        ({"keys": [key_line(OURS.public_key()).upper()]}, IssuerReason.KEYS_REFUSED, "`rollbook key FILE` prints"),
+        ({"keys": [WEB_KEY | {"x": base64url(WEAK).decode()}]}, IssuerReason.KEYS_REFUSED, "an x that is no key"),
+        ({"keys": [f"{'0' * 16} {WEAK.hex()}"]}, IssuerReason.KEYS_REFUSED, "small order"),
+        (
+            {"keys": [f"{key_line(OURS.public_key())} head Köln"]},
+            IssuerReason.KEYS_REFUSED,
+            "`rollbook key FILE` prints",
+        ),
+        ({"keys": [f"{key_line(OURS.public_key())}\n"]}, IssuerReason.KEYS_REFUSED, "`rollbook key FILE` prints"),
+        ({"keys": ["nothing"]}, IssuerReason.KEYS_REFUSED, "`rollbook key FILE` prints"),
         ({"role": ["operator"]}, IssuerReason.FILE_MALFORMED, "issuer, roles and keys, and nothing else"),
     ],
 )

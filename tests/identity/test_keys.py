@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
 from rollbook.identity.keys import load, load_or_create, published
 from rollbook.identity.refusals import KeyReason, KeyRefused
 from rollbook.replay_file.key_lines import key_id, key_line
+from tests.test_ed25519 import SMALL_ORDER
 
 SOME_KEY = Ed25519PrivateKey.from_private_bytes(b"\1" * 32)
 
@@ -187,8 +188,7 @@ def test_a_line_that_a_crash_cut_short_is_written_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "",
-        "#",
+        " #",
         "no hexadecimal",
         key_line(SOME_KEY.public_key())[:-2],
         key_line(SOME_KEY.public_key()).upper(),
@@ -208,6 +208,19 @@ def test_a_list_of_published_keys_with_a_wrong_line_is_refused(tmp_path: Path, l
             read(path)
         assert KeyReason.PUBLISHED_MALFORMED == refused.value.reason
         assert str(refused.value).startswith("line 2 of the published keys")
+
+
+def test_a_list_of_published_keys_may_have_what_editors_leave_in_it(tmp_path: Path) -> None:
+    """Operators add lines to it, on whatever machine: keys are rotated so. Weak keys are refused there as well."""
+    path, noted = tmp_path / "token.pem", tmp_path / "token.pem.public"
+    old = key_line(SOME_KEY.public_key())
+    noted.write_text(f"\ufeff# of the other replica\r\n\r\n{old}\r\n", encoding="utf-8")
+    new = load_or_create(path).public_key()
+    assert [old, key_line(new)] == [key_line(key) for key in published(path).values()]
+    weak = bytes.fromhex(SMALL_ORDER[4])
+    noted.write_text(f"{old}\n{hashlib.sha256(weak).hexdigest()[:16]} {weak.hex()}\n")
+    with pytest.raises(KeyRefused, match=r"line 2 of the published keys .* small order"):
+        published(path)
 
 
 @pytest.mark.parametrize("mode", [0o664, 0o646])

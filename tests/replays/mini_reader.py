@@ -114,14 +114,37 @@ def digest(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def public_keys(text: str) -> dict[bytes, Ed25519PublicKey]:
-    """The keys of a key file by their ids."""
+@dataclass
+class Trusted:
+    """What a line of a key file says."""
+
+    key: Ed25519PublicKey
+    role: str
+    name: str
+
+
+Keys = dict[bytes, Trusted]
+"""By key id."""
+
+
+def public_keys(text: str) -> Keys:
+    """The keys of a key file."""
     keys = {}
-    for line in text.splitlines():
-        name, key = map(bytes.fromhex, line.split(" "))
-        assert digest(key)[:8] == name
-        keys[name] = Ed25519PublicKey.from_public_bytes(key)
+    for line in text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
+        if not line.strip(" \t") or line.startswith("#"):
+            continue
+        key_id, key, role, name = line.split(" ", 3)
+        raw = bytes.fromhex(key)
+        assert digest(raw)[:8] == bytes.fromhex(key_id)
+        assert role in {"head", "replay", "bundle"}
+        keys[bytes.fromhex(key_id)] = Trusted(Ed25519PublicKey.from_public_bytes(raw), role, name)
     return keys
+
+
+def signer(keys: Keys, key_id: bytes, role: str) -> Trusted:
+    """The key of this role."""
+    assert keys[key_id].role == role
+    return keys[key_id]
 
 
 @dataclass
@@ -131,12 +154,14 @@ class Proved:
     match_id: str
     game: str
     names: list[str]
+    service: str
+    """Whose keys vouch for it."""
     events: list[bytes]
     uniform: Callable[[int], Callable[[int], int]]
     """The dice: by the number of the chance event."""
 
 
-def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
+def read(data: bytes, keys: Keys) -> Proved:
     """Read a whole sealed match and check all but the rules; whatever is wrong fails."""
     assert data[:8] == bytes.fromhex("89524f4c4c0d0a1a")
     version, zero, size = struct.unpack_from(">HHI", data, 8)
@@ -147,9 +172,10 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
     names = data[20 + size : 20 + size + named]
     footer = data[20 + size + named :]
     count, last_link, key_id, signature = struct.unpack(">I32s8s64s", footer)
-    keys[key_id].verify(signature, b"rollbook/1/file" + digest(data[: 16 + size], footer[:44]))
+    trusted = signer(keys, key_id, "replay")
+    trusted.key.verify(signature, b"rollbook/1/file" + digest(data[: 16 + size], footer[:44]))
     if names:
-        keys[key_id].verify(names[:64], b"rollbook/1/names" + names[64:])
+        trusted.key.verify(names[:64], b"rollbook/1/names" + names[64:])
         check_canonical(names[64:], NAMES)
         assert any(value for number, value in fields(names[64:]) if number == 2)
     match_id = part(body, 1)
@@ -167,12 +193,15 @@ def read(data: bytes, keys: dict[bytes, Ed25519PublicKey]) -> Proved:
         assert bytes.fromhex(part(head, 4).decode()) != key_id
         assert part(head, 3) == links[sequence]
         said = b"rollbook/1/head" + sized + struct.pack(">Q", sequence) + links[sequence]
-        keys[bytes.fromhex(part(head, 4).decode())].verify(part(head, 5), said)
+        vouching = signer(keys, bytes.fromhex(part(head, 4).decode()), "head")
+        assert vouching.name == trusted.name
+        vouching.key.verify(part(head, 5), said)
     key = match_key(events, sized)
     return Proved(
         match_id.decode(),
         part(body, 2).decode(),
         [value.decode() for number, value in fields(names[64:]) if number == 2 and isinstance(value, bytes)],
+        trusted.name,
         events,
         lambda chance: uniform(key, chance),
     )

@@ -111,9 +111,9 @@ def test_a_kept_head_of_another_history_is_found(corpus: Path, tmp_path: Path) -
         ((), 64, "at least one file or folder"),
         (("x", "--jobs", "0"), 64, "--jobs must be at least 1"),
         (("x", "--key", "{folder}/nothing"), 3, "nothing: No such file or directory"),
-        (("x", "--key", "{folder}/wrong"), 1, "wrong:1: a line is a key id and an Ed25519 public key"),
-        (("x", "--head", "{folder}/wrong"), 1, "wrong:1: this is no JSON object"),
-        (("x", "--key", "{folder}/bytes"), 3, "bytes: not UTF-8"),
+        (("x", "--key", "{folder}/wrong"), 3, "wrong:1: a line is a key id and an Ed25519 public key"),
+        (("x", "--head", "{folder}/wrong"), 3, "wrong:1: this is no JSON object"),
+        (("x", "--key", "{folder}/bytes"), 3, "bytes:1: not UTF-8"),
         (("{folder}",), 3, "there are no replay files there"),
     ],
 )

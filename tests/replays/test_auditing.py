@@ -79,7 +79,7 @@ def test_without_a_key_a_file_is_unverified_and_names_the_keys() -> None:
     heads = key_id(KEYS.heads.public_key())
     assert (f"the head key {heads}", f"the replay key {REPLAY_KEY_ID}") == found.missing
     without_heads = {REPLAY_KEY_ID: PUBLIC[REPLAY_KEY_ID]}
-    assert (f"the head key {heads}",) == audit(data, without_heads).missing
+    assert (f"the head key {heads} of {KEYS.name}",) == audit(data, without_heads).missing
 
 
 def test_without_a_head_of_the_last_event_a_file_is_unverified() -> None:

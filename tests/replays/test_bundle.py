@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from rollbook.files import appearing
-from rollbook.identity.keys import load_or_create
+from rollbook.identity.keys import load, load_or_create
 from rollbook.replay_file.container import SUFFIX
-from rollbook.replay_file.key_lines import key_line
+from rollbook.replay_file.key_lines import KeyRole, KnownKey, key_id, write_keys
 from rollbook_replays.tournament.bundle import Bundle, open_bundle
 from tests.replays.replaying import KEYS
 from tests.replays.tournaments import IDS, NUMBERS, STANDINGS, bundled, manifest, replays
@@ -39,7 +39,9 @@ def cup(tmp_path: Path) -> Path:
         (tmp_path / "matches" / f"{match_id}{SUFFIX}").write_bytes(data)
     (tmp_path / "cup.toml").write_text(manifest(), encoding="utf-8")
     organiser = load_or_create(tmp_path / "organiser.key").public_key()
-    (tmp_path / "judge.pub").write_text(KEYS.public + key_line(organiser) + "\n")
+    (tmp_path / "judge.pub").write_text(
+        KEYS.public + write_keys([KnownKey(organiser, KeyRole.BUNDLE, "Cup committee")])
+    )
     return tmp_path
 
 
@@ -56,7 +58,9 @@ def test_a_bundle_is_made_and_judged(cup: Path) -> None:
     judged = rollbook("audit", cup / "cup.zip", "--key", cup / "judge.pub")
     assert 0 == judged.returncode
     assert 3 == judged.stdout.count(": EXACT, ")
+    organiser = key_id(load(cup / "organiser.key").public_key())
     assert f"{cup / 'cup.zip'}: Cup: EXACT\n{cup / 'cup.zip'}:     1. Willi  6.5\n" in judged.stdout
+    assert f"{cup / 'cup.zip'}:   signed by Cup committee (bundle key {organiser})\n" in judged.stdout
     assert 2 == rollbook("audit", cup / "cup.zip").returncode
 
 
@@ -68,7 +72,8 @@ def test_programs_get_the_judgement_behind_the_files(cup: Path) -> None:
     assert [f"{cup / 'cup.zip'}/matches/{IDS[number]}{SUFFIX}" for number in NUMBERS] == [
         file["path"] for file in files
     ]
-    assert "exact" == judgement["verdict"]
+    organiser = key_id(load(cup / "organiser.key").public_key())
+    assert ("exact", {"name": "Cup committee", "bundle_key": organiser}) == (judgement["verdict"], judgement["key"])
     assert STANDINGS == {each["player"]: (each["place"], each["points"]) for each in judgement["standings"]}
 
 

@@ -33,6 +33,7 @@ def test_a_reader_written_from_the_page_alone_reads_the_example() -> None:
     keys, data = shown()
     proved = mini_reader.read(data, mini_reader.public_keys(keys))
     assert ("m", "cant_stop", ["Anna", "Tom"]) == (proved.match_id, proved.game, proved.names)
+    assert EXAMPLE_KEYS.name == proved.service
     first_seat, roll = proved.events[6:8]
     assert mini_reader.one(mini_reader.part(first_seat, 6, 1, 12, 1), 1, 0) == proved.uniform(1)(2)
     die = proved.uniform(2)

@@ -11,14 +11,15 @@ from typing import Any, Final, TypeAlias
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.replay_file.container import Replay, write
-from rollbook.replay_file.key_lines import key_id
+from rollbook.replay_file.key_lines import KeyRole, KnownKey
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.tournament.bundle import open_bundle, write_bundle
 from rollbook_replays.tournament.judgement import Judgement, amount, judge
 from tests.replays.replaying import KEYS, PUBLIC, recorded
 
 ORGANISER: Final = Ed25519PrivateKey.from_private_bytes(bytes([9]) * 32)
-KEYS_OF_JUDGE: Final = {**PUBLIC, key_id(ORGANISER.public_key()): ORGANISER.public_key()}
+OF_ORGANISER: Final = KnownKey(ORGANISER.public_key(), KeyRole.BUNDLE, "Cup committee")
+KEYS_OF_JUDGE: Final = {**PUBLIC, OF_ORGANISER.key_id: OF_ORGANISER}
 PLAYERS: Final = ("Anna", "Tom", "Willi")
 NUMBERS: Final = (0, 3, 4)
 IDS: Final = {number: f"cant_stop-7-{number}" for number in NUMBERS}

@@ -139,6 +139,7 @@ class World:
 
     limits: Limits = field(default_factory=lambda: Limits(requests_at_once=10**6))
     takes_guests: bool = True
+    name: str = ""
     log: Any = None
 
     def __post_init__(self) -> None:
@@ -162,7 +163,8 @@ class World:
         """What a process of the service is made of."""
         keys = keys or {self.issuer.key_id: self.token_key.public_key()}
         kid = key_id(self.head_key.public_key())
-        published = {"0" * 16: self.token_key.public_key(), kid: self.head_key.public_key()}
+        old = Ed25519PrivateKey.from_private_bytes(b"o" * 32).public_key()
+        published = {key_id(old): old, kid: self.head_key.public_key()}
 
         def draw_secret() -> bytes:
             return next(self.secrets).to_bytes(32, "big")
@@ -178,6 +180,7 @@ class World:
             guests=guests if self.takes_guests else None,
             draw_secret=draw_secret,
             limits=self.limits,
+            name=self.name,
         )
 
     def token(self, sub: str, role: Role = Role.PLAYER, matches: tuple[str, ...] = (), lifetime: int = 10**6) -> str:

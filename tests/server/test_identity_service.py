@@ -7,9 +7,11 @@ from typing import Any
 import grpc
 import pytest
 
+from rollbook.ed25519 import public_key
 from rollbook.identity.tokens import Role
+from rollbook.replay_file.key_lines import key_id
 from rollbook.server.rpc.identity import RETURNS_PER_HOUR
-from rollbook.server.settings import Limits
+from rollbook.server.settings import Limits, SettingRefused, Settings
 from rollbook.v1 import identity_pb2
 from tests.server.talking import Person, World, refusal, run
 
@@ -124,3 +126,19 @@ def test_the_keys_of_heads_and_files_are_published_old_ones_too() -> None:
         assert (world.replay_key.public_key().public_bytes_raw(), True) == (replay.public_key, replay.in_use)
 
     run(scenario)
+
+
+def test_the_keys_are_those_of_the_name_that_the_operator_gave() -> None:
+    """By it judges call the service; without one the oldest head key names it, which no rotation changes."""
+
+    async def scenario(world: World) -> None:
+        response = await world.nobody().identity.GetKeys(identity_pb2.GetKeysRequest())
+        oldest = public_key(response.keys[0].public_key)
+        assert (world.name or key_id(oldest)) == response.name
+
+    run(scenario)
+    run(scenario, name="Rollbook Köln")
+    for name in ("", " Köln", "K\u202eöln", "K\nöln", "x" * 101):
+        with pytest.raises(SettingRefused, match="--name: a name has 1 to 100 printable characters"):
+            Settings.read(name=name)
+    assert "x" * 100 == Settings.read(name="x" * 100).name

@@ -35,6 +35,7 @@ def test_checking_a_match_loads_neither_grpc_nor_redis() -> None:
 
 
 SDK_MAY_LOAD = {
+    "rollbook.ed25519",  # which keys and signatures hold
     "rollbook.files",  # files that appear whole
     "rollbook.match",
     "rollbook.match.chain",  # links, heads and their signatures, byte for byte
@@ -43,6 +44,7 @@ SDK_MAY_LOAD = {
     "rollbook.match.codec.wrappers",  # what holds something of whatever game
     "rollbook.replay_file",
     "rollbook.replay_file.kept_heads",  # the file format of heads
+    "rollbook.replay_file.key_lines",  # what an audit wants to know of a key
     "rollbook.replay_file.lines",
 }
 """What the SDK shares with the service: nothing in there knows a rule, a store or a server."""

@@ -11,7 +11,7 @@ import pytest
 from google.protobuf.message import Message
 
 from rollbook.identity.tokens import LONGEST_TOKEN
-from rollbook.match.codec.notation import is_match_id
+from rollbook.match.chain import is_match_id
 from rollbook.match.codec.views import read_legal
 from rollbook.match.fold import MOST_EVENTS
 from rollbook.match.ledger import Ledger

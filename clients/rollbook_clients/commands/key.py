@@ -3,20 +3,33 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.exits import Exit, Failed
 from rollbook.cli.service_options import read_certificates
 from rollbook.identity.keys import load, load_or_create, published
 from rollbook.identity.refusals import KeyRefused
-from rollbook.replay_file.key_lines import key_id, key_line
+from rollbook.replay_file.key_lines import (
+    KeyRole,
+    KnownKey,
+    check_name,
+    key_id,
+    key_line,
+    keys_of_service,
+)
 from rollbook_clients.commands.service_calls import failed, say
 from rollbook_clients.sdk import RollbookError, published_keys
+
+_HEADS, _REPLAYS = "head.key", "replay.key"
+_ROLES = {_HEADS: KeyRole.HEAD, _REPLAYS: KeyRole.REPLAY}
+"""What the key files in a service's data directory sign."""
 
 
 def key(  # noqa: PLR0913 - every flag is a parameter
@@ -24,6 +37,8 @@ def key(  # noqa: PLR0913 - every flag is a parameter
     *,
     create: Annotated[bool, Parameter(negative="")] = False,
     list_published: Annotated[bool, Parameter(name="--published", negative="")] = False,
+    role: KeyRole | None = None,
+    name: str | None = None,
     service: str | None = None,
     tls_ca: Path | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -32,7 +47,9 @@ def key(  # noqa: PLR0913 - every flag is a parameter
 
     Whoever has this line can check what the key signs. The key file itself is a secret: only its owner may read it.
     `rollbook key DATA --published > KEY.pub`, with the data directory of a service, makes the file that judges give to
-    `rollbook audit --key`: every key that ever signed heads or replay files there.
+    `rollbook audit --key`: every key that ever signed heads or replay files there, a line each, with its role and the
+    name of the service behind it. `rollbook key FILE --create --role bundle --name "Spring cup"` makes the key of an
+    organiser, and prints such a line of it.
 
     `rollbook key --service ADDRESS --published > KEY.pub` asks a service for the same, without a token. But a service
     that names its own keys vouches for itself: with such a file an audit proves that the service has not changed its
@@ -51,6 +68,12 @@ def key(  # noqa: PLR0913 - every flag is a parameter
     list_published
         Print all public keys that the file ever held, the oldest first; of a data directory those of head.key and
         replay.key. The private keys are not looked at.
+    role
+        What the key signs: head, replay or bundle. It goes behind the key, into the file of whoever audits. Default:
+        with --published what head.key and replay.key are named for, else none.
+    name
+        Whose the key is: it goes behind the role, and verdicts say it; keys of equal names are those of one service.
+        Default: what the service calls itself, else the id of its oldest head key, else that of the oldest key printed.
     service
         host:port of a service to ask for its published keys, instead of a file.
     tls_ca
@@ -58,62 +81,135 @@ def key(  # noqa: PLR0913 - every flag is a parameter
     as_json
         One JSON object on a line, for programs.
     """
+    try:
+        _check(create=create, list_published=list_published, role=role, name=name)
+        keys: Sequence[_Bare | KnownKey]
+        match file, service:
+            case Path(), None:
+                keys = _published(file, role, name) if list_published else [_own(file, role, name, create=create)]
+            case None, str() if list_published and role is None:
+                keys = _from_service(service, tls_ca, name)
+            case None, str():
+                why = "--service goes with --published and without --role: a service keeps its private keys to itself"
+                raise _wrong(why)
+            case _:
+                raise _wrong("name a key file, or a service by --service HOST:PORT")
+    except Failed as wrong:
+        print(wrong.why, file=sys.stderr)
+        return wrong.code
+    for printed in keys:
+        print(_json(printed) if as_json else printed.line)
+    if service is not None:
+        say(
+            "key",
+            f"{service} says so itself; with these keys an audit proves that it has not changed its story since. Better"
+            " get them another way, too.",
+        )
+    return Exit.GOOD
+
+
+@dataclass(frozen=True, slots=True)
+class _Bare:
+    """A key that nobody said a role of: tokens are signed by such."""
+
+    public: Ed25519PublicKey
+
+    @property
+    def line(self) -> str:
+        return key_line(self.public)
+
+
+def _json(key: _Bare | KnownKey) -> str:
+    facts = {"key_id": key_id(key.public), "public_key": key.public.public_bytes_raw().hex()}
+    return json.dumps(facts if isinstance(key, _Bare) else {**facts, "role": key.role, "name": key.name})
+
+
+def _check(*, create: bool, list_published: bool, role: KeyRole | None, name: str | None) -> None:
+    """Fail for words that do not go together."""
     if list_published and create:
-        return usage("--published lists what there is, and --create makes a key; rollbook key --help explains both")
-    match file, service:
-        case Path(), None:
-            return _look(file, create=create, list_published=list_published, as_json=as_json)
-        case None, str() if list_published:
-            return _ask(service, tls_ca, as_json=as_json)
-        case None, str():
-            return usage("--service goes with --published: a service keeps its private keys to itself")
-    return usage("name a key file, or a service by --service HOST:PORT; rollbook key --help explains both")
+        raise _wrong("--published lists what there is, and --create makes a key")
+    if name is not None:
+        try:
+            check_name(name)
+        except ValueError as wrong:
+            raise _wrong(f"--name: {wrong}") from None
+        if role is None and not list_published:
+            raise _wrong("--name goes behind a role: say --role or --published as well")
 
 
-def _look(file: Path, *, create: bool, list_published: bool, as_json: bool) -> Exit:
+def _own(file: Path, role: KeyRole | None, name: str | None, *, create: bool) -> _Bare | KnownKey:
+    """The public key of a key file, with its role if there is one."""
+    with _reading(file, _hint(file, create=create)):
+        public = (load_or_create if create else load)(file).public_key()
+    return _Bare(public) if role is None else KnownKey(public, role, name or key_id(public))
+
+
+def _hint(file: Path, *, create: bool) -> str:
+    """What else somebody may have meant who named a file that cannot be read."""
+    if file.is_dir():
+        return f"; rollbook key {file} --published prints the public keys of a data directory"
+    return "" if create or file.exists() else f"; rollbook key {file} --create makes one"
+
+
+def _published(path: Path, role: KeyRole | None, name: str | None) -> list[KnownKey]:
+    """All keys that a file or a data directory ever held; a service without a name is called by its oldest head key."""
+    if path.is_dir():
+        if role is not None:
+            raise _wrong(f"{path} is a data directory, and its files tell the role; --role is for a file")
+        return _of_service(path, _listed(path / _HEADS), _listed(path / _REPLAYS), name)
+    role = role or _ROLES.get(path.name)
+    if role is None:
+        raise _wrong(f"{path.name} does not tell what it signs: say --role head, replay or bundle")
+    listed = _listed(path)
+    if role is KeyRole.REPLAY:
+        heads = _listed(path.with_name(_HEADS)) if path.name == _REPLAYS else []
+        return [key for key in _of_service(path, heads, listed, name) if key.role is KeyRole.REPLAY]
+    if not listed:
+        raise _unpublished(path)
+    return [KnownKey(key, role, name or key_id(listed[0])) for key in listed]
+
+
+def _of_service(
+    path: Path, heads: list[Ed25519PublicKey], replays: list[Ed25519PublicKey], name: str | None
+) -> list[KnownKey]:
+    if not heads and not replays:
+        raise _unpublished(path)
+    if not heads and name is None:
+        why = f"{path}: no head key was published beside these replay keys, so nobody knows whose they are"
+        raise _wrong(f"{why}: say --name, the same as for the head key")
+    return keys_of_service(heads, replays, name or "")
+
+
+def _listed(file: Path) -> list[Ed25519PublicKey]:
+    with _reading(file):
+        return list(published(file).values())
+
+
+def _from_service(service: str, tls_ca: Path | None, name: str | None) -> list[KnownKey]:
+    authorities = read_certificates(tls_ca)
     try:
-        keys = _published(file) if list_published else [(load_or_create if create else load)(file).public_key()]
-    except KeyRefused as refused:
-        print(f"{file}: {refused}", file=sys.stderr)
-        return Exit.WRONG
-    except OSError as wrong:
-        if file.is_dir():
-            hint = f"; rollbook key {file} --published prints the public keys of a data directory"
-        else:
-            hint = "" if create or file.exists() else f"; rollbook key {file} --create makes one"
-        print(f"{file}: {wrong.strerror}{hint}", file=sys.stderr)
-        return Exit.UNREADABLE
-    if not keys:
-        print(f"{file}: no key was ever published here; a service publishes its keys when it starts", file=sys.stderr)
-        return Exit.UNREADABLE
-    _print(keys, as_json=as_json)
-    return Exit.GOOD
-
-
-def _ask(service: str, tls_ca: Path | None, *, as_json: bool) -> Exit:
-    try:
-        keys = asyncio.run(published_keys(service, authorities=read_certificates(tls_ca)))
-    except Failed as unreadable:
-        print(unreadable.why, file=sys.stderr)
-        return unreadable.code
+        keys = asyncio.run(published_keys(service, name=name or "", authorities=authorities))
     except RollbookError as error:
-        say("key", failed(error).why)
-        return failed(error).code
-    _print(keys.values(), as_json=as_json)
-    say(
-        "key",
-        f"{service} says so itself; with these keys an audit proves that it has not changed its story since. Better get"
-        " them another way, too.",
-    )
-    return Exit.GOOD
+        why = failed(error)
+        raise Failed(why.code, f"rollbook key: {why.why}") from None
+    return list(keys.values())
 
 
-def _print(keys: Iterable[Ed25519PublicKey], *, as_json: bool) -> None:
-    for public in keys:
-        facts = {"key_id": key_id(public), "public_key": public.public_bytes_raw().hex()}
-        print(json.dumps(facts) if as_json else key_line(public))
+@contextmanager
+def _reading(file: Path, hint: str = "") -> Iterator[None]:
+    """Fail as the command does if the file is refused or cannot be read."""
+    try:
+        yield
+    except KeyRefused as refused:
+        raise Failed(Exit.WRONG, f"{file}: {refused}") from None
+    except OSError as wrong:
+        raise Failed(Exit.UNREADABLE, f"{file}: {wrong.strerror}{hint}") from None
 
 
-def _published(path: Path) -> list[Ed25519PublicKey]:
-    files = [path / "head.key", path / "replay.key"] if path.is_dir() else [path]
-    return [key for file in files for key in published(file).values()]
+def _unpublished(path: Path) -> Failed:
+    why = f"{path}: no key was ever published here; a service publishes its keys when it starts"
+    return Failed(Exit.UNREADABLE, why)
+
+
+def _wrong(why: str) -> Failed:
+    return Failed(Exit.USAGE, f"{why}; rollbook key --help explains it")

@@ -13,17 +13,23 @@ Nothing is read here, neither files nor clocks; the commands do that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from rollbook.replay_file.container import BeforeRelease, NotAReplay, Stored, read
 from rollbook.replay_file.kept_heads import WitnessedHead
+from rollbook.replay_file.key_lines import KnownKeys
 from rollbook_replays.audit.course import Course
 from rollbook_replays.audit.divergence import Diverged, shortened
-from rollbook_replays.audit.signatures import check_container, check_heads, check_kept, check_lost
-from rollbook_replays.audit.verdicts import Audited, Divergence, Verdict, Vouching
+from rollbook_replays.audit.signatures import (
+    check_container,
+    check_heads,
+    check_kept,
+    check_lost,
+    flaw,
+    vouching,
+)
+from rollbook_replays.audit.verdicts import Audited, Divergence, Verdict
 
 LONGEST_GAME: Final = 100
 """Of a name that a file may have made as long as a file can be."""
@@ -31,7 +37,7 @@ LONGEST_GAME: Final = 100
 MOST_MISSING: Final = 20
 
 
-def audit(data: bytes, keys: Mapping[str, Ed25519PublicKey], witnessed: Sequence[WitnessedHead] = ()) -> Audited:
+def audit(data: bytes, keys: KnownKeys, witnessed: Sequence[WitnessedHead] = ()) -> Audited:
     """Check everything that can be checked with these keys (by key id) and these heads, of any matches."""
     try:
         stored = read(data)
@@ -41,14 +47,14 @@ def audit(data: bytes, keys: Mapping[str, Ed25519PublicKey], witnessed: Sequence
         return Audited(Verdict.UNREADABLE, unreadable=str(broken))
     course = Course(stored.replay)
     missing: list[str] = []
-    kept = [head for head in witnessed if head.match_id == stored.replay.match_id]
+    kept = [head for head in witnessed if head.match_id == stored.replay.match_id and flaw(head, keys) is None]
     divergence, compared = _divergence(stored, course, keys, kept, missing)
     return Audited(
         _verdict(divergence, missing),
         stored.replay.match_id,
         divergence,
         missing=_few(missing),
-        keys=_vouching(stored, keys) if divergence is None else None,
+        keys=vouching(stored, keys) if divergence is None else None,
         game=stored.replay.game[:LONGEST_GAME],
         ruleset=stored.replay.ruleset,
         names=stored.replay.names,
@@ -72,26 +78,20 @@ def _few(missing: Sequence[str]) -> tuple[str, ...]:
     return each if len(each) <= MOST_MISSING else (*each[:MOST_MISSING], f"{len(each) - MOST_MISSING:,} more")
 
 
-def _vouching(stored: Stored, keys: Mapping[str, Ed25519PublicKey]) -> Vouching | None:
-    """Who vouches for a file all of whose signatures hold."""
-    heads = tuple(dict.fromkeys(head.key_id for head in stored.replay.heads))
-    return Vouching("", heads, stored.key_id) if heads and keys.keys() >= {stored.key_id, *heads} else None
-
-
 def _divergence(
     stored: Stored,
     course: Course,
-    keys: Mapping[str, Ed25519PublicKey],
+    keys: KnownKeys,
     witnessed: Sequence[WitnessedHead],
     missing: list[str],
 ) -> tuple[Divergence | None, int]:
     """The first thing wrong, if anything is, and how many kept heads fit; what is missing is added to the list."""
-    replay, links = stored.replay, course.links
+    links = course.links
     try:
         course.follow(lambda number, event: check_lost(stored, links, keys, number, event))
         missing += course.missing
         missing += check_heads(stored, links, keys)
-        lacking = check_kept(replay, links, keys, witnessed)
+        lacking = check_kept(stored, links, keys, witnessed)
         missing += lacking
         missing += check_container(stored, links, course.said, keys)
     except Diverged as diverged:

@@ -8,25 +8,21 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import NoReturn
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from rollbook import processes
 from rollbook.replay_file.container import NotAReplay
 from rollbook.replay_file.kept_heads import WitnessedHead
-from rollbook.replay_file.key_lines import read_keys
+from rollbook.replay_file.key_lines import KnownKeys, read_keys
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.bounds import bound_memory, bound_time
 from rollbook_replays.audit.sources import Source
 from rollbook_replays.audit.verdicts import Audited, Verdict
 
-Keys = Mapping[str, Ed25519PublicKey]
 
-
-def audit_one(source: Source, keys: Keys, heads: Sequence[WitnessedHead]) -> Audited:
+def audit_one(source: Source, keys: KnownKeys, heads: Sequence[WitnessedHead]) -> Audited:
     """The verdict on one replay; whatever is wrong with it never stops the audit of others.
 
     Only a lack of memory is raised: then nothing can be said, neither of this file nor of the next.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_replays.audit.verdicts import Audited
 
 VERSION: Final = 1
@@ -40,6 +41,18 @@ def match_facts(path: str, audited: Audited) -> dict[str, Any]:
         "aborted": _aborted(audited),
         "keys": None if audited.keys is None else audited.keys.facts(),
         "heads_compared": {"file": audited.heads, "kept": audited.kept_heads},
+    }
+
+
+def head_facts(where: str, head: WitnessedHead, why: str) -> dict[str, Any]:
+    """A line on a kept head that proves nothing, before those on files."""
+    return {
+        "version": VERSION,
+        "kind": "head",
+        "kept_head": where,
+        "match": head.match_id,
+        "event": head.sequence,
+        "found": why,
     }
 
 

@@ -1,27 +1,62 @@
 """Who vouches for a log: signed heads, those in the file and those that people kept, and the file's own signature.
 
-A signature by a key that was not given proves nothing and disproves nothing: the key is reported as missing.
+A key has a role and belongs to somebody, and a signature counts only by a key of that role. One by another key proves
+nothing and disproves nothing, be that key known or not: what is missing is said, with the name of whom it is missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from collections.abc import Sequence
 
 from rollbook.match.chain import is_signed
 from rollbook.match.events import Event, Sealed
 from rollbook.replay_file.container import Head, Replay, Signed, Stored
 from rollbook.replay_file.kept_heads import WitnessedHead
+from rollbook.replay_file.key_lines import KeyRole, KnownKey, KnownKeys
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.divergence import Diverged
-from rollbook_replays.audit.verdicts import Check
-
-Keys = Mapping[str, Ed25519PublicKey]
+from rollbook_replays.audit.verdicts import Check, Vouching
 
 
-def check_heads(stored: Stored, links: Sequence[bytes], keys: Keys) -> list[str]:
+def owner(stored: Stored, keys: KnownKeys) -> str:
+    """Whose file this is: that of whoever has its replay key, else its last head key; empty if nobody is known."""
+    signers = [_of_role(keys, stored.key_id, KeyRole.REPLAY)]
+    signers += [_of_role(keys, head.key_id, KeyRole.HEAD) for head in reversed(stored.replay.heads)]
+    return next((key.name for key in signers if key is not None), "")
+
+
+def vouching(stored: Stored, keys: KnownKeys) -> Vouching | None:
+    """Who vouches for a file all of whose signatures hold; None unless one service has all the keys."""
+    heads = tuple(dict.fromkeys(head.key_id for head in stored.replay.heads))
+    name = owner(stored, keys)
+    signers = [_of_role(keys, stored.key_id, KeyRole.REPLAY), *(_of_role(keys, key, KeyRole.HEAD) for key in heads)]
+    if not heads or any(key is None or key.name != name for key in signers):
+        return None
+    return Vouching(name, heads, stored.key_id)
+
+
+def lacking(keys: KnownKeys, key_id: str, role: KeyRole, name: str = "") -> str:
+    """The key that is missing, in words: of which role and whose, and what it is if it is known as something else."""
+    known = keys.get(key_id)
+    other = "" if known is None else f" (it is {known})"
+    return f"the {role} key {key_id[:16]}{f' of {name}' if name else ''}{other}"
+
+
+def flaw(head: WitnessedHead, keys: KnownKeys) -> str | None:
+    """Why a kept head proves nothing to anybody; None if it may, or if its key is not known."""
+    key = keys.get(head.key_id)
+    if key is None:
+        return None
+    if key.role is not KeyRole.HEAD:
+        return f"key {head.key_id} is {key}, and signs no heads"
+    if not _signed(key, head.match_id, head):
+        return f"its signature is not that of key {head.key_id}, {key}"
+    return None
+
+
+def check_heads(stored: Stored, links: Sequence[bytes], keys: KnownKeys) -> list[str]:
     """Every head in the file is one of this log, and the last one that of its last event; what is missing for that."""
+    replay, name = stored.replay, owner(stored, keys)
     missing = []
     heads = stored.replay.heads
     for head in heads:
@@ -29,29 +64,34 @@ def check_heads(stored: Stored, links: Sequence[bytes], keys: Keys) -> list[str]
         if head.key_id == stored.key_id:
             # Whoever got hold of one of the two keys cannot do the work of the other.
             raise Diverged(head.sequence, Check.HEADS, "a head by a head key", f"one by the replay key {head.key_id}")
-        if head.key_id not in keys:
-            missing.append(f"the head key {head.key_id[:16]}")
-        elif not _signed(keys, stored.replay.match_id, head):
+        key = _of_role(keys, head.key_id, KeyRole.HEAD)
+        if key is not None and not _signed(key, replay.match_id, head):
             expected = f"a head that key {head.key_id} signed"
             raise Diverged(head.sequence, Check.HEADS, expected, f"the signature {head.signature.hex()}")
+        if key is None or key.name != name:
+            missing.append(lacking(keys, head.key_id, KeyRole.HEAD, name))
     if not heads or heads[-1].sequence != len(links):
         missing.append("a signed head of the last event")
     return missing
 
 
-def check_kept(replay: Replay, links: Sequence[bytes], keys: Keys, kept: Sequence[WitnessedHead]) -> list[str]:
-    """Every head of this match that somebody kept is one of this log; what is missing for that.
+def check_kept(stored: Stored, links: Sequence[bytes], keys: KnownKeys, kept: Sequence[WitnessedHead]) -> list[str]:
+    """Every head of this match that somebody kept, and that has no flaw, is one of this log; what is missing for that.
 
-    A head that is not signed as it says is no evidence against anybody.
+    One of another service is no evidence against whoever vouches for this file; but as long as two contradict each
+    other, it is not proved which of them is right.
     """
+    replay, name = stored.replay, owner(stored, keys)
     missing = []
     for head in kept:
-        if head.match_id != replay.match_id:
-            continue
-        if head.key_id not in keys:
+        key = keys.get(head.key_id)
+        if key is None:
             missing.append(f"the head key {head.key_id} of a kept head")
-        elif not _signed(keys, replay.match_id, head):
-            missing.append(f"a true signature of the kept head of event {head.sequence}")
+        elif name not in {"", key.name}:
+            if head.sequence > len(links) or links[head.sequence - 1] != head.link:
+                missing.append(
+                    f"agreement with {key.name}, whose head key {head.key_id} signed a kept head of another log"
+                )
         elif head.sequence <= len(links):
             _check_link(links, head)
         elif replay.perspective is None:
@@ -62,7 +102,7 @@ def check_kept(replay: Replay, links: Sequence[bytes], keys: Keys, kept: Sequenc
     return missing
 
 
-def check_lost(stored: Stored, links: Sequence[bytes], keys: Keys, number: int, event: Event) -> list[str]:
+def check_lost(stored: Stored, links: Sequence[bytes], keys: KnownKeys, number: int, event: Event) -> list[str]:
     """A match that was sealed because its log was lost names a head that the service signed, and not of this log.
 
     The seal is event `number`; what is missing to know that of it.
@@ -76,15 +116,16 @@ def check_lost(stored: Stored, links: Sequence[bytes], keys: Keys, number: int, 
     if lost.key_id == stored.key_id:
         expected = "a head by a head key, as evidence that the log was lost"
         raise Diverged(number, Check.RESULT, expected, f"one by the replay key {lost.key_id}")
-    if lost.key_id not in keys:
-        return [f"the head key {lost.key_id[:16]} of the lost head"]
-    if not is_signed(keys[lost.key_id], stored.replay.match_id, lost.sequence, lost.link, lost.signature):
+    key, name = _of_role(keys, lost.key_id, KeyRole.HEAD), owner(stored, keys)
+    if key is not None and not _signed(key, stored.replay.match_id, lost):
         expected = f"a head that key {lost.key_id} signed, as evidence that the log was lost"
         raise Diverged(number, Check.RESULT, expected, f"the signature {lost.signature.hex()}")
+    if key is None or key.name != name:
+        return [f"{lacking(keys, lost.key_id, KeyRole.HEAD, name)} for the lost head"]
     return []
 
 
-def check_container(stored: Stored, links: Sequence[bytes], said: proto.Opened, keys: Keys) -> list[str]:
+def check_container(stored: Stored, links: Sequence[bytes], said: proto.Opened, keys: KnownKeys) -> list[str]:
     """What the file says around the events is true of them, and signed; what is missing for that.
 
     Event 1 said how many seats there are of what; nothing, if nobody could read it.
@@ -94,12 +135,12 @@ def check_container(stored: Stored, links: Sequence[bytes], said: proto.Opened, 
         raise Diverged(None, Check.CONTAINER, f"{_ending(*there)}, as the events are", _ending(*counted))
     if said.envelope:
         _check_said(stored.replay, said)
-    key = keys.get(stored.key_id)
+    key = _of_role(keys, stored.key_id, KeyRole.REPLAY)
     if key is None:
-        return [f"the replay key {stored.key_id}"]
-    _check_signed("file", stored.file, stored.key_id, key)
+        return [lacking(keys, stored.key_id, KeyRole.REPLAY, owner(stored, keys))]
+    _check_signed("file", stored.file, key)
     if stored.names is not None:
-        _check_signed("names", stored.names, stored.key_id, key)
+        _check_signed("names", stored.names, key)
     return []
 
 
@@ -117,9 +158,15 @@ def _check_said(replay: Replay, said: proto.Opened) -> None:
         raise Diverged(None, Check.CONTAINER, expected, f"{len(replay.names)} names")
 
 
-def _check_signed(what: str, signed: Signed, key_id: str, key: Ed25519PublicKey) -> None:
-    if not signed.holds(key):
-        expected = f"{what} that key {key_id} signed"
+def _of_role(keys: KnownKeys, key_id: str, role: KeyRole) -> KnownKey | None:
+    """The key, if it is known and may sign such a thing."""
+    key = keys.get(key_id)
+    return key if key is not None and key.role is role else None
+
+
+def _check_signed(what: str, signed: Signed, key: KnownKey) -> None:
+    if not signed.holds(key.public):
+        expected = f"{what} that key {key.key_id} signed"
         raise Diverged(None, Check.CONTAINER, expected, f"the signature {signed.signature.hex()}")
 
 
@@ -132,8 +179,8 @@ def _check_link(links: Sequence[bytes], head: Head | WitnessedHead) -> None:
         raise Diverged(head.sequence, Check.HEADS, expected, f"link {link.hex()}")
 
 
-def _signed(keys: Keys, match_id: str, head: Head | WitnessedHead) -> bool:
-    return is_signed(keys[head.key_id], match_id, head.sequence, head.link, head.signature)
+def _signed(key: KnownKey, match_id: str, head: Head | WitnessedHead) -> bool:
+    return is_signed(key.public, match_id, head.sequence, head.link, head.signature)
 
 
 def _ending(count: int, link: bytes) -> str:

@@ -120,6 +120,11 @@ class Vouching:
     """Their ids, in the order of the heads, each once."""
     replay_key: str
 
+    def __str__(self) -> str:
+        """In one sentence of a report."""
+        heads = f"head key{'s' if self.head_keys[1:] else ''} {' and '.join(self.head_keys)}"
+        return f"{self.name} ({heads}, replay key {self.replay_key})"
+
     def facts(self) -> dict[str, Any]:
         """For programs."""
         return {"name": self.name, "head_keys": list(self.head_keys), "replay_key": self.replay_key}

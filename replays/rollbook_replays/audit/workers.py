@@ -18,8 +18,7 @@ from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from rollbook.replay_file.kept_heads import WitnessedHead
-from rollbook.replay_file.key_lines import write_keys
-from rollbook_replays.audit.auditor import Keys
+from rollbook.replay_file.key_lines import KnownKeys, write_keys
 from rollbook_replays.audit.sources import Source
 from rollbook_replays.audit.verdicts import Audited, Verdict
 
@@ -130,7 +129,7 @@ class _Work:
 class Crew:
     """Auditors who know the same keys and heads; a context that ends them when it is left, whichever way."""
 
-    def __init__(self, keys: Keys, heads: Sequence[WitnessedHead], jobs: int) -> None:
+    def __init__(self, keys: KnownKeys, heads: Sequence[WitnessedHead], jobs: int) -> None:
         """At most so many at once; they are started when there is work."""
         self._known = (write_keys(keys.values()), tuple(heads))
         self._jobs = jobs
@@ -210,7 +209,7 @@ class Crew:
 
 
 def audit_all(
-    found: Sequence[Source], keys: Keys, heads: Sequence[WitnessedHead], jobs: int
+    found: Sequence[Source], keys: KnownKeys, heads: Sequence[WitnessedHead], jobs: int
 ) -> Iterator[tuple[Source, Audited]]:
     """The verdicts on all, in their order."""
     with Crew(keys, heads, jobs) as crew:

@@ -6,32 +6,27 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, Failed, usage, worst
 from rollbook.cli.progress import Progress
 from rollbook.files import write_file
-from rollbook.replay_file.kept_heads import read_heads
-from rollbook.replay_file.key_lines import read_keys
-from rollbook.replay_file.lines import WrongLine
-from rollbook_replays.audit.auditor import Keys
-from rollbook_replays.audit.facts import match_facts, tournament_facts
+from rollbook.replay_file.key_lines import KnownKeys
+from rollbook_replays.audit.facts import head_facts, match_facts, tournament_facts
 from rollbook_replays.audit.sources import File, Source, everything
 from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.audit.workers import Crew
+from rollbook_replays.commands.evidence import Evidence, FlawedHead
 from rollbook_replays.report import Report
 from rollbook_replays.text import printable
 from rollbook_replays.tournament.bundle import NotABundle, open_bundle
 from rollbook_replays.tournament.judgement import Judgement, judge
-
-LARGEST_TEXT = 64 << 20
-"""Of a file of keys or heads."""
 
 NO_ENTROPY = "no seat brought entropy: the dice are fixed by the secret alone"
 
@@ -41,8 +36,6 @@ CODES = {
     Verdict.DIVERGED: Exit.WRONG,
     Verdict.UNREADABLE: Exit.UNREADABLE,
 }
-
-Read = TypeVar("Read")
 
 
 def audit(
@@ -72,7 +65,8 @@ def audit(
     on a bundle behind those on its replays.
 
     Exit code 0 if all files are exact, 1 only if one diverged, 3 if one cannot be read, there are none, or verdicts
-    cannot be written, else 2.
+    cannot be written, else 2, also if a kept head proves nothing. A wrong line in a file of keys or heads ends it
+    before anything is judged, with 3.
 
     Parameters
     ----------
@@ -80,11 +74,13 @@ def audit(
         Replay files, bundles of tournaments, and folders: with everything below them that ends in `.rollbook`, and all
         bundles, whatever they are called.
     key
-        A file of public keys, one `KEY_ID HEX` a line: the service's head keys and replay keys, such as it publishes
-        them and as KEY.pub beside simulated matches. Without it no file is more than unverified. May be repeated.
+        A file of public keys, one `KEY_ID HEX ROLE NAME` a line, as `rollbook key --published` writes them and as
+        KEY.pub has them beside simulated matches. ROLE is head, replay or bundle, and NAME, to the end of the line, is
+        whom the verdict says the key belongs to: a file is exact only if the head keys and the replay key of one name
+        vouch for it. Without keys no file is more than unverified. May be repeated.
     head
         A file of signed heads that players or spectators kept: a match that was rewritten after they saw it diverges.
-        May be repeated.
+        One whose signature does not hold, or is not by a head key, is listed and proves nothing. May be repeated.
     report
         Also write a page of HTML, to be published: verdicts, results, standings, how the dice fell. It needs no other
         file.
@@ -98,18 +94,19 @@ def audit(
     if jobs is not None and jobs < 1:
         return usage("--jobs must be at least 1")
     try:
-        keys = {name: known for file in key for name, known in _read(file, read_keys).items()}
-        heads = [kept for file in head for kept in _read(file, read_heads)]
+        evidence = Evidence.read(key, head)
     except Failed as failed:
-        print(failed.why, file=sys.stderr)
+        print(printable(failed.why), file=sys.stderr)
         return failed.code
     found = everything(paths)
     if not found:
         print("there are no replay files there: their names end in .rollbook", file=sys.stderr)
         return Exit.UNREADABLE
     verdicts = _Verdicts(as_json=as_json)
+    verdicts.tell_flaws(evidence.flawed)
     cores = os.cpu_count() or 1
-    with Progress("files", len(found)) as progress, Crew(keys, heads, min(jobs or cores, cores)) as crew:
+    jobs = min(jobs or cores, cores)
+    with Progress("files", len(found)) as progress, Crew(evidence.keys, evidence.heads, jobs) as crew:
         hearing = _Hearing(crew, progress, verdicts)
         for kind, group in groupby(found, type):
             if kind is File:
@@ -117,7 +114,7 @@ def audit(
                     pass
             else:
                 for each in group:
-                    hearing.judge(each.path, keys)
+                    hearing.judge(each.path, evidence.keys)
     print(verdicts.summary, file=sys.stderr)
     if report is not None:
         verdicts.publish(report)
@@ -137,7 +134,7 @@ class _Hearing:
         for source, audited in self._crew.audit(found):
             yield self._tell(source.name, audited)
 
-    def judge(self, path: Path, keys: Keys) -> None:
+    def judge(self, path: Path, keys: KnownKeys) -> None:
         """Tell the verdicts on a bundle: on its replays, then its own."""
         try:
             bundle = open_bundle(path)
@@ -171,6 +168,15 @@ class _Verdicts:
         self.page.add(name, audited)
         self._say(json.dumps(match_facts(name, audited)) if self._as_json else _words(name, audited))
 
+    def tell_flaws(self, flawed: Iterable[FlawedHead]) -> None:
+        """All kept heads that prove nothing, before the files."""
+        for each in flawed:
+            self.codes.add(Exit.UNVERIFIED)
+            self.page.flawed(each.where, each.head, each.why)
+            self._say(
+                json.dumps(head_facts(each.where, each.head, each.why)) if self._as_json else printable(str(each))
+            )
+
     def tell_judgement(self, name: str, judgement: Judgement) -> None:
         """One bundle, after its files."""
         self.codes.add(CODES[judgement.verdict])
@@ -200,22 +206,6 @@ class _Verdicts:
         return ", ".join(f"{self._count[verdict]:,} {verdict}" for verdict in Verdict if self._count[verdict])
 
 
-def _read(file: Path, read: Callable[[str], Read]) -> Read:
-    try:
-        with file.open("rb") as opened:
-            data = opened.read(LARGEST_TEXT + 1)
-    except OSError as wrong:
-        raise Failed(Exit.UNREADABLE, f"{file}: {wrong.strerror}") from None
-    if len(data) > LARGEST_TEXT:
-        raise Failed(Exit.UNREADABLE, f"{file}: larger than {LARGEST_TEXT} bytes")
-    try:
-        return read(data.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise Failed(Exit.UNREADABLE, f"{file}: not UTF-8") from None
-    except WrongLine as wrong:
-        raise Failed(Exit.WRONG, f"{file}:{wrong}") from None
-
-
 def _words(name: str, audited: Audited) -> str:
     # Names of files and of keys are what strangers made them, also lines of ours.
     alone = f"; {NO_ENTROPY}" if audited.is_by_secret_alone else ""
@@ -229,6 +219,6 @@ def _why(audited: Audited) -> str:
         return f"{at}, {divergence.check}: expected {divergence.expected}; found {divergence.found}"
     if audited.unreadable:
         return f": {audited.unreadable}"
-    if audited.missing:
-        return f", {audited.events} events, missing: {'; '.join(audited.missing)}"
-    return f", {audited.events} events"
+    keys = "" if audited.keys is None else f", keys of {audited.keys}"
+    missing = f", missing: {'; '.join(audited.missing)}" if audited.missing else ""
+    return f", {audited.events} events{keys}{missing}"

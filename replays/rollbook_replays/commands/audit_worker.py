@@ -36,7 +36,7 @@ def audit_worker() -> int:
         data = processes.read_frame(sys.stdin.buffer, LARGEST_FILE)
     except processes.CutOff:
         return Exit.UNREADABLE
-    answer = response(audit(data, read_keys(keys.decode("ascii"))))
+    answer = response(audit(data, read_keys(keys.decode("utf-8"))))
     sys.stdout.buffer.write(processes.frame(answer.SerializeToString()))
     sys.stdout.buffer.flush()
     return Exit.GOOD

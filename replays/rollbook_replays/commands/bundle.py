@@ -51,8 +51,8 @@ def create(
     manifest
         The manifest, a TOML file.
     signing_key
-        The organiser's key, an Ed25519 private key in PEM; `rollbook key FILE --create` makes one, and prints the line
-        that goes into the key file of whoever audits.
+        The organiser's key, an Ed25519 private key in PEM; `rollbook key FILE --create --role bundle --name NAME` makes
+        one, and prints the line that goes into the key file of whoever audits.
     out
         The bundle. It appears whole or not at all.
     jobs

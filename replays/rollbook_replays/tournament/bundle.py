@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from rollbook.ed25519 import holds
 from rollbook.replay_file.container import LARGEST_FILE, SUFFIX
 from rollbook.replay_file.key_lines import key_id
 from rollbook_replays.tournament.manifest import (
@@ -109,11 +109,7 @@ class Bundle:
 
     def holds(self, key: Ed25519PublicKey) -> bool:
         """Whether the key signed exactly this."""
-        try:
-            key.verify(self.signature, self.signed)
-        except InvalidSignature:
-            return False
-        return True
+        return holds(key, self.signature, self.signed)
 
 
 # Writing

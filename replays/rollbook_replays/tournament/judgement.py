@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
+from rollbook.replay_file.key_lines import KeyRole, KnownKey, KnownKeys
 from rollbook.rules.places import places
+from rollbook_replays.audit.signatures import lacking
 from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.text import padded, printable, width
 from rollbook_replays.tournament.bundle import Bundle
@@ -87,11 +87,20 @@ class Judgement:
     """Best first; recomputed from the results, whatever is claimed."""
     results: Mapping[str, Audited]
     """The audited matches by their ids."""
+    signer: KnownKey | None = None
+    """Whose signature of the bundle holds; None: nobody's who is known."""
+
+    @property
+    def signed_by(self) -> str:
+        """Who signed the bundle; nothing if nobody did who is known."""
+        return "" if self.signer is None else f"signed by {self.signer.name} (bundle key {self.signer.key_id})"
 
     def lines(self) -> Iterator[str]:
-        """For people: the standings, then everything that is wrong or missing."""
+        """For people: the standings, who signed, then everything that is wrong or missing."""
         yield f"{self.manifest.title}: {self.verdict.upper()}"
         yield from self.table()
+        if self.signer is not None:
+            yield f"  {self.signed_by}"
         yield from (f"  {printable(str(finding))}" for finding in self.findings)
         yield from (f"  missing: {printable(what)}" for what in self.missing)
 
@@ -106,6 +115,7 @@ class Judgement:
         return {
             "tournament": self.manifest.title,
             "verdict": self.verdict,
+            "key": None if self.signer is None else {"name": self.signer.name, "bundle_key": self.signer.key_id},
             "standings": [
                 {"place": standing.place, "player": standing.player, "points": amount(standing.points)}
                 for standing in self.standings
@@ -118,19 +128,20 @@ class Judgement:
         }
 
 
-def judge(bundle: Bundle, audited: Sequence[Audited], keys: Mapping[str, Ed25519PublicKey]) -> Judgement:
+def judge(bundle: Bundle, audited: Sequence[Audited], keys: KnownKeys) -> Judgement:
     """The verdict on a bundle, given those on its replays in the order of its sources."""
     findings = [
         Finding(Fault.SIGNATURE, name, "the checksum of its bytes", "that of others") for name in bundle.changed
     ]
     missing: list[str] = []
     key = keys.get(bundle.key_id)
-    if key is None:
-        missing.append(f"the public key {bundle.key_id} of the bundle's signature")
-    elif not findings and not bundle.holds(key):
+    signer = key if key is not None and key.role is KeyRole.BUNDLE and bundle.holds(key.public) else None
+    if key is None or key.role is not KeyRole.BUNDLE:
+        missing.append(lacking(keys, bundle.key_id, KeyRole.BUNDLE))
+    elif signer is None and not findings:
         findings.append(Finding(Fault.SIGNATURE, bundle.key_id, "a signature over this bundle", "one over another"))
     named = [(source.match_id, match) for source, match in zip(bundle.sources, audited, strict=True)]
-    return judge_matches(bundle.manifest, named, findings, missing)
+    return replace(judge_matches(bundle.manifest, named, findings, missing), signer=signer)
 
 
 def judge_matches(

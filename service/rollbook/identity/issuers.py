@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from rollbook.ed25519 import KEY_BYTES, public_key
 from rollbook.identity.refusals import IdentityRefused
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, TrustedIssuer
 from rollbook.replay_file.key_lines import read_key
@@ -115,8 +116,8 @@ def _keys(keys: Any) -> dict[str, Ed25519PublicKey]:
 def _key_line(number: int, line: str) -> tuple[str, Ed25519PublicKey]:
     try:
         return read_key(line)
-    except ValueError:
-        why = "is not what `rollbook key` prints: a key id, a space, and the public key it belongs to"
+    except ValueError as wrong:
+        why = f"is not what `rollbook key FILE` prints, a key id, a space, and the public key it belongs to: {wrong}"
         raise _no_key(number, why) from None
 
 
@@ -129,9 +130,14 @@ def _web_key(number: int, key: Any) -> tuple[str, Ed25519PublicKey]:
         raise _no_key(number, f"needs a kid of 1 to {LONGEST_TEXT} printable characters, as tokens name it")
     try:
         raw = base64.b64decode(str(key.get("x")) + "=", altchars=b"-_", validate=True)
-        return str(key["kid"]), Ed25519PublicKey.from_public_bytes(raw)
     except (binascii.Error, ValueError):
-        raise _no_key(number, "needs an x of 43 characters, the 32 bytes of the public key in base64url") from None
+        raw = b""
+    if len(raw) != KEY_BYTES:
+        raise _no_key(number, "needs an x of 43 characters, the 32 bytes of the public key in base64url")
+    try:
+        return str(key["kid"]), public_key(raw)
+    except ValueError as wrong:
+        raise _no_key(number, f"has an x that is no key: {wrong}") from None
 
 
 def _no_key(number: int, why: str) -> IssuerRefused:

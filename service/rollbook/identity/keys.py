@@ -26,6 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 from rollbook.files import create_file, sync_folder
 from rollbook.identity.refusals import KeyReason, KeyRefused
 from rollbook.replay_file.key_lines import key_id, key_line, read_key
+from rollbook.replay_file.lines import WrongLine, content, text_of
 
 _LONGEST_KEY_FILE = 4096
 _REACHED_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -90,16 +91,19 @@ def _read_published(file: BinaryIO) -> dict[str, Ed25519PublicKey]:
     if _mode(file) & _WRITTEN_BY_OTHERS:
         raise _exposed(file, "write the list of published keys (chmod 644)")
     file.seek(0)
+    data = file.read()
     keys = {}
-    # What stands behind the end of the last line is what a crash left of a line; that key has not signed anything.
-    for number, line in enumerate(file.read().split(b"\n")[:-1], start=1):
-        try:
-            name, key = read_key(line.decode("ascii"))
-        except ValueError:
-            raise KeyRefused(
-                KeyReason.PUBLISHED_MALFORMED, f"line {number} of the published keys is not a key id and its public key"
-            ) from None
-        keys[name] = key
+    try:
+        # What stands behind the end of the last line is what a crash left of a line; that key has not signed anything.
+        for number, line in content(text_of(data[: data.rfind(b"\n") + 1])):
+            try:
+                name, key = read_key(line)
+            except ValueError as wrong:
+                raise WrongLine(number, str(wrong)) from None
+            keys[name] = key
+    except WrongLine as wrong:
+        why = f"line {wrong.line} of the published keys is not a key id and its public key: {wrong.reason}"
+        raise KeyRefused(KeyReason.PUBLISHED_MALFORMED, why) from None
     return keys
 
 

@@ -1,7 +1,7 @@
 """The chain of a match's events, by the bytes of scheme `fair/1`: links, positions, signed heads, commitments of seats.
 
 With a head the service vouches for a log up to a position, by a key that is used for nothing else. Nothing else of the
-project is imported here, so that clients and auditors share it.
+project but `ed25519` is imported here, so that clients and auditors share it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from rollbook.ed25519 import holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,11 @@ class Entry:
 
     event: bytes
     private: bytes = b""
+
+
+def is_match_id(text: str) -> bool:
+    """Whether a match may be called this."""
+    return 0 < len(text) <= 100 and all("!" <= character <= "~" for character in text)  # noqa: PLR2004 - a name's length
 
 
 def sized(text: str) -> bytes:
@@ -74,11 +80,7 @@ def sign_head(key: Ed25519PrivateKey, match_id: str, sequence: int, last_link: b
 
 def is_signed(key: Ed25519PublicKey, match_id: str, sequence: int, last_link: bytes, signature: bytes) -> bool:
     """Whether the signature vouches for exactly this head."""
-    try:
-        key.verify(signature, head(match_id, sequence, last_link))
-    except InvalidSignature:
-        return False
-    return True
+    return holds(key, signature, head(match_id, sequence, last_link))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from rollbook.ed25519 import holds
 from rollbook.match.chain import Head as Head  # noqa: PLC0414 - a replay's heads are those of its log
-from rollbook.match.chain import link
-from rollbook.match.codec.notation import is_match_id
+from rollbook.match.chain import is_match_id, link
 from rollbook.match.fold import MOST_EVENTS
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.game import Perspective, Watcher
@@ -93,11 +92,7 @@ class Signed:
 
     def holds(self, key: Ed25519PublicKey) -> bool:
         """Whether the key made it."""
-        try:
-            key.verify(self.signature, self.message)
-        except InvalidSignature:
-            return False
-        return True
+        return holds(key, self.signature, self.message)
 
 
 @dataclass(frozen=True, slots=True)

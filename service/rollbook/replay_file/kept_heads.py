@@ -2,22 +2,24 @@
 
     {"match":"…","sequence":57,"link":"<64 hex>","key_id":"<16 hex>","signature":"<128 hex>"}
 
-Whoever kept one can prove that a match was rewritten after that event.
+Whoever kept one can prove that a match was rewritten after that event. `replays/FORMAT.md` has the grammar.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rollbook.match.chain import Position
-from rollbook.replay_file.lines import WrongLine
+from rollbook.match.chain import Position, is_match_id
+from rollbook.replay_file.lines import WrongLine, content
 
 LONGEST_LINE: Final = 1_000
 _KEYS: Final = ("match", "sequence", "link", "key_id", "signature")
 _LARGEST_SEQUENCE: Final = 1 << 63
+_HEX: Final = re.compile(r"(?:[0-9a-f]{2})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,13 @@ class WitnessedHead:
 
 
 def read_heads(text: str) -> list[WitnessedHead]:
-    """The heads of all lines; empty lines do not count."""
-    return [_read(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    """The heads of all lines; WrongLine for the first that is none."""
+    return [head for _, head in numbered_heads(text)]
+
+
+def numbered_heads(text: str) -> Iterator[tuple[int, WitnessedHead]]:
+    """The same, each with the number of its line."""
+    return ((number, _read(number, line)) for number, line in content(text))
 
 
 def write_heads(heads: Iterable[WitnessedHead]) -> str:
@@ -60,16 +67,21 @@ def write_heads(heads: Iterable[WitnessedHead]) -> str:
     )
 
 
+class _Members(list[tuple[str, Any]]):
+    """The members of a JSON object as they stand there, also those of one name."""
+
+
 def _read(number: int, line: str) -> WitnessedHead:
     if len(line) > LONGEST_LINE:
         raise WrongLine(number, f"a head has at most {LONGEST_LINE} characters")
     try:
-        written = json.loads(line)
+        members = json.loads(line, object_pairs_hook=_Members)
     except (ValueError, RecursionError):
         raise WrongLine(number, "this is no JSON object") from None
-    if type(written) is not dict or set(written) != set(_KEYS):
-        raise WrongLine(number, f"a head is a JSON object of {', '.join(_KEYS)}")
-    if type(written["match"]) is not str:
+    if type(members) is not _Members or sorted(name for name, _ in members) != sorted(_KEYS):
+        raise WrongLine(number, f"a head is a JSON object of {', '.join(_KEYS)}, each of them once")
+    written = dict(members)
+    if type(written["match"]) is not str or not is_match_id(written["match"]):
         raise WrongLine(number, "match must be a match's name")
     sequence = written["sequence"]
     if type(sequence) is not int or not 1 <= sequence < _LARGEST_SEQUENCE:
@@ -85,10 +97,6 @@ def _read(number: int, line: str) -> WitnessedHead:
 
 def _hex(number: int, written: dict[str, Any], key: str, size: int) -> bytes:
     text = written[key]
-    try:
-        data = bytes.fromhex(text) if type(text) is str else b""
-    except ValueError:
-        data = b""
-    if len(data) != size:
-        raise WrongLine(number, f"{key} must be {size} bytes in hexadecimal")
-    return data
+    if type(text) is not str or len(text) != 2 * size or _HEX.fullmatch(text) is None:
+        raise WrongLine(number, f"{key} must be {size} bytes in hexadecimal, in small letters")
+    return bytes.fromhex(text)

@@ -1,17 +1,78 @@
-"""Public keys in text: one `KEY_ID HEX` a line, the same wherever a person or a program hands a key on."""
+"""Public keys in text, the same wherever a person or a program hands a key on.
+
+`KEY_ID HEX` is a key. In a file for audits a line says as well what the key may sign, and whose it is: `KEY_ID HEX ROLE
+NAME`. `replays/FORMAT.md` has the grammar.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import Final
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from rollbook.replay_file.lines import WrongLine
+from rollbook.ed25519 import public_key
+from rollbook.replay_file.lines import WrongLine, content, shown
 
 MOST_KEYS: Final = 10_000
 KEY_ID_DIGITS: Final = 16
+LONGEST_NAME: Final = 100
+
+_KEY: Final = re.compile(r"([0-9a-f]{16}) ([0-9a-f]{64})")
+_HOW: Final = (
+    "`rollbook key DATA --published` writes lines of a service with both, and `rollbook key FILE --role bundle --name"
+    " NAME` that of an organiser"
+)
+
+
+class KeyRole(StrEnum):
+    """What a key signs; it signs nothing else."""
+
+    HEAD = "head"
+    """Heads of matches."""
+    REPLAY = "replay"
+    """Replay files and the names in them."""
+    BUNDLE = "bundle"
+    """Bundles of tournaments."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownKey:
+    """A public key that somebody trusts: what it may sign, and whose it is."""
+
+    public: Ed25519PublicKey
+    role: KeyRole
+    name: str
+    """Keys of equal names are those of one service."""
+
+    def __post_init__(self) -> None:
+        """Refuse a name that no line can have."""
+        check_name(self.name)
+
+    @property
+    def key_id(self) -> str:
+        """The name of the key itself."""
+        return key_id(self.public)
+
+    @property
+    def line(self) -> str:
+        """The key in one line, without its end."""
+        return f"{key_line(self.public)} {self.role} {self.name}"
+
+    def __str__(self) -> str:
+        """What it is, within a sentence."""
+        return f"a {self.role} key of {self.name}"
+
+
+KnownKeys: TypeAlias = Mapping[str, KnownKey]
+"""By key id."""
+
+NO_KEYS: Final[KnownKeys] = MappingProxyType({})
 
 
 def key_id(key: Ed25519PublicKey) -> str:
@@ -20,40 +81,79 @@ def key_id(key: Ed25519PublicKey) -> str:
 
 
 def key_line(key: Ed25519PublicKey) -> str:
-    """A key in one line, without its end."""
+    """A key in one line, without its end, its role and whose it is."""
     return f"{key_id(key)} {key.public_bytes_raw().hex()}"
+
+
+def check_name(name: str) -> None:
+    """ValueError if nobody's keys can have this name."""
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip(" "):
+        raise ValueError(
+            f"a name has 1 to {LONGEST_NAME} printable characters, and no space at either end; this is {shown(name)}"
+        )
 
 
 def read_key(line: str) -> tuple[str, Ed25519PublicKey]:
     """The key of a line behind its id; ValueError says why it is not what `key_line` gives."""
-    name, _, digits = line.partition(" ")
-    try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(digits))
-    except ValueError:
-        key = None
-    if key is not None and name != key_id(key):
-        raise ValueError(f"the id of this key is {key_id(key)}, not {name[:40]}")
-    if key is None or line != key_line(key):
+    written = _KEY.fullmatch(line)
+    if written is None:
         raise ValueError("a line is a key id and an Ed25519 public key, both hexadecimal")
-    return name, key
+    key = public_key(bytes.fromhex(written[2]))
+    if written[1] != key_id(key):
+        raise ValueError(f"the id of this key is {key_id(key)}, not {written[1]}")
+    return written[1], key
 
 
-def read_keys(text: str) -> dict[str, Ed25519PublicKey]:
-    """By key id the keys of all lines; empty lines do not count."""
-    keys: dict[str, Ed25519PublicKey] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        if len(keys) == MOST_KEYS:
+def read_known_key(line: str) -> KnownKey:
+    """The key of a line with its role and its name; ValueError says why it is none."""
+    digits, role, name = [*_split(line), "", ""][:3]
+    _, key = read_key(digits)
+    if not role:
+        raise ValueError(f"a line is KEY_ID HEX ROLE NAME, and this one says neither role nor name: {_HOW}")
+    if role not in list(KeyRole):
+        raise ValueError(f"the role of a key is {', '.join(KeyRole)}, not {shown(role)}: {_HOW}")
+    return KnownKey(key, KeyRole(role), name)
+
+
+def keys_of_service(
+    heads: Iterable[Ed25519PublicKey], replays: Iterable[Ed25519PublicKey], name: str = ""
+) -> list[KnownKey]:
+    """The keys of one service, those of each role the oldest first; without a name its oldest head key names it."""
+    heads = list(heads)
+    if not name and not heads:
+        raise ValueError("a service without a head key needs a name")
+    name = name or key_id(heads[0])
+    return [
+        *(KnownKey(key, KeyRole.HEAD, name) for key in heads),
+        *(KnownKey(key, KeyRole.REPLAY, name) for key in replays),
+    ]
+
+
+def read_keys(text: str, known: KnownKeys = NO_KEYS) -> dict[str, KnownKey]:
+    """By key id the keys of all lines, along with those that are known already; WrongLine for the first that is none.
+
+    A line may come twice, but no key has two roles or two names.
+    """
+    keys = dict(known)
+    for number, line in content(text):
+        if len(keys) >= MOST_KEYS:
             raise WrongLine(number, f"a key file holds at most {MOST_KEYS} keys")
         try:
-            name, key = read_key(line.strip())
+            key = read_known_key(line)
         except ValueError as wrong:
             raise WrongLine(number, str(wrong)) from None
-        keys[name] = key
+        before = keys.setdefault(key.key_id, key)
+        if before != key:
+            raise WrongLine(number, f"key {key.key_id} is {key} here, and {before} before: it can be but one of them")
     return keys
 
 
-def write_keys(keys: Iterable[Ed25519PublicKey]) -> str:
+def write_keys(keys: Iterable[KnownKey]) -> str:
     """The lines of these keys, which `read_keys` reads."""
-    return "".join(f"{key_line(key)}\n" for key in keys)
+    return "".join(f"{key.line}\n" for key in keys)
+
+
+def _split(line: str) -> list[str]:
+    """Id and key, role and name, as far as they are there."""
+    first, *others = line.split(" ", 3)
+    return [" ".join([first, *others[:1]]), *others[1:]]

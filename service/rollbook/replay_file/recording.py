@@ -17,7 +17,7 @@ from rollbook.match.codec.envelope import Logged, write_bytes
 from rollbook.match.events import Ready, SeatTaken
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import Head, Replay
-from rollbook.replay_file.key_lines import key_id, write_keys
+from rollbook.replay_file.key_lines import KeyRole, KnownKey, key_id, write_keys
 
 OPENED_MS: Final = 1_767_225_600_000
 """The first second of 2026."""
@@ -31,16 +31,20 @@ class Keys:
 
     heads: Ed25519PrivateKey
     replays: Ed25519PrivateKey
+    name: str = "simulated"
+    """Whose they are called in a key file."""
 
     @classmethod
     def of(cls, seed: int) -> Keys:
         """Both follow from the seed."""
-        return cls(_derived(b"rollbook/1/simulate/head-key", seed), _derived(b"rollbook/1/simulate/replay-key", seed))
+        heads, replays = (_derived(b"rollbook/1/simulate/%b-key" % kind, seed) for kind in (b"head", b"replay"))
+        return cls(heads, replays, f"simulated with seed {seed}")
 
     @property
     def public(self) -> str:
         """The lines of a key file for audits."""
-        return write_keys([self.heads.public_key(), self.replays.public_key()])
+        of_heads = KnownKey(self.heads.public_key(), KeyRole.HEAD, self.name)
+        return write_keys([of_heads, KnownKey(self.replays.public_key(), KeyRole.REPLAY, self.name)])
 
 
 def record(simulation: Simulation, head_key: Ed25519PrivateKey) -> Replay:

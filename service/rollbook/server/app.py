@@ -88,6 +88,8 @@ class Given:
     """Goes on evenly although the clock is set; none: the clock is never set."""
     guests: Guests | None = None
     """Without it the service takes no guests."""
+    name: str = ""
+    """Whose keys these are called; empty: the oldest head key names them."""
     draw_secret: Callable[[], bytes] = draw_secret
     limits: Limits = field(default_factory=Limits)
     addresses: Addresses = field(default_factory=Addresses)
@@ -167,6 +169,7 @@ class Parts:
             given.guests,
             head_keys=given.head_keys,
             replay_key=given.replay_key,
+            name=given.name,
             limits=given.limits,
             strangers=self.strangers,
             clock_ms=given.clock_ms,
@@ -182,6 +185,7 @@ class Parts:
             replicas=self.replicas,
             head_keys=given.head_keys,
             replay_key=given.replay_key,
+            name=given.name,
             limits=given.limits,
             addresses=given.addresses,
             count_audit=self.metrics.audited,
@@ -239,6 +243,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             steady_ms=_steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
+            name=settings.name,
             limits=settings.limits,
             addresses=Addresses(settings.trust_proxy),
         )

@@ -38,7 +38,7 @@ class Auditors:
 
     def __init__(self, keys: str, command: str = COMMAND) -> None:
         """Audit with the keys in these lines, by the command of this name."""
-        self._keys = keys.encode("ascii")
+        self._keys = keys.encode("utf-8")
         self._words = processes.command(command)
         self._free = asyncio.Semaphore(MOST_AUDITS)
 

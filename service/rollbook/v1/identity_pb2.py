@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1arollbook/v1/identity.proto\x12\x0brollbook.v1\"0\n\rSignInRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\told_token\x18\x02 \x01(\t\"W\n\x0eSignInResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x12\n\nexpires_ms\x18\x02 \x01(\x04\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x14\n\x0csame_subject\x18\x04 \x01(\x08\"\x10\n\x0eGetKeysRequest\"\x82\x02\n\x0fGetKeysResponse\x12\x32\n\x04keys\x18\x01 \x03(\x0b\x32$.rollbook.v1.GetKeysResponse.HeadKey\x12;\n\x0breplay_keys\x18\x02 \x03(\x0b\x32&.rollbook.v1.GetKeysResponse.ReplayKey\x1a=\n\x07HeadKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x0e\n\x06in_use\x18\x03 \x01(\x08\x1a?\n\tReplayKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x0e\n\x06in_use\x18\x03 \x01(\x08\x32\x9a\x01\n\x0fIdentityService\x12\x41\n\x06SignIn\x12\x1a.rollbook.v1.SignInRequest\x1a\x1b.rollbook.v1.SignInResponse\x12\x44\n\x07GetKeys\x12\x1b.rollbook.v1.GetKeysRequest\x1a\x1c.rollbook.v1.GetKeysResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1arollbook/v1/identity.proto\x12\x0brollbook.v1\"0\n\rSignInRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\told_token\x18\x02 \x01(\t\"W\n\x0eSignInResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x12\n\nexpires_ms\x18\x02 \x01(\x04\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x14\n\x0csame_subject\x18\x04 \x01(\x08\"\x10\n\x0eGetKeysRequest\"\x90\x02\n\x0fGetKeysResponse\x12\x32\n\x04keys\x18\x01 \x03(\x0b\x32$.rollbook.v1.GetKeysResponse.HeadKey\x12;\n\x0breplay_keys\x18\x02 \x03(\x0b\x32&.rollbook.v1.GetKeysResponse.ReplayKey\x12\x0c\n\x04name\x18\x03 \x01(\t\x1a=\n\x07HeadKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x0e\n\x06in_use\x18\x03 \x01(\x08\x1a?\n\tReplayKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x0e\n\x06in_use\x18\x03 \x01(\x08\x32\x9a\x01\n\x0fIdentityService\x12\x41\n\x06SignIn\x12\x1a.rollbook.v1.SignInRequest\x1a\x1b.rollbook.v1.SignInResponse\x12\x44\n\x07GetKeys\x12\x1b.rollbook.v1.GetKeysRequest\x1a\x1c.rollbook.v1.GetKeysResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,11 +38,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETKEYSREQUEST']._serialized_start=182
   _globals['_GETKEYSREQUEST']._serialized_end=198
   _globals['_GETKEYSRESPONSE']._serialized_start=201
-  _globals['_GETKEYSRESPONSE']._serialized_end=459
-  _globals['_GETKEYSRESPONSE_HEADKEY']._serialized_start=333
-  _globals['_GETKEYSRESPONSE_HEADKEY']._serialized_end=394
-  _globals['_GETKEYSRESPONSE_REPLAYKEY']._serialized_start=396
-  _globals['_GETKEYSRESPONSE_REPLAYKEY']._serialized_end=459
-  _globals['_IDENTITYSERVICE']._serialized_start=462
-  _globals['_IDENTITYSERVICE']._serialized_end=616
+  _globals['_GETKEYSRESPONSE']._serialized_end=473
+  _globals['_GETKEYSRESPONSE_HEADKEY']._serialized_start=347
+  _globals['_GETKEYSRESPONSE_HEADKEY']._serialized_end=408
+  _globals['_GETKEYSRESPONSE_REPLAYKEY']._serialized_start=410
+  _globals['_GETKEYSRESPONSE_REPLAYKEY']._serialized_end=473
+  _globals['_IDENTITYSERVICE']._serialized_start=476
+  _globals['_IDENTITYSERVICE']._serialized_end=630
 # @@protoc_insertion_point(module_scope)

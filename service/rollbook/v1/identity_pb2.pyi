@@ -163,6 +163,11 @@ class GetKeysResponse(_message.Message):
 
     KEYS_FIELD_NUMBER: _builtins.int
     REPLAY_KEYS_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Whose keys these are, as the operator says (`serve --name`), 1 to 100 printable characters; by default the id of the
+    oldest head key. Judges read it in verdicts.
+    """
     @_builtins.property
     def keys(self) -> _containers.RepeatedCompositeFieldContainer[Global___GetKeysResponse.HeadKey]:
         """The keys of signed heads, the oldest first. Never empty."""
@@ -176,10 +181,11 @@ class GetKeysResponse(_message.Message):
         *,
         keys: _abc.Iterable[Global___GetKeysResponse.HeadKey] | None = ...,
         replay_keys: _abc.Iterable[Global___GetKeysResponse.ReplayKey] | None = ...,
+        name: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["keys", b"keys", "replay_keys", b"replay_keys"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["keys", b"keys", "name", b"name", "replay_keys", b"replay_keys"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

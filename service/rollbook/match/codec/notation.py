@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rollbook.match.chain import is_match_id
 from rollbook.match.codec.moves import JsonObject, Unreadable, read_choice, read_outcome, write_choice, write_outcome
 from rollbook.match.events import (
     Chosen,
@@ -276,8 +277,3 @@ def _hex(text: Any, name: str, size: int | None = None) -> bytes:
     if data is None or (size is not None and len(data) != size):
         raise Unreadable(f"{name} must be {'' if size is None else f'{size} bytes in '}hexadecimal")
     return data
-
-
-def is_match_id(text: str) -> bool:
-    """Whether a match may be called this."""
-    return 0 < len(text) <= 100 and all("!" <= character <= "~" for character in text)  # noqa: PLR2004 - a name's length

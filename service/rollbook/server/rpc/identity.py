@@ -14,6 +14,7 @@ from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
+from rollbook.replay_file.key_lines import keys_of_service
 from rollbook.server.access import Context
 from rollbook.server.limits import Rates, Strangers
 from rollbook.server.refusals import Refusal
@@ -59,14 +60,16 @@ class IdentityServicer(IdentityServiceServicer):
         *,
         head_keys: HeadKeys,
         replay_key: SigningKey,
+        name: str,
         limits: Limits,
         strangers: Strangers,
         clock_ms: Callable[[], int],
     ) -> None:
-        """Serve guests, unless they are switched off, and publish these keys."""
+        """Serve guests, unless they are switched off, and publish these keys by the name."""
         self._guests = guests
         self._head_keys = head_keys
         self._replay_key = replay_key
+        self._name = keys_of_service(head_keys.published.values(), (), name)[0].name
         self._strangers = strangers
         self._clock_ms = clock_ms
         self._token_seconds = limits.guest_token_seconds
@@ -100,10 +103,10 @@ class IdentityServicer(IdentityServiceServicer):
     async def GetKeys(  # noqa: N802 - named by the contract
         self, request: proto.GetKeysRequest, context: Context
     ) -> proto.GetKeysResponse:
-        """Get the public keys of signed heads and of replay files."""
+        """Get the public keys of signed heads and of replay files, and whose they are."""
         del request
         self._strangers.count(context)
-        response = proto.GetKeysResponse()
+        response = proto.GetKeysResponse(name=self._name)
         for kid, key in self._head_keys.published.items():
             response.keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == self._head_keys.key_id)
         replay = self._replay_key

@@ -12,7 +12,7 @@ from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import Subject
 from rollbook.match.chain import HeadKeys
 from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, write
-from rollbook.replay_file.key_lines import write_keys
+from rollbook.replay_file.key_lines import keys_of_service, write_keys
 from rollbook.rules.game import Watcher
 from rollbook.server.access import Callers, Context, Sight, Sights
 from rollbook.server.addresses import Addresses
@@ -44,11 +44,12 @@ class ReplayServicer(ReplayServiceServicer):
         replicas: Replicas,
         head_keys: HeadKeys,
         replay_key: SigningKey,
+        name: str,
         limits: Limits,
         addresses: Addresses,
         count_audit: Callable[[str], None],
     ) -> None:
-        """Hand out the matches of this log."""
+        """Hand out the matches of this log; the keys are called by the name."""
         self._archived = log
         self._callers = callers
         self._sights = sights
@@ -56,8 +57,8 @@ class ReplayServicer(ReplayServiceServicer):
         self._head_keys = head_keys
         self._replay_key = replay_key
         self._count_audit = count_audit
-        published = (*head_keys.published.values(), *replay_key.published.values())
-        self._auditors = Auditors(write_keys(published))
+        keys = keys_of_service(head_keys.published.values(), replay_key.published.values(), name)
+        self._auditors = Auditors(write_keys(keys))
         self._sending = Held(limits.replays_per_subject, limits.replays, "too many replays are on their way")
         self._addresses = addresses
         self._auditing_there = Held(limits.audits_per_address, limits.audits, "too many replays come from one address")
