@@ -121,7 +121,7 @@ async def test_the_append_of_a_caller_who_gave_up_is_not_sent_any_more(
         await asyncio.gather(crowd[1], return_exceptions=True)
     finally:
         client.execute_command("CLIENT", "UNPAUSE")
-    assert [Appended(1)] * 3 == await asyncio.gather(under_way, crowd[0], crowd[2])
+    assert [Appended(1)] * 3 == list(await asyncio.gather(under_way, crowd[0], crowd[2]))
     assert [1, 0, 1] == [await log.head(name) for name in names]
 
 
