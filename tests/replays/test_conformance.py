@@ -1,0 +1,181 @@
+"""Every file of `replays/conformance/` gets the verdict that stands beside it, and so does any other reader's."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from rollbook.replay_file.key_lines import read_keys
+from rollbook.v1.events_pb2 import Event
+from rollbook_replays.audit.verdicts import Check
+from rollbook_replays.commands.audit import audit
+from tests.cli.test_commands import rollbook
+from tests.replays import mini_audit, mini_bundle, mini_reader
+from tests.replays.conformance import FOLDER, KINDS, LIST
+from tests.replays.mini_file import Head
+from tests.replays.test_one_meaning import GAMES
+
+CASES: Final = [json.loads(line) for line in (FOLDER / LIST).read_text(encoding="ascii").splitlines()]
+JUDGED: Final = [case for case in CASES if case["kind"] in {"replay", "bundle"}]
+REFUSED: Final = [case for case in CASES if case["kind"] in {"keys", "heads"}]
+FOLDERS: Final = sorted({case["file"].partition("/")[0] for case in JUDGED})
+LARGEST_STORED: Final = 200_000
+MOST_STORED: Final = 5_000_000
+NOT_IN_AN_EVENTFUL_MATCH: Final = {"forfeited", "seat_left"}
+
+
+def bytes_of(case: dict[str, Any]) -> bytes:
+    """The file, also where it is not stored but told how it is made."""
+    if "made" not in case:
+        return (FOLDER / case["file"]).read_bytes()
+    return b"".join(bytes.fromhex(part["hex"]) * part["times"] for part in case["made"])
+
+
+def path_of(case: dict[str, Any], folder: Path) -> Path:
+    """Where the file lies; one that is not stored is made in that folder."""
+    if "made" not in case:
+        return FOLDER / str(case["file"])
+    path = folder / case["file"].replace("/", "-")
+    path.write_bytes(bytes_of(case))
+    return path
+
+
+def told(line: dict[str, Any]) -> dict[str, Any]:
+    """What the audit says of a file, as a column has it but for the exit code."""
+    if line["kind"] == "tournament":
+        faults = [[finding["fault"], finding["where"]] for finding in line["findings"]]
+        return {"verdict": line["verdict"], "check": None, "event": None, "faults": faults}
+    return {key: line[key] for key in ("verdict", "check", "event")}
+
+
+def expected(case: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
+    """The same as the case has it; an archive that is no bundle is judged as a file."""
+    unsaid = {"exit", "faults"} if line["kind"] == "match" else {"exit"}
+    return {key: value for key, value in case["with_rules"].items() if key not in unsaid}
+
+
+def test_the_command_says_of_all_files_what_the_corpus_says(tmp_path: Path) -> None:
+    """As a judge runs it: once for each file of keys and of kept heads, and the worst file decides the exit code."""
+    together: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for case in JUDGED:
+        together[case["keys"], case.get("heads", "")].append(case)
+    for (keys, heads), cases in together.items():
+        paths = [str(path_of(case, tmp_path)) for case in cases]
+        words = ("--head", str(FOLDER / heads)) if heads else ()
+        done = rollbook("audit", *paths, "--key", str(FOLDER / keys), *words, "--json")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        flawed = [int(line["kept_head"].rpartition(":")[2]) for line in lines if line["kind"] == "head"]
+        assert flawed == [each for case in cases for each in case.get("flawed_heads", [])]
+        found = {line["path"]: line for line in lines if line["kind"] != "head"}
+        for case, path in zip(cases, paths, strict=True):
+            assert expected(case, found[path]) == told(found[path]), case["file"]
+        worst = min((case["with_rules"]["exit"] for case in cases), key=[1, 3, 2, 0].index)
+        assert worst == done.returncode
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_each_file_alone_has_its_verdict_and_its_exit_code(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing that was read before changes what is said of a file."""
+    for case in JUDGED:
+        if not case["file"].startswith(f"{folder}/"):
+            continue
+        heads = [FOLDER / case["heads"]] if "heads" in case else []
+        code = audit(path_of(case, tmp_path), key=[FOLDER / case["keys"]], head=heads, jobs=1, as_json=True)
+        line = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert (case["with_rules"]["exit"], expected(case, line)) == (code, told(line)), case["file"]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["file"])
+def test_files_of_keys_and_heads_that_are_none_are_refused_by_their_line(
+    case: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is judged."""
+    path = FOLDER / case["file"]
+    keys, heads = ([path], []) if case["kind"] == "keys" else ([], [path])
+    assert case["exit"] == audit(FOLDER, key=keys, head=heads, jobs=1, as_json=True)
+    said = capsys.readouterr()
+    assert ("", True) == (said.out, f"{path}:{case['line']}: " in said.err)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_reader_without_rules_says_what_the_second_column_says(folder: str) -> None:
+    """One that was written from the pages alone, and shares no code with the audit."""
+    for case in JUDGED:
+        if not case["file"].startswith(f"{folder}/"):
+            continue
+        keys = mini_reader.public_keys((FOLDER / case["keys"]).read_text(encoding="utf-8"))
+        column, data = case["without_rules"], bytes_of(case)
+        if case["kind"] == "bundle":
+            verdict, faults = mini_bundle.judge(data, keys)
+            said = {"verdict": verdict, "check": None, "event": None, "faults": [list(fault) for fault in faults]}
+        else:
+            said = dict(zip(("verdict", "check", "event"), mini_audit.audit(data, keys, heads_of(case)), strict=True))
+        code = {"diverged": 1, "unverified": 2, "unreadable": 3}[str(said["verdict"])]
+        assert {**said, "exit": code} == {key: column[key] for key in column if key != "missing"}, case["file"]
+
+
+def heads_of(case: dict[str, Any]) -> tuple[Head, ...]:
+    """The kept heads beside a case."""
+    if "heads" not in case:
+        return ()
+    lines = map(json.loads, (FOLDER / case["heads"]).read_text(encoding="utf-8").splitlines())
+    return tuple(
+        Head(
+            line["match"].encode(),
+            line["sequence"],
+            bytes.fromhex(line["link"]),
+            line["key_id"],
+            bytes.fromhex(line["signature"]),
+        )
+        for line in lines
+    )
+
+
+def test_the_list_names_every_file_and_nothing_large_is_stored() -> None:
+    """Whoever tries a reader tries it by all of them; and the corpus stays one that can be cloned."""
+    named = {case[key] for case in CASES for key in ("file", "keys", "heads") if key in case and "made" not in case}
+    named |= {case["keys"] for case in JUDGED} | {LIST, ".gitattributes"}
+    stored = {str(file.relative_to(FOLDER)): file.stat().st_size for file in FOLDER.rglob("*") if file.is_file()}
+    assert sorted(named) == sorted(stored)
+    assert {LIST} >= {name for name, size in stored.items() if size > LARGEST_STORED}
+    assert MOST_STORED > sum(stored.values())
+    assert sorted(FOLDERS) == sorted(KINDS)
+
+
+def test_there_is_a_forgery_for_every_check_and_game_and_for_every_message() -> None:
+    """What a reader overlooks in one game it may find in another."""
+    checks = [case for case in JUDGED if case["file"].startswith("checks/")]
+    found = {(case["file"].split("/")[1].split("-")[0], case["with_rules"]["check"]) for case in checks}
+    assert {(game, check.value) for game in GAMES for check in Check} == found
+    verdicts = Counter(case["with_rules"]["verdict"] for case in JUDGED)
+    assert {"exact", "unverified", "diverged", "unreadable"} == set(verdicts)
+    spoilt = {
+        case["file"].removesuffix(".rollbook") for case in JUDGED if case["file"].startswith("unknown_fields/event")
+    }
+    bodies = {field.name for field in Event.DESCRIPTOR.oneofs_by_name["body"].fields}
+    there = {name.rpartition("-")[2].partition(".")[0] for name in spoilt}
+    assert bodies - NOT_IN_AN_EVENTFUL_MATCH == there - {"Event"}
+
+
+def test_no_case_is_exact_without_rules_and_only_what_needs_them_differs() -> None:
+    """The second column accuses nobody whom the first one does not."""
+    for case in JUDGED:
+        with_rules, without = case["with_rules"], case["without_rules"]
+        assert "exact" != without["verdict"]
+        if without["verdict"] == "diverged":
+            assert "diverged" == with_rules["verdict"], case["file"]
+        if with_rules["verdict"] in {"unverified", "unreadable"}:
+            assert with_rules == without, case["file"]
+        assert ("missing" in without) == (with_rules["verdict"] != without["verdict"]), case["file"]
+
+
+def test_a_file_of_keys_that_is_spread_out_is_read_as_the_plain_one() -> None:
+    """A mark at the beginning, other ends of lines, comments, blank lines, a line twice."""
+    plain, spread = ((FOLDER / "keys" / name).read_text(encoding="utf-8") for name in ("judge.pub", "spread-out.pub"))
+    assert set(read_keys(plain)) == {each.hex() for each in mini_reader.public_keys(spread)}
