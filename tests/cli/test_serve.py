@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import re
 import select
 import signal
 import subprocess
@@ -139,10 +138,6 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
     assert "The store does not answer" in done(env=env).stderr
     env |= {"ROLLBOOK_TLS_CERT": str(tmp_path / "none")}
     assert "--tls-key: needed as well, because --tls-cert is given" in done(env=env).stderr
-    explained = done("--help").stdout
-    flags = set(re.findall(r"--([a-z-]+)", explained)) - {"no-guests", "help", "version"}
-    for flag in {"data", "listen", "redis", "durability", "tls-cert", "tls-key", "name", "head-key", "guests"} & flags:
-        assert f"ROLLBOOK_{flag.upper().replace('-', '_')}" in explained
 
 
 @pytest.mark.parametrize(
@@ -155,7 +150,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         (("--durability", "none"), "--durability"),
         (("--archive", "http://x"), "--archive: a folder, or s3://bucket/prefix"),
         (("--archive", "s3://UPPER"), "--archive: a folder, or s3://bucket/prefix"),
-        (("--archive-after", "-1"), "--archive-after: 0 to 604800, not -1"),
+        (("--archive-after", "-1"), "--archive-after: a whole number, 0 to 604800, not -1"),
         (("--tls-key", "key.pem"), "--tls-cert: needed as well, because --tls-key is given"),
         (("--no-such-flag",), "--no-such-flag"),
     ],

@@ -7,8 +7,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,9 @@ from rollbook.storage.backup import back_up, put_back
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.keys import KEYS_KEY, PROCESSES_KEY
 from rollbook.storage.redis.log import RedisLog
+from rollbook.v1 import identity_pb2, match_pb2
+from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
+from rollbook.v1.match_pb2_grpc import MatchServiceStub
 from tests.server.serving import started
 from tests.server.talking import World
 from tests.storage.servers import Server, running
@@ -207,3 +211,70 @@ def test_the_keys_of_a_store_are_in_its_backup(tmp_path: Path) -> None:
     done = subprocess.run(serve, capture_output=True, text=True, timeout=100, check=False)
     assert 1 == done.returncode
     assert "copy head.key and head.key.public from" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["token.key", "head.key"])
+def test_two_replicas_rotate_a_key_while_the_service_runs(name: str, valkey: Server, tmp_path: Path) -> None:
+    """By the procedure of the README, with one of them serving all the time: old and new tokens hold at both."""
+    first, second, new = tmp_path / "first", tmp_path / "second", tmp_path / "new"
+    start(valkey, first)
+    shutil.copytree(first, second)
+    new.mkdir()
+    load_or_create(new / name)
+    with ExitStack() as stack:
+        running_now = {data: stack.enter_context(replica(valkey, data)) for data in (first, second)}
+        tokens = [signed_in(one) for one in running_now.values()]
+        for change in (publish, exchange):
+            for data in (first, second):
+                running_now.pop(data).close()
+                change(new / name, data / name)
+                running_now[data] = again = stack.enter_context(replica(valkey, data))
+                tokens.append(signed_in(again))
+                for one in running_now.values():
+                    for token in tokens:
+                        assert listed(one, token)
+
+
+def publish(new: Path, file: Path) -> None:
+    """Add the line of the new public key to the list beside the key."""
+    with file.with_name(f"{file.name}.public").open("a", encoding="ascii") as lines:
+        lines.write(new.with_name(f"{new.name}.public").read_text("ascii"))
+
+
+def exchange(new: Path, file: Path) -> None:
+    """Put the new key in the place of the old one."""
+    shutil.copy2(new, file)
+
+
+class Replica:
+    """A process of the service, until it is closed."""
+
+    def __init__(self, server: Server, data: Path) -> None:
+        words = ["serve", "--data", str(data), "--redis", server.url, "--listen", "127.0.0.1:0", "--log-level", "info"]
+        self._stack = ExitStack()
+        self.service = self._stack.enter_context(started([sys.executable, "-m", "rollbook", *words]))
+        self.channel = self._stack.enter_context(self.service.channel())
+
+    def close(self) -> None:
+        """Drain it."""
+        if self.service.process.poll() is None:
+            self.service.process.terminate()
+            assert 0 == self.service.ended()
+        self._stack.close()
+
+
+def replica(server: Server, data: Path) -> AbstractContextManager[Replica]:
+    """One that is ended in the end."""
+    return closing(Replica(server, data))
+
+
+def signed_in(one: Replica) -> str:
+    """The token of a new guest."""
+    return IdentityServiceStub(one.channel).SignIn(identity_pb2.SignInRequest(), timeout=20).token
+
+
+def listed(one: Replica, token: str) -> bool:
+    """Whether this token holds here."""
+    metadata: Any = (("authorization", f"Bearer {token}"),)
+    MatchServiceStub(one.channel).ListMatches(match_pb2.ListMatchesRequest(), timeout=20, metadata=metadata)
+    return True

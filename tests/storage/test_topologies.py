@@ -192,3 +192,16 @@ async def test_the_master_that_sentinel_names_is_used_and_followed(tmp_path: Pat
         assert [Entry(b"one"), Entry(b"two")] == await log.read(match_id)
         assert 2 == replica.execute_command("XLEN", stream_key(match_id))
         await log.close()
+
+
+@pytest.mark.parametrize("ailing", [0, 1])
+async def test_every_master_is_written_on_before_the_store_is_called_well(pair: Pair, ailing: int) -> None:
+    """Half of the matches would be refused although the other half is not."""
+    log = await RedisLog.connect(pair.url)
+    await log.prove()
+    pair.clients[ailing].execute_command("CONFIG", "SET", "maxmemory", "1")
+    with pytest.raises(StoreUnavailable, match="maxmemory"):
+        await log.prove()
+    pair.clients[ailing].execute_command("CONFIG", "SET", "maxmemory", "0")
+    await log.prove()
+    await log.close()

@@ -30,6 +30,7 @@ LISTING = {
     "tests/match/test_check.py": "forgeries that differ by game",
     "tests/match/test_dice.py": "the vectors of the dice, written down for good",
     "tests/replays/test_forgeries.py": "matches that forgeries are made of",
+    "tests/replays/test_game_pages.py": "the material of every game, read off its page",
     "tests/rules/perft.py": "how positions are set up differs by game",
     "tests/rules/test_every_game.py": "the material of every game, counted by hand",
     "tests/tidy/test_games.py": "names to find, as examples",

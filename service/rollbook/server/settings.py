@@ -1,7 +1,7 @@
 """What a service is started with, and which of it cannot be.
 
-Values come as an operator wrote them, on the command line or in the environment; `Settings.read` is the only way from
-there. Whatever it refuses it names by its flag, with a sentence that says what to write instead.
+Values come as an operator wrote them; `Settings.read` is the only way from there. Whatever it refuses it names by its
+flag, or the key of a limit, with a sentence that says what to write instead.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Self, TypeAlias
-
-from platformdirs import user_data_path
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from rollbook import DEFAULT_ADDRESS
 from rollbook.replay_file.key_lines import check_name
 from rollbook.server.addresses import Network, read_network
+from rollbook.server.configuration.flags import FLAGS, Flags
+from rollbook.server.configuration.table import WITHHELD, About, Setting, settings_of
 from rollbook.storage.redis.address import parse
 from rollbook.storage.redis.connection import Durability
 
@@ -26,15 +26,6 @@ LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 HIGHEST_PORT: Final = 65_535
 
 _BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?")
-
-ARCHIVE_AFTER_SECONDS: Final = 60
-"""By then whoever watched live has seen the end."""
-
-LONGEST_ARCHIVE_AFTER_SECONDS: Final = 7 * 24 * 3_600
-
-DEMO_SECONDS: Final = 2.0
-LONGEST_DEMO_SECONDS: Final = 30.0
-"""Well below the clock of the matches that the demo plays."""
 
 
 class SettingRefused(Exception):
@@ -101,40 +92,50 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All bounds of a service."""
+    """The table of all bounds of a service. Another line is another variable and key of a file."""
 
-    matches: int = 10_000
-    """Open and running, of all."""
-    matches_per_subject: int = 50
-    """Open and running, opened by one."""
-    seats_per_subject: int = 100
-    requests_per_second: float = 200.0
-    """By one subject, for long."""
-    requests_at_once: int = 400
-    """By one subject, after a rest."""
-    plays_per_subject: int = 32
-    plays: int = 10_000
-    watches_per_subject: int = 64
-    watches: int = 20_000
-    replays_per_subject: int = 4
-    """Files on their way to one."""
-    replays: int = 64
-    audits_per_subject: int = 1
-    audits: int = 16
-    """Under way or waiting."""
-    audits_per_address: int = 4
-    strangers_per_second: float = 100.0
-    """Calls without a token that holds, and such as cannot be read, from one address, for long."""
-    strangers_at_once: int = 1_000
-    """The same, after a rest."""
-    connections: int = 4_000
-    guests_per_address_per_hour: int = 100
-    guests_per_hour: int = 10_000
-    guest_token_seconds: int = 7 * 24 * 3_600
-    open_seconds: int = 3_600
-    """Without an event, while seats are free, if whoever opens a match does not say; then it expires, with 0 never."""
-    idle_seconds: int = 14 * 24 * 3_600
-    """Without an event, in a running match without a turn clock, if whoever opens it does not say; 0 as above."""
+    matches: Annotated[int, About("Matches open and running, of all.", least=0, scope="store")] = 10_000
+    matches_per_subject: Annotated[int, About("Matches open and running, opened by one subject.", scope="store")] = 50
+    open_matches_per_subject: Annotated[int, About("Those of them that have free seats.", scope="store")] = 5
+    seats_per_subject: Annotated[int, About("Seats that one subject has in matches not over.", scope="store")] = 100
+    waiting_seats_per_subject: Annotated[int, About("Those of them in matches not started.", scope="store")] = 10
+    requests_per_second: Annotated[float, About("Calls a second by one subject, for long.", least=0.001)] = 200.0
+    requests_at_once: Annotated[int, About("Calls by one subject at once, after a rest.")] = 400
+    plays_per_subject: Annotated[int, About("Open streams of Play, of one subject.")] = 32
+    plays: Annotated[int, About("Open streams of Play, of all.")] = 10_000
+    watches_per_subject: Annotated[int, About("Feeds watched by one subject.")] = 64
+    watches: Annotated[int, About("Feeds watched by all.")] = 20_000
+    replays_per_subject: Annotated[int, About("Replay files on their way to one subject.")] = 4
+    replays: Annotated[int, About("Replay files on their way to all.")] = 64
+    audits_per_subject: Annotated[int, About("Audits under way or waiting, of one subject.")] = 1
+    audits: Annotated[int, About("Audits under way or waiting, of all.", least=0)] = 16
+    audits_per_address: Annotated[int, About("Audits under way or waiting, of one address.")] = 4
+    strangers_per_second: Annotated[
+        float,
+        About(
+            "Calls a second without a token that holds, and such as cannot be read, from one address, for long.",
+            least=0.001,
+        ),
+    ] = 100.0
+    strangers_at_once: Annotated[int, About("The same at once, after a rest.")] = 1_000
+    connections: Annotated[int, About("TCP connections at a time; one more is closed.")] = 4_000
+    guests_per_address_per_hour: Annotated[
+        int, About("New guests an hour from one address; room comes back steadily.", scope="store")
+    ] = 100
+    guests_per_hour: Annotated[int, About("New guests an hour, of all.", scope="store")] = 10_000
+    guest_token_seconds: Annotated[int, About("Seconds that the token of a guest is good for.")] = 7 * 24 * 3_600
+    open_seconds: Annotated[
+        int,
+        About(
+            "Seconds without an event after which a match with free seats expires, if whoever opens it does not say;"
+            " 0 is never.",
+            least=0,
+        ),
+    ] = 3_600
+    idle_seconds: Annotated[int, About("The same for a running match without a turn clock.", least=0)] = 14 * 24 * 3_600
+
+
+LIMITS: Final = settings_of(Limits, "limits")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +156,7 @@ class Settings:
     log_level: LogLevel = "info"
     archive: str | None = None
     """The folder or s3:// URL that finished matches go to; none: `archive` in the data directory."""
-    archive_after_seconds: int = ARCHIVE_AFTER_SECONDS
+    archive_after_seconds: int = 60
     """How long after its end a match goes there."""
     metrics: Listen | None = None
     """Where Prometheus finds /metrics; none: nowhere."""
@@ -173,56 +174,49 @@ class Settings:
         return self.archive or str(self.data / "archive")
 
     @classmethod
-    def read(  # noqa: PLR0913 - every flag is a parameter
-        cls,
-        *,
-        data: Path | None = None,
-        listen: str = DEFAULT_ADDRESS,
-        redis: str | None = None,
-        durability: Durability = "fsync",
-        tls_cert: Path | None = None,
-        tls_key: Path | None = None,
-        insecure: bool = False,
-        name: str | None = None,
-        head_key: Path | None = None,
-        guests: bool = True,
-        log_level: LogLevel = "info",
-        archive: str | None = None,
-        archive_after: int = ARCHIVE_AFTER_SECONDS,
-        metrics: str | None = None,
-        trust_issuer: Sequence[Path] = (),
-        trust_proxy: Sequence[str] = (),
-        demo: bool = False,
-        demo_seconds: float = DEMO_SECONDS,
-    ) -> Self:
-        """The settings, or SettingRefused with the first thing that is wrong with them."""
-        address = Listen.read(listen)
-        tls = _tls(tls_cert, tls_key)
-        if tls is None and not address.is_loopback and not insecure:
+    def read(cls, *, limits: Limits | None = None, **given: Any) -> Self:
+        """What `Flags(**given)` and limits come to, or SettingRefused with the first thing that is wrong with them."""
+        flags, limits = Flags(**given), limits or Limits()
+        _check(flags, FLAGS)
+        _check(limits, LIMITS)
+        address = Listen.read(flags.listen)
+        tls = _tls(flags.tls_cert, flags.tls_key)
+        if tls is None and not address.is_loopback and not flags.insecure:
             raise SettingRefused(
                 "--listen",
                 f"{address.host} can be reached from other machines, and tokens would travel in the clear: give"
                 " --tls-cert and --tls-key, or say --insecure if something in front of the service does TLS",
             )
-        if redis is not None:
-            _check_store(redis)
+        if flags.redis is not None:
+            _check_store(flags.redis)
         return cls(
-            data=user_data_path("rollbook") if data is None else data.expanduser().absolute(),
+            data=flags.data.expanduser().absolute(),
             listen=address,
-            redis=redis,
-            durability=durability,
+            redis=flags.redis,
+            durability=flags.durability,
             tls=tls,
-            name="" if name is None else _name(name),
-            head_key=head_key and head_key.expanduser(),
-            guests=guests,
-            log_level=log_level,
-            archive=None if archive is None else _archive(archive),
-            archive_after_seconds=_archive_after(archive_after),
-            metrics=None if metrics is None else _metrics(metrics, insecure=insecure),
-            trust_issuer=tuple(path.expanduser() for path in trust_issuer),
-            trust_proxy=tuple(_network(text) for text in trust_proxy),
-            demo_seconds=_demo_seconds(demo_seconds) if demo else None,
+            name="" if flags.name is None else _name(flags.name),
+            head_key=flags.head_key and flags.head_key.expanduser(),
+            guests=flags.guests,
+            log_level=flags.log_level,
+            archive=None if flags.archive is None else _archive(flags.archive),
+            archive_after_seconds=flags.archive_after,
+            metrics=None if flags.metrics is None else _metrics(flags.metrics, insecure=flags.insecure),
+            trust_issuer=tuple(path.expanduser() for path in flags.trust_issuer),
+            trust_proxy=tuple(_network(text) for text in flags.trust_proxy),
+            limits=limits,
+            demo_seconds=flags.demo_seconds if flags.demo else None,
         )
+
+
+def _check(given: object, table: Sequence[Setting]) -> None:
+    for setting in table:
+        value = getattr(given, setting.name)
+        if value is not None:
+            try:
+                setting.check(value)
+            except ValueError as wrong:
+                raise SettingRefused(setting.flag, str(wrong)) from None
 
 
 def _name(name: str) -> str:
@@ -262,16 +256,10 @@ def _archive(text: str) -> str:
             "--archive",
             f"a folder, or s3://bucket/prefix with credentials and endpoint in the environment, not {text!r}",
         )
-    return str(Path(text).expanduser().absolute())
-
-
-def _archive_after(seconds: int) -> int:
-    if not 0 <= seconds <= LONGEST_ARCHIVE_AFTER_SECONDS:
-        raise SettingRefused(
-            "--archive-after",
-            f"0 to {LONGEST_ARCHIVE_AFTER_SECONDS}, not {seconds}",
-        )
-    return seconds
+    try:
+        return str(Path(text).expanduser().absolute())
+    except RuntimeError:
+        raise SettingRefused("--archive", f"{text!r} is in the home of nobody here") from None
 
 
 def _network(text: str) -> Network:
@@ -282,18 +270,15 @@ def _network(text: str) -> Network:
 
 
 def _check_store(url: str) -> None:
+    if f"{WITHHELD}@" in url or f"={WITHHELD}" in url:
+        raise SettingRefused(
+            "--redis",
+            f"{WITHHELD} stands for credentials that --show-config left out: write them in its place, or give the URL"
+            " by ROLLBOOK_REDIS",
+        )
     try:
         parse(url)
     except ValueError as wrong:
         # What is read out of a URL at the wrong place may be a piece of its password.
         why = "this is no URL of a store; percent-encode in a password all but letters, digits and -._~"
         raise SettingRefused("--redis", why if "@" in url else str(wrong)) from None
-
-
-def _demo_seconds(seconds: float) -> float:
-    if not 0 < seconds <= LONGEST_DEMO_SECONDS:
-        raise SettingRefused(
-            "--demo-seconds",
-            f"more than 0 and at most {LONGEST_DEMO_SECONDS:g}, not {seconds:g}",
-        )
-    return seconds

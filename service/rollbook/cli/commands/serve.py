@@ -3,135 +3,86 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
+from rollbook.server.configuration.flags import FLAGS
+from rollbook.server.configuration.table import Setting
 
 if TYPE_CHECKING:
     from rollbook.server.lifecycle import Assemble, Listening
     from rollbook.server.settings import Settings
 
 
-def serve(  # noqa: PLR0913 - every flag is a parameter
+def serve(
     *,
-    data: Annotated[Path | None, Parameter(env_var="ROLLBOOK_DATA")] = None,
-    listen: Annotated[str, Parameter(env_var="ROLLBOOK_LISTEN")] = "127.0.0.1:50051",
-    redis: Annotated[str | None, Parameter(env_var="ROLLBOOK_REDIS")] = None,
-    durability: Annotated[Literal["fsync", "relaxed"], Parameter(env_var="ROLLBOOK_DURABILITY")] = "fsync",
-    tls_cert: Annotated[Path | None, Parameter(env_var="ROLLBOOK_TLS_CERT")] = None,
-    tls_key: Annotated[Path | None, Parameter(env_var="ROLLBOOK_TLS_KEY")] = None,
-    insecure: Annotated[bool, Parameter(env_var="ROLLBOOK_INSECURE", negative="")] = False,
-    name: Annotated[str | None, Parameter(env_var="ROLLBOOK_NAME")] = None,
-    head_key: Annotated[Path | None, Parameter(env_var="ROLLBOOK_HEAD_KEY")] = None,
-    guests: Annotated[bool, Parameter(env_var="ROLLBOOK_GUESTS")] = True,
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Parameter(env_var="ROLLBOOK_LOG_LEVEL")
-    ] = "info",
-    archive: Annotated[str | None, Parameter(env_var="ROLLBOOK_ARCHIVE")] = None,
-    archive_after: Annotated[int, Parameter(env_var="ROLLBOOK_ARCHIVE_AFTER")] = 60,
-    metrics: Annotated[str | None, Parameter(env_var="ROLLBOOK_METRICS")] = None,
-    trust_issuer: Annotated[
-        Sequence[Path], Parameter(env_var="ROLLBOOK_TRUST_ISSUER", negative="", consume_multiple=True)
-    ] = (),
-    trust_proxy: Annotated[
-        Sequence[str], Parameter(env_var="ROLLBOOK_TRUST_PROXY", negative="", consume_multiple=True)
-    ] = (),
-    demo: Annotated[bool, Parameter(env_var="ROLLBOOK_DEMO", negative="")] = False,
-    demo_seconds: Annotated[float, Parameter(env_var="ROLLBOOK_DEMO_SECONDS")] = 2.0,
+    config: Annotated[Path | None, Parameter(env_var="ROLLBOOK_CONFIG")] = None,
+    show_config: Annotated[bool, Parameter(negative="")] = False,
+    **flags: Any,
 ) -> int:
     """Run the match service: its store, gRPC, health and reflection.
 
     It runs until SIGTERM or Ctrl-C: then it takes no more calls, lets those under way finish, and ends with exit code
     0. A second signal does not wait for them (130). However it ends, the next start has all that was acknowledged. Exit
     code 1 if it cannot start, such as with a data directory or a port in use; 3 if the file of a key or of an issuer
-    cannot be read.
+    cannot be read; 64 if a flag, a variable or the file of --config says what cannot be.
+
+    Every setting can be given by flag, by its variable, or in the file of --config, in this order. Limits have no
+    flags: they stand in the file under [limits], and the variable of matches is ROLLBOOK_LIMITS_MATCHES. --show-config
+    lists and explains all.
 
     Parameters
     ----------
-    data
-        The directory for keys and matches, for one service at a time; made if it is not there. Default: rollbook in the
-        user's data home.
-    listen
-        host:port to listen on, with port 0 on any that is free. Default: 127.0.0.1:50051.
-    redis
-        The URL of a Redis 6.2 or later, or a Valkey, to use in place of a server of its own: redis://, rediss://,
-        unix://, redis+sentinel:// or redis+cluster://. With a password in it, better given by its variable.
-    durability
-        fsync: what is acknowledged is on disk, and a store that is set otherwise is refused. relaxed: for development;
-        the store may lose it. The service's own store then syncs once a second. Default: fsync.
-    tls_cert
-        The certificate chain, PEM.
-    tls_key
-        Its private key, PEM, unencrypted.
-    insecure
-        Listen on an address that other machines can reach without TLS, because something in front of it does TLS. The
-        same goes for metrics.
-    name
-        Whose keys the service's are: `rollbook key --service` writes it behind them, and judges read it in verdicts.
-        The same for all replicas, and for good. Default: the id of the oldest head key.
-    head_key
-        The key file that signs the heads of matches. Default: head.key in the data directory, made at the first start.
-    guests
-        Whether anyone may sign in as a guest. Default: yes.
-    log_level
-        What is logged, on standard error. Default: info.
-    archive
-        Where finished matches go: a folder, or s3://bucket/prefix, whose credentials, region
-        and endpoint stand in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL).
-        Services that share a store need one that all of them reach; as long as one lacks it, nothing is archived.
-        Default: archive in the data directory.
-    archive_after
-        How many seconds after its end a match goes to the archive. Default: 60.
-    metrics
-        host:port on which Prometheus finds /metrics, over HTTP without TLS. Default: nowhere.
-    trust_issuer
-        Files that each describe another issuer whose tokens are taken, as a JSON object of three members: issuer, the
-        `iss` of its tokens; roles, a list of those it may give, out of player, judge and operator; keys, a list of its
-        Ed25519 public keys, each a JSON Web Key (kty OKP, crv Ed25519, kid, x) or a line of `rollbook key` in quotes.
-        Only its owner may be able to write to such a file. The same `sub` of two issuers is two subjects. In the
-        variable, paths are separated as in PATH.
-    trust_proxy
-        Addresses or networks of proxies that stand in front of the service, such as 10.0.0.0/8. What they say of who
-        called them, in x-forwarded-for, is where a call comes from for all limits by address; an IPv6 address is its
-        /64. Default: none.
-    demo
-        Keep one public match of each game going, played by house bots, for people to look at; `rollbook tail` does.
-    demo_seconds
-        The pause of a house bot before every choice, in seconds. Default: 2.
+    config
+        A TOML file with settings, by the names of flags with _ for -. Relative paths in it begin where the service is
+        started.
+    show_config
+        Print what holds and where it comes from, as a file for --config, without passwords, and end.
     """
-    from rollbook.server.settings import SettingRefused, Settings  # noqa: PLC0415 - see above
+    from rollbook.server.configuration.page import page  # noqa: PLC0415 - see above
+    from rollbook.server.configuration.sources import configure  # noqa: PLC0415 - see above
+    from rollbook.server.settings import SettingRefused  # noqa: PLC0415 - see above
 
+    given = {name: value for name, value in flags.items() if value is not None}
     try:
-        settings = Settings.read(
-            data=data,
-            listen=listen,
-            redis=redis,
-            durability=durability,
-            tls_cert=tls_cert,
-            tls_key=tls_key,
-            insecure=insecure,
-            name=name,
-            head_key=head_key,
-            guests=guests,
-            log_level=log_level,
-            archive=archive,
-            archive_after=archive_after,
-            metrics=metrics,
-            trust_issuer=trust_issuer,
-            trust_proxy=trust_proxy,
-            demo=demo,
-            demo_seconds=demo_seconds,
-        )
+        configuration = configure(given, os.environ, config)
+        settings = configuration.settings()
     except SettingRefused as refused:
         return usage(f"{refused}\nrollbook serve --help explains it")
+    if show_config:
+        print(page(configuration), end="")
+        return Exit.GOOD
     from rollbook.server.app import assemble  # noqa: PLC0415 - see above
 
     return run(settings, assemble)
+
+
+def _parameter(setting: Setting) -> inspect.Parameter:
+    """A flag as the command line has it; without it nothing is said, so that variable, file or default hold."""
+    shown = Parameter(
+        help=f"{setting.about.help} [env var: {setting.variable}]",
+        negative=None if setting.default is True else "",
+        consume_multiple=isinstance(setting.default, tuple),
+    )
+    return inspect.Parameter(
+        setting.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[setting.kind, shown],
+    )
+
+
+_SIGNATURE: Final = inspect.signature(serve)
+_OWN: Final = [each for each in _SIGNATURE.parameters.values() if each.kind is inspect.Parameter.KEYWORD_ONLY]
+serve.__signature__ = _SIGNATURE.replace(  # type: ignore[attr-defined]  # it is what `inspect` looks at
+    parameters=[*_OWN, *map(_parameter, FLAGS)]
+)
 
 
 def run(settings: Settings, assemble: Assemble) -> Exit:

@@ -1,0 +1,50 @@
+"""What `rollbook serve --show-config` prints: all settings as a file for --config, and where each comes from."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from rollbook.server.configuration.flags import FLAGS
+from rollbook.server.configuration.sources import Configuration, Sourced
+from rollbook.server.configuration.table import Scope, Setting
+from rollbook.server.settings import LIMITS
+
+WIDTH: Final = 120
+
+HEAD: Final = """\
+# What `rollbook serve` goes by, as a file for --config. Behind each value stands where it comes from: a flag goes
+# before a variable of the environment, that before a file, and that before the default."""
+
+SCOPES: Final[dict[Scope, str]] = {
+    "process": "for each process",
+    "store": "for all processes, counted in the store",
+}
+
+
+def page(configuration: Configuration) -> str:
+    """A valid file; what has no value stands in it as a comment."""
+    return "\n".join(_lines(configuration)) + "\n"
+
+
+def _lines(configuration: Configuration) -> Iterator[str]:
+    yield HEAD
+    for setting in FLAGS:
+        yield from _setting(setting, configuration.values[setting.key], setting.about.help)
+    section = ""
+    for setting in LIMITS:
+        if section != setting.section:
+            section = setting.section
+            yield f"\n[{section}]"
+        help_and_bounds = f"{setting.about.help} {setting.allowed.capitalize()}; {SCOPES[setting.about.scope]}."
+        yield from _setting(setting, configuration.values[setting.key], help_and_bounds)
+
+
+def _setting(setting: Setting, held: Sourced, about: str) -> Iterator[str]:
+    yield ""
+    yield from textwrap.wrap(about, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+    if held.value is None:
+        yield f"# {setting.name} =  # {held.source}: {setting.about.unset}"
+    else:
+        yield f"{setting.name} = {setting.toml(held.value)}  # {held.source}"

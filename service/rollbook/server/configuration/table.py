@@ -1,0 +1,218 @@
+"""Tables of settings: the names of each, what it may be, and what it is for.
+
+A table is a dataclass whose fields are `Annotated[type, About(...)]`. Such a field is all that there is to
+a setting: its variable, its key in a file, its refusals and its line in `--show-config` follow.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Scope: TypeAlias = Literal["process", "store"]
+
+MOST: Final = 1_000_000_000
+"""Of anything that has no smaller bound; every part of a service can count so far."""
+
+WITHHELD: Final = "***"
+"""Stands for the credentials in a URL; no store takes it for a password, since reading it back is refused."""
+
+LONGEST_SHOWN: Final = 100
+"""Characters of a value that is refused."""
+
+_WORDS: Final = dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True) | dict.fromkeys(
+    ("false", "f", "no", "n", "off", "0"), False
+)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is said of a setting beside its name, type and default."""
+
+    help: str
+    """What it is, with its unit."""
+    least: float = 1
+    most: float = MOST
+    scope: Scope = "process"
+    """Whether each process goes by its own count, or all by the one in the store."""
+    unset: str = ""
+    """What holds without a value; nothing where there always is one."""
+    is_secret: bool = False
+    """Whether it may be a URL with credentials."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of a table."""
+
+    section: str
+    """The table of a file that it stands in; empty for flags, which stand at the top."""
+    name: str
+    kind: Any
+    default: Any
+    about: About
+
+    @property
+    def key(self) -> str:
+        """Its key in a file."""
+        return f"{self.section}.{self.name}" if self.section else self.name
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return f"ROLLBOOK_{self.key.upper().replace('.', '_')}"
+
+    @property
+    def flag(self) -> str:
+        """How a refusal names it that comes from nowhere else: by its flag, if it has one."""
+        return self.key if self.section else f"--{self.name.replace('_', '-')}"
+
+    @property
+    def allowed(self) -> str:
+        """What it may be, in words."""
+        least, most = _number(self.about.least), _number(self.about.most)
+        words: dict[Any, str] = {
+            bool: "true or false",
+            int: f"a whole number, {least} to {most}",
+            float: f"a number, {least} to {most}",
+            Path: "a path",
+            str: "a text that is not empty",
+            tuple[Path, ...]: "a list of paths",
+            tuple[str, ...]: "a list of texts",
+        }
+        return words.get(self.kind) or f"one of {', '.join(get_args(self.kind))}"
+
+    def of_text(self, text: str) -> Any:
+        """The value that a variable has, or ValueError with what is allowed."""
+        if self.kind is bool:
+            return self.of_toml(_WORDS.get(text.strip().lower(), text))
+        if self.kind in {int, float}:
+            try:
+                number = int(text) if re.fullmatch(r"\s*[+-]?[0-9]+\s*", text, re.ASCII) else float(text)
+            except ValueError:
+                raise self._refusal(text) from None
+            return self.of_toml(number)
+        if get_origin(self.kind) is tuple:
+            paths = get_args(self.kind)[0] is Path
+            return self.of_toml([each for each in text.split(os.pathsep) if each] if paths else text.split())
+        return self.of_toml(text)
+
+    def of_toml(self, given: object) -> Any:
+        """The value that a file has, or ValueError with what is allowed."""
+        try:
+            value = _typed(self.kind, given)
+        except (ValueError, OverflowError):
+            raise self._refusal(given) from None
+        self.check(value)
+        return value
+
+    def check(self, value: Any) -> None:
+        """Raise ValueError with what is allowed for a value of the right type that is out of bounds."""
+        if self.kind in {int, float} and not self.about.least <= value <= self.about.most:
+            raise self._refusal(value)
+        for path in [value] if isinstance(value, Path) else value if isinstance(value, tuple) else []:
+            try:
+                Path(path).expanduser()
+            except RuntimeError:
+                raise ValueError(f"{str(path)!r} is in the home of nobody here") from None
+
+    def toml(self, value: Any) -> str:
+        """The value as a file has it, without what nobody may read."""
+        if isinstance(value, bool | int | float):
+            return json.dumps(value)
+        if isinstance(value, tuple):
+            return f"[{', '.join(map(self.toml, value))}]"
+        if isinstance(value, Path):
+            return quoted(str(value.expanduser().absolute()))
+        return quoted(without_credentials(value) if self.about.is_secret else value)
+
+    def _refusal(self, given: object) -> ValueError:
+        words = get_args(self.kind) if get_origin(self.kind) is Literal else ()
+        meant = close(given, words) if isinstance(given, str) else ""
+        return ValueError(self.allowed + ("" if self.about.is_secret else f", not {_shown(given)}") + meant)
+
+
+def settings_of(table: Callable[[], DataclassInstance], section: str = "") -> tuple[Setting, ...]:
+    """The settings of a table, in its order."""
+    defaults = table()
+    hints = get_type_hints(type(defaults), include_extras=True)
+    found = []
+    for field in fields(defaults):
+        hint = hints[field.name]
+        about = next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, About)), None)
+        if about is None:
+            raise TypeError(f"{field.name} has to say what it is: Annotated[..., About(...)]")
+        found.append(Setting(section, field.name, _kind(hint), getattr(defaults, field.name), about))
+    return tuple(found)
+
+
+def close(word: str, words: Iterable[str]) -> str:
+    """The end of a sentence about a word that is none of these: what may have been meant.
+
+    >>> close("fsnyc", ["fsync", "relaxed"])
+    '; did you mean fsync?'
+    """
+    found = get_close_matches(word, list(words), 1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def quoted(text: str) -> str:
+    """A text as TOML has it, which is JSON but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def without_credentials(url: str) -> str:
+    """A URL that anyone may read, which is refused when it is read back.
+
+    >>> without_credentials("redis+sentinel://anna:hush@host/name?sentinel_password=hush")
+    'redis+sentinel://***@host/name?sentinel_password=***'
+    """
+    place, mark, query = re.sub(r"(?s)(?<=://).*(?=@)", WITHHELD, url).partition("?")
+    options = [option.partition("=") for option in query.split("&")]
+    kept = [f"{name}{sign}{WITHHELD if 'password' in unquote(name) else value}" for name, sign, value in options]
+    return place + mark + "&".join(kept)
+
+
+def _kind(hint: Any) -> Any:
+    """The type of a value that is there."""
+    kinds = [each for each in get_args(hint.__origin__) if each is not NoneType]
+    return kinds[0] if NoneType in get_args(hint.__origin__) else hint.__origin__
+
+
+def _number(number: float) -> str:
+    return str(int(number)) if number == int(number) else str(number)
+
+
+def _shown(given: object) -> str:
+    """A value that is refused, as somebody wrote it who knows no Python."""
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    if isinstance(given, str | int | float):
+        return repr(given) if len(repr(given)) <= LONGEST_SHOWN else "one so long"
+    return "a table" if isinstance(given, dict) else "such a list" if isinstance(given, list) else "a time"
+
+
+def _typed(kind: Any, given: object) -> Any:
+    """The value with the type that a setting has, or ValueError; TOML tells integers, floats and booleans apart."""
+    if get_origin(kind) is tuple and isinstance(given, list):
+        return tuple(_typed(get_args(kind)[0], each) for each in given)
+    if kind is bool and isinstance(given, bool):
+        return given
+    if kind in {int, float} and isinstance(given, int if kind is int else int | float) and not isinstance(given, bool):
+        return kind(given)
+    if kind in {str, Path} and isinstance(given, str) and given and "\0" not in given:
+        return kind(given)
+    if get_origin(kind) is Literal and given in get_args(kind):
+        return given
+    raise ValueError

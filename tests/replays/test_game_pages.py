@@ -1,0 +1,289 @@
+"""The pages of `replays/games/` say of every game what its rules say, so that a reader can be written from them.
+
+Their tables are read and compared with the rules and the protobuf messages; their examples are played again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import pytest
+
+from rollbook.match.codec.envelope import read_bytes
+from rollbook.match.codec.messages import write_outcome
+from rollbook.match.codec.moves import Unreadable, is_optional
+from rollbook.match.codec.stubs import stubs_of
+from rollbook.match.codec.words import numbers_of
+from rollbook.match.codec.wrappers import listed
+from rollbook.match.events import Happened
+from rollbook.match.fold import MOST_EVENTS
+from rollbook.match.simulation import Simulation
+from rollbook.rules.allie_gator import moves as allie_gator
+from rollbook.rules.cant_stop import moves as cant_stop
+from rollbook.rules.catalogue import find
+from rollbook.rules.chance import Draw, Throw
+from rollbook.rules.options import written
+from rollbook.rules.raffzahn import moves as raffzahn
+from rollbook.rules.raffzahn import throws
+from rollbook.rules.wuerfelzoo import moves as wuerfelzoo
+from rollbook.v1 import events_pb2, games_pb2
+from tests.replays.example import PAGE
+from tests.replays.game_pages import FOLDER, Row, examples, page_of, remade, table
+
+GAMES = listed(games_pb2.Choice)
+WRAPPERS = ("Options", "Choice", "Outcome", "HiddenOutcome", "View", "LegalChoices")
+MATCHES = 4
+"""Random ones that every kind of chance comes up in."""
+
+each_game = pytest.mark.parametrize("game", GAMES)
+
+
+def test_every_game_has_a_page_that_can_be_found() -> None:
+    """Whoever reads FORMAT.md finds the rules of each game that `games.proto` lists, and no page is of nothing."""
+    assert set(GAMES) == {path.stem for path in FOLDER.iterdir()}
+    linked = re.findall(r"\]\(games/(\w+)\.md\)", PAGE.read_text(encoding="utf-8"))
+    assert sorted(GAMES) == sorted(linked)
+
+
+def test_all_pages_are_built_alike() -> None:
+    """What somebody found on one of them stands in the same place of the next."""
+    own = {"What a throw comes to", "A round"}
+    headings = {
+        tuple(line for line in re.findall("^## (.*)", page_of(game), re.MULTILINE) if line not in own) for game in GAMES
+    }
+    assert len(headings) == 1
+
+
+@each_game
+def test_it_says_for_what_it_holds(game: str) -> None:
+    """A page is of one ruleset for so many seats, and says what becomes of a match that grows too long."""
+    rules, page = find(game), page_of(game)
+    assert page.startswith(f"# {rules.title}\n")
+    assert f"`{game}`, ruleset {rules.version}, for {rules.seats[0]} to {rules.seats[-1]} seats." in page
+    assert f"perft/{game}.toml" in page
+    assert f"or {MOST_EVENTS - 1:,} events are there before the seal" in " ".join(page.split())
+
+
+@each_game
+def test_messages_are_found(game: str) -> None:
+    """The field of every wrapper that holds something of the game."""
+    found = {
+        wrapper: (str(field.number), field.message_type.name)
+        for wrapper in WRAPPERS
+        if (field := getattr(games_pb2, wrapper).DESCRIPTOR.fields_by_name.get(game)) is not None
+    }
+    assert found == {row["field of"]: (row["number"], row["message"]) for row in table(page_of(game), "field of")}
+
+
+@each_game
+def test_options_are_those_of_the_game(game: str) -> None:
+    """Names, numbers, types, values and defaults; what each is for is told in words."""
+    rules = find(game)
+    described = stubs_of(rules).options.DESCRIPTOR.fields_by_name
+    expected = [
+        (
+            f"{option.name} {described[option.name].number}",
+            _type(described[option.name]),
+            option.allowed,
+            written(option.default),
+        )
+        for option in rules.options
+    ]
+    rows = table(page_of(game), "option")
+    assert expected == [(row["option"], row["type"], row["values"], row["default"]) for row in rows]
+    assert all(row["means"] for row in rows)
+
+
+@each_game
+def test_choices_and_outcomes_have_the_fields_of_their_messages(game: str) -> None:
+    """None is missing, none is called otherwise, and which may be left out is what the rules take."""
+    rules, stubs, page = find(game), stubs_of(find(game)), page_of(game)
+    for name, message, kinds in (
+        ("choice", stubs.choice, rules.choices),
+        ("outcome", stubs.outcome, {}),
+    ):
+        rows = table(page, name, "field")
+        assert list(_fields(message, kinds)) == [(row[name], row["field"], row["type"]) for row in rows]
+        assert all(row["what"] for row in rows)
+    assert set(rules.choices) == {row["choice"].split()[0] for row in table(page, "choice", "field")}
+
+
+def _fields(message: Any, choices: Mapping[str, type]) -> Iterator[tuple[str, str, str]]:
+    """Every field of every kind, as a page has it."""
+    for kind in message.DESCRIPTOR.oneofs_by_name["kind"].fields:
+        of_kind = f"{kind.name} {kind.number}"
+        if not kind.message_type.fields:
+            yield of_kind, "none", ""
+        for field in kind.message_type.fields:
+            choice = choices.get(kind.name)
+            may_lack = choice is not None and not field.is_repeated and is_optional(choice, field.name)
+            yield of_kind, f"{field.name} {field.number}", _type(field) + (", or none" if may_lack else "")
+
+
+def _type(field: Any) -> str:
+    """The type of a field as pages have it."""
+    scalar = {field.TYPE_INT32: "int32", field.TYPE_BOOL: "bool"}
+    described = scalar[field.type] if field.enum_type is None else field.enum_type.name
+    return f"list of {described}" if field.is_repeated else described
+
+
+@each_game
+def test_hidden_parts_have_a_table_where_there_are_any(game: str) -> None:
+    """A game that hides nothing says so."""
+    page, hidden = page_of(game), stubs_of(find(game)).hidden
+    if hidden is None:
+        assert "no outcome has a hidden part" in page
+        return
+    expected = [(f"{field.name} {field.number}", _type(field)) for field in hidden.DESCRIPTOR.fields]
+    assert expected == [(row["hidden"], row["type"]) for row in table(page, "hidden")]
+
+
+@each_game
+def test_words_have_the_numbers_of_their_enums(game: str) -> None:
+    """Files have the numbers, pages the words."""
+    page = page_of(game)
+    for enum in stubs_of(find(game)).options.DESCRIPTOR.file.enum_types_by_name.values():
+        rows = table(page, "word", enum.name)
+        assert numbers_of(enum) == {row["word"]: int(row[enum.name]) for row in rows}
+
+
+@each_game
+def test_everything_awaited_of_chance_is_named(game: str) -> None:
+    """With the outcome that it becomes; whatever is drawn is drawn out of an ascending set."""
+    met = set()
+    for seed, seats in product(range(MATCHES), find(game).seats):
+        played = Simulation(find(game), {}, seats, seed, 0)
+        awaited = played.match.awaited
+        for _, event in played.events():
+            if isinstance(event, Happened):
+                assert isinstance(awaited, Throw | Draw)
+                outcome = getattr(write_outcome(played.match.game, event.outcome), game)
+                met.add((awaited.name, outcome.WhichOneof("kind")))
+                if isinstance(awaited, Draw):
+                    assert sorted(awaited.items, key=int) == list(awaited.items)
+            awaited = played.match.awaited
+    rows = table(page_of(game), "awaited")
+    assert [("a choice", ""), ("nothing", "")] == [(row["awaited"], row["outcome"]) for row in rows[-2:]]
+    assert met == {(row["awaited"], row["outcome"]) for row in rows[:-2]}
+
+
+@each_game
+def test_a_choice_that_lacks_what_it_needs_is_no_event(game: str) -> None:
+    """FORMAT.md puts it into step 1: a field without "or none" has to be there."""
+    rules = find(game)
+    rows = table(page_of(game), "choice", "field")
+    for kind in rules.choices:
+        event = events_pb2.Event(sequence=9, seat=0)
+        getattr(getattr(event.chosen.choice, game), kind).SetInParent()
+        needs = [row["type"] for row in rows if row["choice"].split()[0] == kind]
+        if any(type_ in {"int32", "bool"} for type_ in needs):
+            with pytest.raises(Unreadable):
+                read_bytes(event.SerializeToString(), game=rules)
+        else:
+            read_bytes(event.SerializeToString(), game=rules)
+
+
+@each_game
+def test_examples_are_what_the_rules_make_of_them(game: str) -> None:
+    """The first begins with the first outcome of its match; `python -m tests.replays.game_pages` remakes them."""
+    page = page_of(game)
+    assert remade(page) == page
+    shown = examples(page)
+    assert len(shown) >= 2
+    assert "chance 1: first_seat" in shown[0]
+
+
+# Material
+
+
+def _numbers(page: str) -> dict[str, int]:
+    return {row["number"]: int(row["value"]) for row in table(page, "number", "value")}
+
+
+def _spread(words: str) -> range:
+    """`1 to 5` or `5`."""
+    first, _, last = words.partition(" to ")
+    return range(int(first), int(last or first) + 1)
+
+
+def _faces(row: Row) -> tuple[str, ...]:
+    return tuple(row[str(face)] for face in range(6))
+
+
+def _raffzahn(page: str) -> None:
+    dice = table(page, "die", "0")
+    assert list(raffzahn.DICE) == [_faces(row) for row in dice]
+    assert ["0", "1", "2"] == [row["die"] for row in dice]
+    teeth = {tile: int(row["teeth"]) for row in table(page, "tiles", "teeth") for tile in _spread(row["tiles"])}
+    assert teeth == raffzahn.TEETH
+    assert _numbers(page) == {
+        "most throws of a turn": raffzahn.THROWS,
+        "open tiles before one may be laid safe": raffzahn.OPEN_TILES_BEFORE_SAFE,
+        "teeth that a miss costs": raffzahn.TEETH_FOR_A_MISS,
+        "stars of a small star throw": raffzahn.SMALL_STAR_THROW,
+        "stars of a great star throw": raffzahn.GREAT_STAR_THROW,
+    }
+    results = [
+        throws.HIT[1],
+        throws.SMALL_STARS[1],
+        throws.GREAT_STARS[1],
+        *[throws.OPTIONAL_STARS[1]] * 2,
+        throws.MISS,
+    ]
+    leaves = [
+        tuple("yes" if may else "no" for may in (result.tile is not None, result.may_roll, result.may_pass))
+        for result in results
+    ]
+    rows = table(page, "result", "tile on offer")
+    assert leaves == [(row["take"], row["roll"], row["pass"]) for row in rows]
+    fulfils = ["yes" if result.fulfils else "no" for result in results[:-1]]
+    assert [*fulfils, ""] == [row["taking it fulfils an announcement"] for row in rows]
+
+
+def _cant_stop(page: str) -> None:
+    assert {int(row["column"]): int(row["fields"]) for row in table(page, "column")} == cant_stop.LENGTHS
+    (dice,) = {len(dice) for dice in cant_stop.ROLLED}
+    faces = len(cant_stop.FACES)
+    assert _numbers(page) == {"dice": dice, "faces of a die": faces, "runners": cant_stop.RUNNERS}
+    assert f"the faces {', '.join(map(str, cant_stop.FACES))} in this order" in page
+
+
+def _wuerfelzoo(page: str) -> None:
+    dice = {die: _faces(row) for row in table(page, "dice", "0") for die in _spread(row["dice"])}
+    assert dict(enumerate(wuerfelzoo.FACES)) == dice
+    rows = table(page, "word", "WuerfelzooFace")
+    assert {**{row["word"]: int(row["points"]) for row in rows}, wuerfelzoo.NO_FACE: 0} == wuerfelzoo.PENALTIES
+    assert wuerfelzoo.SPECIES == tuple(row["word"] for row in rows[: len(wuerfelzoo.SPECIES)])
+    assert {int(row["seats"]): int(row["dice of a seat"]) for row in table(page, "seats")} == wuerfelzoo.DEALT
+    uses = {row["species"]: row["choice"] for row in table(page, "species")}
+    assert {species: species if species in wuerfelzoo.CHOICES else "none" for species in wuerfelzoo.SPECIES} == uses
+
+
+def _allie_gator(page: str) -> None:
+    rows = table(page, "cards")
+    deck = [card for row in rows for card in _spread(row["cards"]) for _ in range(int(row["of each"]))]
+    assert list(allie_gator.DECK) == deck
+    assert f"{len(deck)} cards." in page
+    assert list(allie_gator.SPECIALS.values()) == [row["what"] for row in rows[1:]]
+    assert _numbers(page) == {
+        "piles": len(allie_gator.PILES),
+        "cards of a full hand": allie_gator.HAND,
+        "most teeth of a seat": allie_gator.MOST_TEETH,
+    }
+
+
+MATERIAL: dict[str, Callable[[str], None]] = {
+    "raffzahn": _raffzahn,
+    "cant_stop": _cant_stop,
+    "wuerfelzoo": _wuerfelzoo,
+    "allie_gator": _allie_gator,
+}
+
+
+@each_game
+def test_material_is_that_of_the_rules(game: str) -> None:
+    """Every die, face, tile, card and number; a game whose material nobody compares has no page to trust."""
+    MATERIAL[game](page_of(game))
