@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.replays.mini_reader import varint
+
 NUMBER, EIGHT_BYTES, SIZED, GROUP, GROUP_END, FOUR_BYTES = range(6)
 LONGEST_VARINT = 10
 MOST_FIELDS = 40_000
@@ -170,15 +172,6 @@ def _integer(value: int, kind: str) -> bytes:
     return varint(value)
 
 
-def varint(value: int) -> bytes:
-    """A number, as short as it can be."""
-    written = bytearray()
-    while value > 0x7F:
-        written.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*written, value))
-
-
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
     value = 0
     for count in range(LONGEST_VARINT):
@@ -201,7 +194,8 @@ def packed(data: bytes) -> Iterator[int]:
 def split(data: bytes) -> list[tuple[int, int, Value]]:
     """The fields of a message: number, type on the wire, and value; groups are there without theirs."""
     found: list[tuple[int, int, Value]] = []
-    at, groups = 0, []
+    at = 0
+    groups: list[int] = []
     while at < len(data):
         key, at = _read_varint(data, at)
         number, wire = divmod(key, 8)

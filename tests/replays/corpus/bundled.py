@@ -60,15 +60,16 @@ def bundles() -> Iterator[Sample]:
     three = recorded("wuerfelzoo", 3, 0)
     more = {**matches, FIRST: without_names(write(three, KEYS.replays))}
     yield _bundle("more-seats-than-players", bundled(described(standings={}), more), ("players", FIRST))
-    for name, changed, fault in (
+    others: list[tuple[str, dict[str, Any], str]] = [
         ("another-option", {"options": "{ box = true }"}, "ruleset"),
         ("another-game", {"game": '"cant_stop"'}, "ruleset"),
         ("before-it-began", {"begins": "2026-01-01T00:00:01Z"}, "time"),
         ("after-it-ended", {"ends": "2026-01-01T00:00:01Z"}, "time"),
-    ):
+    ]
+    for name, other, fault in others:
         faults = tuple((fault, each) for each in IDS)
         seen = () if name == "another-option" else faults
-        yield _bundle(name, bundled(described(standings={}, **changed), matches), *faults, no_rules=seen)
+        yield _bundle(name, bundled(described(standings={}, **other), matches), *faults, no_rules=seen)
     forged = write(replace(first, events=(*first.events[:20], first.events[19], *first.events[21:])), KEYS.replays)
     yield _bundle("a-forged-match", bundled(described(standings={}), {**matches, FIRST: forged}), ("match", FIRST))
     yield _bundle("no-match", bundled(described(standings={}), {**matches, FIRST: b"garbage"}), ("match", FIRST))

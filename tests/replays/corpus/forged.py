@@ -84,8 +84,8 @@ def genuine() -> Iterator[Sample]:
     for game in GAMES:
         whole = match(game)
         simulated = recorded(game, current()[game].seats[0])
-        head = {"heads": (head_of(whole.match_id, whole.events, 40, SERVICE),)}
-        running = replace(cut(whole, 40, Watcher.JUDGE), **head)
+        heads = (head_of(whole.match_id, whole.events, 40, SERVICE),)
+        running = replace(cut(whole, 40, Watcher.JUDGE), heads=heads)
         yield sample(f"{game}-eventful", whole, EXACT)
         yield sample(f"{game}-without-names", replace(whole, names=()), EXACT)
         yield sample(f"{game}-simulated", write(simulated, SIMULATED.replays), EXACT)

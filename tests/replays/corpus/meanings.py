@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from tests.replays.forging import (
     file_of,
     first,
     footer_of,
+    head_of,
     put_together,
     relinked,
     replay_of,
@@ -74,7 +75,7 @@ def unknown_fields() -> Iterator[Sample]:
     yield sample("hidden-of-a-later-game-in-one", unknown_game, UNVERIFIED)
 
 
-SPOILS: Final = {
+SPOILS: Final[dict[str, Callable[[bytes], bytes]]] = {
     "the-sequence-twice": lambda data: data + data[:2],
     "the-sequence-last": lambda data: data[2:] + data[:2],
     "a-longer-number": lambda data: data[:1] + bytes([data[1] | 0x80, 0]) + data[2:],
@@ -192,7 +193,7 @@ def ends() -> Iterator[Sample]:
     ]
     for signer, sequence, said in lost:
         key = getattr(SERVICE, signer)
-        link = bytes(32) if sequence != 50 else steps.head_of(whole.match_id, whole.events, 50, SERVICE).link
+        link = bytes(32) if sequence != 50 else head_of(whole.match_id, whole.events, 50, SERVICE).link
         head = Head(sequence, link, key_id(key.public_key()), sign_head(key, whole.match_id, sequence, link))
         lines = taken_apart(whole)[:50]
         lines.append(Line(Sealed(None, "log_lost", SECRET, head), lines[-1].time_ms))

@@ -124,8 +124,8 @@ def vouched() -> Iterator[Sample]:
         yield sample(f"lost-log-by-a-{name}-key", put_together(lines, SERVICE), said)
     weak = bytes.fromhex(SMALL_ORDER)
     (head,) = whole.heads
-    data = replace(whole, heads=(replace(head, signature=weak + bytes(32)),))
-    yield sample("a-head-signed-by-a-point-of-small-order", data, diverged("heads", head.sequence))
+    weakly = replace(whole, heads=(replace(head, signature=weak + bytes(32)),))
+    yield sample("a-head-signed-by-a-point-of-small-order", weakly, diverged("heads", head.sequence))
     file = of_replay(whole)
     yield sample("signed-by-a-point-of-small-order", file[:-64] + weak + bytes(32), diverged("container", None))
     yield sample("not-reduced", file[:-64] + _not_reduced(file[-64:]), diverged("container", None))
