@@ -202,8 +202,8 @@ class Sights:
             raise MatchUnknown(match_id)
         return sight
 
-    async def known(self, caller: Subject, match_id: str, request_id: str = "") -> Sight:
-        """The match as this process has it, for a command that is decided again, on what is stored, if it is refused.
+    async def known(self, caller: Subject, match_id: str) -> Sight:
+        """The match as this process has it, for a choice, which is decided again, on what is stored, if it is refused.
 
         Whoever is no stranger to it, but perhaps to what others have appended since, is told no refusal but `now`'s.
         """
@@ -212,7 +212,7 @@ class Sights:
             sight = await self._of(caller, ledger)
             if self._may_see(sight, ""):
                 return sight
-        return await self.now(caller, match_id, request_id=request_id)
+        return await self.now(caller, match_id)
 
     async def looked_at(self, caller: Subject, match_id: str, invitation_code: str = "") -> Sight:
         """The match as the caller may look at it: for a delayed viewer as it was, once its seats are closed."""

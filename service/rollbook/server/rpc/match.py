@@ -162,7 +162,7 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.ChooseResponse:
         """Choose for the own seat."""
         caller = self._callers.of(context)
-        sight = await self._sights.known(caller, request.match_id, request.request_id)
+        sight = await self._sights.known(caller, request.match_id)
         async with self._located(sight, request):
             answer = await self._commands.choose(sight, request, position_of(request))
             return proto.ChooseResponse(made=self._made(sight, answer))
