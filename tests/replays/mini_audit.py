@@ -9,6 +9,7 @@ import struct
 
 from tests.replays.mini_file import (
     LARGEST,
+    PROTOS,
     File,
     Head,
     Wrong,
@@ -23,7 +24,7 @@ from tests.replays.mini_messages import Broken, Read
 from tests.replays.mini_reader import Keys, Trusted
 from tests.replays.mini_table import Table
 
-GAMES = {("allie_gator", 1), ("cant_stop", 1), ("raffzahn", 1), ("wuerfelzoo", 1)}
+GAMES = {(game.name, 1) for game in PROTOS.messages["Choice"].fields.values() if game.name != "other"}
 """Of which the proto files say how they are written."""
 
 Found = tuple[str, str | None, int | None]
