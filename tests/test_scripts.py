@@ -12,7 +12,7 @@ import pytest
 from tests import golden
 from tests.clients.terminal import pictures
 from tests.fuzz import seeds
-from tests.replays import example, game_pages
+from tests.replays import conformance, example, game_pages
 from tests.replays.games import snapshots
 from tests.rules.perft import positions
 from tests.scripts import ROOT, run_script
@@ -24,6 +24,7 @@ PLACES = {
     "tests.clients.terminal.pictures": pictures.SNAPSHOTS,
     "tests.fuzz.seeds": seeds.CORPUS,
     "tests.replays.example": example.PAGE.parent,
+    "tests.replays.conformance": conformance.FOLDER,
     "tests.replays.game_pages": game_pages.FOLDER,
     "tests.v1.kept": kept.KEPT.parent,
 }

@@ -40,8 +40,13 @@ class Line:
     request: bytes = b""
 
 
-def eventful(game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET, seed: int = 1) -> Played:
-    """A match with entropy and a clock in which seats time out, come back and resign, and the service goes away."""
+def eventful(
+    game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET, seed: int = 1, brief: bool = False
+) -> Played:
+    """A match with entropy and a clock in which seats time out, come back and resign, and the service goes away.
+
+    It is played to its end, or until a second seat resigns as well, which is brief: a third of the events.
+    """
     rng = random.Random(seed)
     played = Played(game, seats, entropy=ENTROPY, secret=secret).start()
     for turn in range(40):
@@ -54,6 +59,9 @@ def eventful(game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET,
             played.append(decide(played.ledger, TimeOut(Origin(played.now_ms))))
         played.append(play(played, rng))
     played.append(decide(played.ledger, Resign(played.by("p2"))))
+    if brief:
+        played.append(play(played, rng))
+        played.append(decide(played.ledger, Resign(played.by("p1"))))
     while played.ledger.match.sealed is None:
         played.append(play(played, rng))
     return played

@@ -10,14 +10,13 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from rollbook.replay_file.key_lines import write_keys
 from rollbook_replays.commands.audit import audit
-from rollbook_replays.tournament.bundle import open_bundle
-from tests.replays.tournaments import KEYS_OF_JUDGE, NUMBERS, bundled, manifest, replays
+from tests.replays.tournaments import KEYS_OF_JUDGE, bundled, small_cup
 
 Judge = Callable[[bytes], int]
 GOOD, DIVERGED, UNREADABLE = 0, 1, 3
@@ -86,14 +85,17 @@ class Archive:
 
 
 @pytest.fixture
-def entries(tmp_path: Path) -> dict[str, bytes]:
+def entries() -> dict[str, bytes]:
     """Those of a good bundle, in its order, signature and all."""
-    file = tmp_path / "good.zip"
-    file.write_bytes(bundled(manifest(), replays(*NUMBERS)))
-    bundle, data = open_bundle(file), file.read_bytes()
-    found = {source.entry: source.read() for source in bundle.sources}
+    return entries_of(*small_cup())
+
+
+def entries_of(described: str, matches: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The entries of the bundle of these matches."""
+    data = bundled(described, matches)
+    found = {f"matches/{match_id}.rollbook": matches[match_id] for match_id in sorted(matches)}
     signature = data[data.index(b"SIGNATURE") + len("SIGNATURE") :][: 16 + 1 + 128 + 1]
-    return {"manifest.toml": manifest().encode(), **found, "SIGNATURE": signature}
+    return {"manifest.toml": described.encode(), **found, "SIGNATURE": signature}
 
 
 @pytest.fixture
@@ -111,31 +113,31 @@ def judged(tmp_path: Path) -> Judge:
 
 def test_an_archive_made_from_the_page_is_the_one_that_is_written(entries: dict[str, bytes], judged: Judge) -> None:
     """So every byte of it is said there, and what follows is wrong in one thing only."""
-    assert bundled(manifest(), replays(*NUMBERS)) == Archive().of(entries)
+    assert bundled(*small_cup()) == Archive().of(entries)
     assert GOOD == judged(Archive().of(entries))
 
 
-@pytest.mark.parametrize(
-    ("other", "why"),
-    [
-        ({"date": 0x5C21}, "dated or has extra fields"),
-        ({"time": 1}, "dated or has extra fields"),
-        ({"listed_date": 0x5C21}, "stands not just their directory"),
-        ({"extra": b"\xca\xfe\4\0Anna"}, "dated or has extra fields"),
-        ({"listed_extra": b"\xca\xfe\4\0Anna"}, "stands not just their directory"),
-        ({"comment": b"Anna"}, "stands not just their directory"),
-        ({"archive_comment": b"Anna"}, "stands not just their directory"),
-        ({"before_directory": b"Anna"}, "stands not just their directory"),
-        ({"before_end": b"Anna"}, "stands not just their directory"),
-        ({"between": b"Anna"}, "there is no SIGNATURE"),
-        ({"flags": 0x800}, "dated or has extra fields"),
-        ({"flags": 1}, "dated or has extra fields"),
-        ({"needs": 45}, "dated or has extra fields"),
-        ({"made": 0x14}, "stands not just their directory"),
-        ({"mode": 0o120777}, "stands not just their directory"),
-        ({"internal": 1}, "stands not just their directory"),
-    ],
-)
+OTHERS: Final[list[tuple[dict[str, Any], str]]] = [
+    ({"date": 0x5C21}, "dated or has extra fields"),
+    ({"time": 1}, "dated or has extra fields"),
+    ({"listed_date": 0x5C21}, "stands not just their directory"),
+    ({"extra": b"\xca\xfe\4\0Anna"}, "dated or has extra fields"),
+    ({"listed_extra": b"\xca\xfe\4\0Anna"}, "stands not just their directory"),
+    ({"comment": b"Anna"}, "stands not just their directory"),
+    ({"archive_comment": b"Anna"}, "stands not just their directory"),
+    ({"before_directory": b"Anna"}, "stands not just their directory"),
+    ({"before_end": b"Anna"}, "stands not just their directory"),
+    ({"between": b"Anna"}, "there is no SIGNATURE"),
+    ({"flags": 0x800}, "dated or has extra fields"),
+    ({"flags": 1}, "dated or has extra fields"),
+    ({"needs": 45}, "dated or has extra fields"),
+    ({"made": 0x14}, "stands not just their directory"),
+    ({"mode": 0o120777}, "stands not just their directory"),
+    ({"internal": 1}, "stands not just their directory"),
+]
+
+
+@pytest.mark.parametrize(("other", "why"), OTHERS)
 def test_the_same_entries_in_any_other_archive_are_no_bundle(
     other: dict[str, Any],
     why: str,
@@ -167,6 +169,6 @@ def test_an_entry_with_another_checksum_was_changed(
     entries: dict[str, bytes], judged: Judge, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also where the signature holds: an archive that contradicts itself was not written by us."""
-    for name in ("manifest.toml", f"matches/cant_stop-7-{NUMBERS[0]}.rollbook", "SIGNATURE"):
+    for name in ("manifest.toml", "matches/wuerfelzoo-7-0.rollbook", "SIGNATURE"):
         assert DIVERGED == judged(Archive(wrong_checksum=name).of(entries))
         assert f"signature ({name}): expected the checksum of its bytes" in capsys.readouterr().out

@@ -63,7 +63,7 @@ Change = Callable[[list[Line]], int]
 @cache
 def match(game: str = "cant_stop") -> Replay:
     """A match with all that can happen in one."""
-    return replay_of(eventful(game))
+    return replay_of(eventful(game, brief=True))
 
 
 def lines(game: str = "cant_stop") -> list[Line]:
@@ -455,7 +455,7 @@ def test_a_match_that_was_sealed_as_expired_too_early_is_found(
 
 def test_dice_from_another_secret_than_the_committed_one_are_found() -> None:
     """A whole match played by another secret, under the commitment of the first."""
-    found = taken_apart(replay_of(eventful(secret=b"s" * 32)))
+    found = taken_apart(replay_of(eventful(secret=b"s" * 32, brief=True)))
     edit(found, 0, commitment=commitment(SECRET))
     verdict = judged(put_together(found, SERVICE), SERVICE)
     assert verdict.divergence is not None
@@ -464,7 +464,7 @@ def test_dice_from_another_secret_than_the_committed_one_are_found() -> None:
 
 def test_dice_that_are_not_from_the_secret_are_found_at_the_first() -> None:
     """A whole match played by another secret, sealed with the one that was committed to."""
-    found = taken_apart(replay_of(eventful(secret=b"s" * 32)))
+    found = taken_apart(replay_of(eventful(secret=b"s" * 32, brief=True)))
     edit(found, 0, commitment=commitment(SECRET))
     edit(found, len(found) - 1, secret=SECRET)
     verdict = judged(put_together(found, SERVICE), SERVICE)
@@ -474,7 +474,7 @@ def test_dice_that_are_not_from_the_secret_are_found_at_the_first() -> None:
 
 def test_two_matches_spliced_are_found_where_they_meet() -> None:
     """The second half was thrown by another secret."""
-    found, other = lines(), taken_apart(replay_of(eventful(secret=b"s" * 32)))
+    found, other = lines(), taken_apart(replay_of(eventful(secret=b"s" * 32, brief=True)))
     edit(other, len(other) - 1, secret=SECRET)
     at = first(found, Happened, after=40)
     behind = first(other, Happened, after=40)
@@ -501,7 +501,7 @@ def test_times_moved_so_that_no_clock_shows_it_are_left_to_the_heads() -> None:
 
 def test_an_invented_choice_and_a_rewritten_tail_are_found_by_a_kept_head() -> None:
     """An operator plays another match from some event on: only who saw the first one can tell."""
-    honest, rewritten = match(), replay_of(eventful(seed=3))
+    honest, rewritten = match(), replay_of(eventful(seed=3, brief=True))
     fork = next(
         number
         for number, (one, other) in enumerate(zip(honest.events, rewritten.events, strict=False), start=1)

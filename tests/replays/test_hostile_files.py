@@ -22,7 +22,7 @@ from rollbook.replay_file import container
 from rollbook.replay_file.container import LARGEST_FILE, NotAReplay, read
 from rollbook_replays.tournament.bundle import NotABundle, open_bundle
 from tests.replays.replaying import KEYS, recorded
-from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
+from tests.replays.tournaments import bundled, small_cup
 
 PEAK_BEYOND_GOOD_KB: Final = 96 << 10
 SECONDS: Final = 120
@@ -138,7 +138,7 @@ def link() -> zipfile.ZipInfo:
 
 def good_bundle() -> bytes:
     """One that would be opened."""
-    return bundled(manifest(), replays(*NUMBERS))
+    return bundled(*small_cup())
 
 
 def patched(data: bytes, behind: bytes, at: int, new: bytes) -> bytes:
@@ -152,45 +152,45 @@ CENTRAL: Final = b"PK\x01\x02"
 END: Final = b"PK\x05\x06"
 
 
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        (lambda: archive([("../manifest.toml", b"")]), "is no entry of a bundle"),
-        (lambda: archive([("/etc/passwd", b"")]), "is no entry of a bundle"),
-        (lambda: archive([("matches/../../x.rollbook", b"")]), "is no entry of a bundle"),
-        (lambda: archive([("matches/..rollbook", b"")]), "is no entry of a bundle"),
-        (lambda: archive([("matches\\x.rollbook", b"")]), "is no entry of a bundle"),
-        (lambda: archive([("matches/", b"")]), "is no entry of a bundle"),
-        (lambda: archive([(f"matches/{'x' * 101}.rollbook", b"")]), "is no entry of a bundle"),
-        (lambda: archive([("matches/é.rollbook", b"")]), "is no entry of a bundle"),
-        (
-            lambda: archive([("manifest.toml", b""), (link(), b"/etc/passwd"), ("SIGNATURE", b"")]),
-            "just their directory",
-        ),
-        (lambda: archive([("manifest.toml", bytes(1 << 28))], zipfile.ZIP_DEFLATED), "stores its files as they are"),
-        (lambda: archive([("matches/x.rollbook", bytes(LARGEST_FILE + 1))]), "a replay has at most"),
-        (lambda: archive([("manifest.toml", b"")]), "there is no SIGNATURE"),
-        (lambda: archive([("SIGNATURE", b"")]), "there is no manifest.toml"),
-        (lambda: good_bundle().replace(b"2026", b"20x6", 1), "manifest.toml: "),
-        (lambda: re.sub(rb"[0-9a-f]{16} [0-9a-f]{128}", bytes(145), good_bundle()), "SIGNATURE is no line"),
-        (lambda: good_bundle()[:-1], "cut or extended"),
-        (lambda: good_bundle() + b"x", "cut or extended"),
-        (lambda: good_bundle()[:60], "the archive was cut"),
-        (lambda: b"PK\x03\x04", "there is no manifest.toml"),
-        (lambda: b"PK\x03\x04" + random.Random(2).randbytes(10_000), "is no entry of a bundle"),
-        # The directory says: an entry of four gigabytes, one that begins elsewhere, 65,535 of them, a huge directory.
-        (lambda: patched(good_bundle(), CENTRAL, 20, b"\xff\xff\xff\xff" * 2), "just their directory"),
-        (lambda: patched(good_bundle(), CENTRAL, 42, b"\x00\x00\x00\x00"), "just their directory"),
-        (lambda: patched(good_bundle(), CENTRAL, 46, b"SIGNATURF"), "just their directory"),
-        (lambda: patched(good_bundle(), END, 8, b"\xff\xff\xff\xff"), "just their directory"),
-        (lambda: patched(good_bundle(), END, 12, b"\xff\xff\xff\xff"), "just their directory"),
-        (lambda: patched(good_bundle(), CENTRAL, 8, b"\x01\x00"), "just their directory"),
-        (lambda: patched(good_bundle(), CENTRAL, 10, b"\x08\x00"), "just their directory"),
-        (lambda: good_bundle().replace(b"manifest.toml", b"manifest.lmot", 1), "is no entry of a bundle"),
-        (lambda: patched(good_bundle(), END, -20, b"PK\x06\x07" + bytes(16)), "just their directory"),
-        (lambda: patched(good_bundle(), LOCAL, 18, b"\xff\xff\xff\xff" * 2), "goes beyond its end"),
-    ],
-)
+BUNDLES: Final[list[tuple[Callable[[], bytes], str]]] = [
+    (lambda: archive([("../manifest.toml", b"")]), "is no entry of a bundle"),
+    (lambda: archive([("/etc/passwd", b"")]), "is no entry of a bundle"),
+    (lambda: archive([("matches/../../x.rollbook", b"")]), "is no entry of a bundle"),
+    (lambda: archive([("matches/..rollbook", b"")]), "is no entry of a bundle"),
+    (lambda: archive([("matches\\x.rollbook", b"")]), "is no entry of a bundle"),
+    (lambda: archive([("matches/", b"")]), "is no entry of a bundle"),
+    (lambda: archive([(f"matches/{'x' * 101}.rollbook", b"")]), "is no entry of a bundle"),
+    (lambda: archive([("matches/é.rollbook", b"")]), "is no entry of a bundle"),
+    (
+        lambda: archive([("manifest.toml", b""), (link(), b"/etc/passwd"), ("SIGNATURE", b"")]),
+        "just their directory",
+    ),
+    (lambda: archive([("manifest.toml", bytes(1 << 28))], zipfile.ZIP_DEFLATED), "stores its files as they are"),
+    (lambda: archive([("matches/x.rollbook", bytes(LARGEST_FILE + 1))]), "a replay has at most"),
+    (lambda: archive([("manifest.toml", b"")]), "there is no SIGNATURE"),
+    (lambda: archive([("SIGNATURE", b"")]), "there is no manifest.toml"),
+    (lambda: good_bundle().replace(b"2026", b"20x6", 1), "manifest.toml: "),
+    (lambda: re.sub(rb"[0-9a-f]{16} [0-9a-f]{128}", bytes(145), good_bundle()), "SIGNATURE is no line"),
+    (lambda: good_bundle()[:-1], "cut or extended"),
+    (lambda: good_bundle() + b"x", "cut or extended"),
+    (lambda: good_bundle()[:60], "the archive was cut"),
+    (lambda: b"PK\x03\x04", "there is no manifest.toml"),
+    (lambda: b"PK\x03\x04" + random.Random(2).randbytes(10_000), "is no entry of a bundle"),
+    # The directory says: an entry of four gigabytes, one that begins elsewhere, 65,535 of them, a huge directory.
+    (lambda: patched(good_bundle(), CENTRAL, 20, b"\xff\xff\xff\xff" * 2), "just their directory"),
+    (lambda: patched(good_bundle(), CENTRAL, 42, b"\x00\x00\x00\x00"), "just their directory"),
+    (lambda: patched(good_bundle(), CENTRAL, 46, b"SIGNATURF"), "just their directory"),
+    (lambda: patched(good_bundle(), END, 8, b"\xff\xff\xff\xff"), "just their directory"),
+    (lambda: patched(good_bundle(), END, 12, b"\xff\xff\xff\xff"), "just their directory"),
+    (lambda: patched(good_bundle(), CENTRAL, 8, b"\x01\x00"), "just their directory"),
+    (lambda: patched(good_bundle(), CENTRAL, 10, b"\x08\x00"), "just their directory"),
+    (lambda: good_bundle().replace(b"manifest.toml", b"manifest.lmot", 1), "is no entry of a bundle"),
+    (lambda: patched(good_bundle(), END, -20, b"PK\x06\x07" + bytes(16)), "just their directory"),
+    (lambda: patched(good_bundle(), LOCAL, 18, b"\xff\xff\xff\xff" * 2), "goes beyond its end"),
+]
+
+
+@pytest.mark.parametrize(("make", "why"), BUNDLES)
 def test_hostile_bundles_are_refused(make: Callable[[], bytes], why: str, tmp_path: Path) -> None:
     """Nothing in them is a path, nothing is unpacked, and no number in them is believed."""
     file = tmp_path / "hostile.zip"

@@ -70,7 +70,7 @@ ID: Final = {
 @cache
 def honest() -> Replay:
     """A match with all that can happen in one."""
-    return replay_of(eventful(), SERVICE)
+    return replay_of(eventful(brief=True), SERVICE)
 
 
 @cache

@@ -58,7 +58,7 @@ UNKNOWN: Final = {
 """A field 127, which no message has, of every type there is."""
 
 GAMES: Final = tuple(current())
-MATCHES: Final = {game: replay_of(eventful(game)) for game in GAMES}
+MATCHES: Final = {game: replay_of(eventful(game, brief=True)) for game in GAMES}
 
 
 def diverged(check: str, event: int | None) -> Found:
@@ -368,7 +368,7 @@ def test_a_file_that_repeats_another_game_than_event_1_says_diverges_also_where_
 def test_a_secret_has_32_bytes(verdict: Judge) -> None:
     """Also where a longer one would fit its commitment."""
     for secret, found in ((bytes(32), EXACT), (bytes(33), None), (b"", None)):
-        replay = replay_of(eventful(secret=secret))
+        replay = replay_of(eventful(secret=secret, brief=True))
         assert (found or diverged("commitment", len(replay.events))) == verdict(replay)
         assert commitment(secret) == proto.Event.FromString(replay.events[0]).opened.commitment
 

@@ -128,7 +128,7 @@ REQUEST: Final[tuple[Check, Fault]] = (Check.LIFECYCLE, short_request)
 
 def of_chosen() -> Forgery:
     """A choice that a player made in time."""
-    lines = taken_apart(replay_of(eventful()))
+    lines = taken_apart(replay_of(eventful(brief=True)))
     at = first(lines, Chosen, lambda event: isinstance(event.choice, Advance) and not event.by_caretaker, after=30)
     return Forgery(lines, at)
 
@@ -147,7 +147,7 @@ CHOSEN: Final[list[tuple[Check, Fault]]] = [
 
 def of_happened() -> Forgery:
     """A card that goes into a hand."""
-    lines = taken_apart(replay_of(eventful("allie_gator")))
+    lines = taken_apart(replay_of(eventful("allie_gator", brief=True)))
 
     def is_alone(index: int) -> bool:
         event = lines[index].event
@@ -185,7 +185,7 @@ HAPPENED: Final[list[tuple[Check, Fault]]] = [
 
 def of_ready() -> Forgery:
     """The readiness of a seat."""
-    lines = taken_apart(replay_of(eventful()))
+    lines = taken_apart(replay_of(eventful(brief=True)))
     return Forgery(lines, first(lines, Ready))
 
 
@@ -201,7 +201,7 @@ READY: Final[list[tuple[Check, Fault]]] = [
 
 def of_seat_taken() -> Forgery:
     """The second player who sits down."""
-    lines = taken_apart(replay_of(eventful()))
+    lines = taken_apart(replay_of(eventful(brief=True)))
     return Forgery(lines, first(lines, SeatTaken, after=1))
 
 
@@ -217,7 +217,7 @@ SEAT_TAKEN: Final[list[tuple[Check, Fault]]] = [
 
 def of_sealed() -> Forgery:
     """A seal that says that the log was lost."""
-    lines = taken_apart(replay_of(eventful()))
+    lines = taken_apart(replay_of(eventful(brief=True)))
     honest = put_together(lines, SERVICE)
     lost = head_of(honest.match_id, honest.events, 60, SERVICE)
     lines[50:] = [Line(Sealed(None, "log_lost", SECRET, lost), lines[49].time_ms)]
@@ -241,7 +241,7 @@ SEALED: Final[list[tuple[Check, Fault]]] = [
 
 def of_opened() -> Forgery:
     """Event 1."""
-    return Forgery(taken_apart(replay_of(eventful())), 0)
+    return Forgery(taken_apart(replay_of(eventful(brief=True))), 0)
 
 
 def something_beside(forgery: Forgery) -> None:
@@ -318,7 +318,7 @@ def test_a_wrong_secret_comes_before_event_2_and_behind_event_1() -> None:
 
 def test_a_seal_that_cannot_be_read_reveals_nothing() -> None:
     """Then draws are checked as in a match that runs, and the seal's own form is what is wrong."""
-    replay = replay_of(eventful())
+    replay = replay_of(eventful(brief=True))
     last = len(replay.events) - 1
     found = judged(relinked(replay, last, replay.events[last] + UNKNOWN_FIELD), SERVICE).divergence
     assert found is not None
@@ -339,6 +339,10 @@ class Spoilt:
 
     def judged(self) -> Audited:
         """The verdict on it."""
+        return audit(self.written(), PUBLIC, self.heads)
+
+    def written(self) -> bytes:
+        """Its bytes."""
         body, names = body_and_names(replace(self.replay, names=self.names))
         count, last_link = footer_of(self.replay)
         named = names.SerializeToString(deterministic=True)
@@ -346,7 +350,7 @@ class Spoilt:
         data[-1] ^= self.file_bit
         # The signature of the names ends where they begin, and they stand before the footer of 108 bytes.
         data[-108 - len(named) - 1] ^= self.names_bit
-        return audit(bytes(data), PUBLIC, self.heads)
+        return bytes(data)
 
     def change(self, **fields: Any) -> None:
         """Change the replay."""
@@ -355,7 +359,7 @@ class Spoilt:
 
 def honest_file() -> Spoilt:
     """A match with hidden cards."""
-    return Spoilt(replay_of(eventful("allie_gator")))
+    return Spoilt(replay_of(eventful("allie_gator", brief=True)))
 
 
 def no_seal(file: Spoilt) -> None:
@@ -378,7 +382,7 @@ def head_beyond(file: Spoilt) -> None:
 
 def other_kept_head(file: Spoilt) -> None:
     """Somebody kept a head of another history."""
-    other = replay_of(eventful("allie_gator", seed=5))
+    other = replay_of(eventful("allie_gator", seed=5, brief=True))
     file.heads = [kept(other, 60)]
 
 

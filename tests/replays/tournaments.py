@@ -29,6 +29,8 @@ PLACES: Final = {0: (2, 3, 1), 3: (3, 2, 1), 4: (2, 1, 2)}
 STANDINGS: Final = {"Willi": (1, "6.5"), "Tom": (2, "4"), "Anna": (3, "1.5")}
 """By hand, three points for the first and one for the second place; in match 4 two share it, half a point each."""
 
+SMALL_STANDINGS: Final = {"Anna": (1, "4"), "Tom": (1, "4")}
+
 Pairings: TypeAlias = Sequence[tuple[str, Sequence[str]]]
 EVERYBODY: Final[Pairings] = tuple((IDS[number], PLAYERS) for number in NUMBERS)
 
@@ -75,6 +77,20 @@ def manifest(
 
 def _list(words: Sequence[str]) -> str:
     return "[" + ", ".join(f'"{word}"' for word in words) + "]"
+
+
+def small_cup() -> tuple[str, dict[str, bytes]]:
+    """Manifest and files of another one: two of the shortest matches there are."""
+    played = {replay.match_id: replay for replay in (recorded("wuerfelzoo", 2, number) for number in (0, 3))}
+    players = PLAYERS[:2]
+    described = manifest(
+        [(match_id, players) for match_id in played],
+        SMALL_STANDINGS,
+        game='"wuerfelzoo"',
+        players=_list(players),
+        ends="2026-01-03T00:00:00Z",
+    )
+    return described, {match_id: write(replay, KEYS.replays) for match_id, replay in played.items()}
 
 
 def bundled(described: str, matches: Mapping[str, bytes], key: Ed25519PrivateKey = ORGANISER) -> bytes:

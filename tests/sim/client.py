@@ -147,7 +147,7 @@ class Client:
                         raise _unavailable()
                     await self._travel()
                     self._history.note(Told(one, sent[1], sent[0]))
-                    is_away = is_away or sent[0].refused.status_code == UNAVAILABLE
+                    is_away = is_away or _is_away(sent[0])
         except Refused as refused:
             self._note_refusal(asked[0], process.time_ms(), refused)
             raise
@@ -173,6 +173,10 @@ class Client:
             await asyncio.sleep(PAUSE_SECONDS)
             raise _unavailable()
         await asyncio.sleep(seconds)
+
+
+def _is_away(answer: Any) -> bool:
+    return bool(answer.refused.status_code == UNAVAILABLE)
 
 
 async def _sent(requests: Sequence[match_pb2.PlayRequest]) -> AsyncGenerator[match_pb2.PlayRequest, None]:
