@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from rollbook.server.rpc.errors import DETAILS
 from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.refusals_pb2 import REFUSAL_REASON_REQUEST_MALFORMED, RefusalDetail
-from tests.server.serving import Service, started
+from tests.server.serving import Service, started, until
 
 METHODS: list[MethodDescriptor] = [
     method
@@ -100,3 +101,54 @@ def test_a_flood_of_them_is_bounded_by_address_and_writes_no_lines(tmp_path: Pat
         said = [line for line in service.lines if line["event"] in {"malformed request", "call"}]
         assert few == len(said)
         assert max(len(line) for line in service.said if "malformed request" in line) < 250
+
+
+def test_methods_that_there_are_none_of_write_no_lines(one: Service) -> None:
+    """Nothing bounds how many are called: they are counted, and told to nobody but who wants to know it all."""
+    with one.channel() as channel:
+        for invented in range(20):
+            call: Any = channel.unary_unary(f"/rollbook.v1.MatchService/Invented{invented}")
+            with pytest.raises(grpc.RpcError) as caught:
+                call(b"", timeout=20)
+            assert grpc.StatusCode.UNIMPLEMENTED == caught.value.code()
+    assert [] == [line for line in one.said if "Invented" in line]
+
+
+def test_metadata_that_is_no_text_writes_no_lines(one: Service) -> None:
+    """Libraries of clients do not send it, so it is written byte by byte; the call is answered like any other."""
+    host, port = one.address.rsplit(":", 1)
+    said = len(one.said)
+    with socket.create_connection((host, int(port)), timeout=20) as stranger:
+        stranger.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, b""))
+        headers = {
+            ":method": b"POST",
+            ":scheme": b"http",
+            ":path": b"/rollbook.v1.MatchService/ListGames",
+            ":authority": b"rollbook",
+            "content-type": b"application/grpc",
+            "te": b"trailers",
+            "authorization": b"Bearer \xff\xfe",
+            "x-forwarded-for": b"\xff",
+            "x-anything": b"\xfe",
+        }
+        sent = b"".join(literal(name.encode(), value) for name, value in headers.items())
+        stranger.sendall(frame(HEADERS, END_HEADERS, 1, sent) + frame(DATA, END_STREAM, 1, bytes(5)))
+        heard = b""
+        while b"grpc-status" not in heard:
+            heard += stranger.recv(65_536)
+    until(lambda: [line for line in one.said[said:] if "ListGames" in line], one)
+    assert [] == [line for line in one.said[said:] if "ListGames" not in line]
+
+
+DATA, HEADERS, SETTINGS = 0, 1, 4
+END_STREAM, END_HEADERS = 1, 4
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+    """A frame of HTTP/2."""
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def literal(name: bytes, value: bytes) -> bytes:
+    """A short header of HTTP/2 as it is, without any compression."""
+    return bytes([0, len(name)]) + name + bytes([len(value)]) + value
