@@ -7,10 +7,11 @@ from typing import Any
 
 import grpc
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.identity.tokens import Role
 from rollbook.match.chain import Entry, link
-from rollbook.replay_file.container import read
+from rollbook.replay_file.container import read, write
 from rollbook.storage.archive.log import whole
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Conflict
@@ -234,6 +235,27 @@ def test_a_file_that_cannot_be_read_keeps_no_other_match_out_of_the_archive(tmp_
             await keeper.finished.forget()
         odd.rmdir()
         await keeper.finished.forget()
+
+    run(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("flaw", ["a damaged signature", "a key that nobody knows"])
+def test_a_file_that_nobody_vouches_for_does_not_count_as_archived(flaw: str, tmp_path: Path) -> None:
+    """Its events are right, but no judge would take it: it is written anew before the log is let go of."""
+
+    async def scenario(keeper: Keeper) -> None:
+        match_id, people = await keeper.over()
+        good = await keeper.replay(people[0], match_id)
+        stranger = Ed25519PrivateKey.generate()
+        bad = good[:-1] + bytes([good[-1] ^ 1]) if flaw == "a damaged signature" else write(read(good).replay, stranger)
+        file = tmp_path / "archive" / f"{match_id}.rollbook"
+        file.parent.mkdir()
+        await keeper.archivist.settle()
+        file.write_bytes(bad)
+        await keeper.archivist.look()
+        key = keeper.given().replay_key
+        assert read(file.read_bytes()).file.holds(key.published[key.key_id])
+        assert [] == await keeper.log.store.read(match_id)
 
     run(scenario, tmp_path)
 

@@ -52,21 +52,21 @@ async def one_seat_more(world: Theatre) -> Refused:
 
 async def one_call_more_at_once(world: Theatre) -> Refused:
     """Without a rest."""
-    one = world.person("one")
+    match_id, one = (await world.person("opener").open()).match_id, world.person("one")
     for _ in range(2):
-        await one.call("ListMatches")
-    return await refusal(one.call("ListMatches"))
+        await one.look(match_id)
+    return await refusal(one.look(match_id))
 
 
 async def one_call_more_in_a_second(world: Theatre) -> Refused:
     """What is used up comes back by so many a second, and no faster."""
-    one = world.person("one")
+    match_id, one = (await world.person("opener").open()).match_id, world.person("one")
     for _ in range(Limits().requests_at_once):
-        await one.call("ListMatches")
+        await one.look(match_id)
     world.clock.ms += 1_000
     for _ in range(2):
-        await one.call("ListMatches")
-    return await refusal(one.call("ListMatches"))
+        await one.look(match_id)
+    return await refusal(one.look(match_id))
 
 
 async def one_play_more(world: Theatre, *names: str) -> Refused:
@@ -152,11 +152,18 @@ async def first_refused(calls: Iterable[Awaitable[Any]]) -> Refused:
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
+def counted(limit: str) -> dict[str, str]:
+    """The facts of a limit of two that is told by its name."""
+    return {"limit": "2", "of": limit}
+
+
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
-    "matches": (one_match_more_of_all, "TOO_MANY_MATCHES", {"limit": "2"}),
-    "matches_per_subject": (one_match_more_of_one, "TOO_MANY_MATCHES", {"limit": "2"}),
-    "seats_per_subject": (one_seat_more, "TOO_MANY_SEATS", {"limit": "2"}),
+    "matches": (one_match_more_of_all, "TOO_MANY_MATCHES", counted("matches")),
+    "matches_per_subject": (one_match_more_of_one, "TOO_MANY_MATCHES", counted("matches_per_subject")),
+    "open_matches_per_subject": (one_match_more_of_one, "TOO_MANY_MATCHES", counted("open_matches_per_subject")),
+    "seats_per_subject": (one_seat_more, "TOO_MANY_SEATS", counted("seats_per_subject")),
+    "waiting_seats_per_subject": (one_seat_more, "TOO_MANY_SEATS", counted("waiting_seats_per_subject")),
     "requests_per_second": (one_call_more_in_a_second, "RATE_LIMITED", {"retry_after_ms": "500"}),
     "requests_at_once": (one_call_more_at_once, "RATE_LIMITED", {"retry_after_ms": "5"}),
     "plays_per_subject": (lambda world: one_play_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),

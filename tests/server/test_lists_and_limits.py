@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -20,14 +21,14 @@ def test_pages_hold_every_match_once_whatever_happens_meanwhile() -> None:
         opened = []
         for number in range(7):
             world.clock.ms += number % 2
-            opened.append((await one.open()).match_id)
+            opened.append((await world.person(f"opener-{number}").open()).match_id)
         seen: list[str] = []
         token = ""
         while True:
             page = await one.call("ListMatches", page_size=2, page_token=token)
             seen += [match.match_id for match in page.matches]
             world.clock.ms += 3_600_000
-            await one.open()
+            await world.person("two").open()
             token = page.next_page_token
             if not token:
                 break
@@ -52,7 +53,7 @@ def test_a_page_has_50_matches_or_as_many_as_are_asked_for_up_to_200() -> None:
         sizes = [len((await one.call("ListMatches", page_size=size)).matches) for size in (0, 1, 200, 201, 9_999)]
         assert [50, 1, 200, 200, 200] == sizes
 
-    run(scenario, limits=Limits(matches_per_subject=201))
+    run(scenario, limits=Limits(matches_per_subject=201, open_matches_per_subject=201, requests_at_once=10**6))
 
 
 def test_lists_are_filtered_by_game_state_and_seat() -> None:
@@ -84,7 +85,7 @@ def test_limits_refuse_and_say_how_many() -> None:
         first = await one.open(request_id="open-it-1")
         many = await refusal(one.open())
         assert (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_MATCHES") == (many.code, many.reason)
-        assert {"limit": "1"} == many.facts
+        assert {"limit": "1", "of": "matches_per_subject"} == many.facts
         assert first == await one.open(request_id="open-it-1")
         second = await world.person("second").open()
         sat = await one.call("TakeSeat", match_id=first.match_id, request_id="sit-down-1")
@@ -99,12 +100,60 @@ def test_a_subject_that_calls_too_often_waits() -> None:
 
     async def scenario(world: World) -> None:
         one = world.person("one")
+        opened = await world.person("opener").open()
         for _ in range(3):
-            await one.call("ListMatches")
-        told = await refusal(one.call("ListMatches"))
+            await one.look(opened.match_id)
+        told = await refusal(one.look(opened.match_id))
         assert ("RATE_LIMITED", {"retry_after_ms": "500"}) == (told.reason, told.facts)
-        await world.person("two").call("ListMatches")
+        await world.person("two").look(opened.match_id)
         world.clock.ms += 500
+        await one.look(opened.match_id)
+
+    run(scenario, limits=replace(Limits(), requests_per_second=2, requests_at_once=3))
+
+
+def test_a_call_costs_what_it_weighs() -> None:
+    """A look is 1, opening a match 5, a page of n matches 1 + n/10, by the size asked for, of which 0 is 50."""
+
+    async def scenario(world: World) -> None:
+        match_id = (await world.person("opener").open()).match_id
+
+        async def left(name: str) -> int:
+            looks = 0
+            with suppress(grpc.aio.AioRpcError):
+                while True:
+                    await world.person(name).look(match_id)
+                    looks += 1
+            return looks
+
+        assert 40 == await left("looker")
+        await world.person("host").open()
+        assert 35 == await left("host")
+        for size, weight in ((0, 6), (10, 2), (50, 6), (200, 21), (9_999, 21)):
+            reader = world.person(f"reader-{size}")
+            await reader.call("ListMatches", page_size=size)
+            assert 40 - weight == await left(reader.sub)
+        assert "PAGE_SIZE_NEGATIVE" == (await refusal(world.person("joker").call("ListMatches", page_size=-1))).reason
+        assert 39 == await left("joker")
+        poor = world.person("poor")
+        await left("poor")
+        told = await refusal(poor.open())
+        assert ("RATE_LIMITED", {"retry_after_ms": "2500"}) == (told.reason, told.facts)
+        world.clock.ms += 2_500
+        await poor.open()
+
+    run(scenario, limits=replace(Limits(), requests_per_second=2, requests_at_once=40))
+
+
+def test_a_call_that_weighs_more_than_there_is_at_once_needs_a_full_bucket() -> None:
+    """Otherwise an operator with low limits would have a service without lists."""
+
+    async def scenario(world: World) -> None:
+        one = world.person("one")
+        await one.call("ListMatches")
+        told = await refusal(one.call("ListMatches"))
+        assert {"retry_after_ms": "1500"} == told.facts
+        world.clock.ms += 1_500
         await one.call("ListMatches")
 
     run(scenario, limits=replace(Limits(), requests_per_second=2, requests_at_once=3))

@@ -11,6 +11,7 @@ import pytest
 
 from rollbook.match.chain import Entry, Position
 from rollbook.match.commands import (
+    Abort,
     Choose,
     Command,
     Declined,
@@ -311,6 +312,23 @@ def test_an_append_of_unknown_outcome_is_settled_before_anything_is_told(happens
         answer = await table.through(table.one)
         assert before + len(answer.made) == await log.head("m")
         assert len(answer.made) > 0
+
+    run(scenario)
+
+
+def test_an_append_that_belongs_to_no_request_is_recognised_as_ones_own() -> None:
+    """What a sweeper does has no request to be found by: the last event that was appended says whose it was."""
+
+    async def scenario() -> None:
+        log = Forgetful(True, 2)
+        table = Table(log)
+        ledger = await table.start()
+        before = await log.head("m")
+        log.times = 1
+        origin = Origin(ledger.time_ms + 1_000)
+        answer = await table.one.matches.carry_out("m", Abort(origin))
+        assert (before + 1, await log.head("m")) == (answer.first.sequence, answer.last.sequence)
+        assert answer.ledger.match.sealed is not None
 
     run(scenario)
 

@@ -35,12 +35,13 @@ ALLOWED = {
     ("app.py", "private"),
     ("archivist.py", "private"),
     ("rpc/replay.py", "private"),
-    # A summary's state of life, as lists sort by it.
+    # A summary's state of life, as lists sort by it and limits count by it.
     ("access.py", "state"),
     ("archive_index.py", "state"),
     ("lists.py", "state"),
     ("lobby.py", "state"),
     ("metrics.py", "state"),
+    ("quotas.py", "state"),
     ("sweeper.py", "state"),
     ("rpc/feed.py", "state"),
     # The type of a field that only `out` gives a value, and the value on its way.

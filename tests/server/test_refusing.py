@@ -9,15 +9,18 @@ import grpc
 import pytest
 
 from rollbook.identity.refusals import NameReason, NameRefused, TokenReason, TokenRefused
+from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Declined, Why
-from rollbook.rules.refusals import Invalid, Reason
+from rollbook.rules.refusals import Fact, Invalid, Reason
 from rollbook.server.failures import MatchUnknown, RequestReused, TailLost
 from rollbook.server.refusals import Refusal, refusal_of
 from rollbook.server.rpc.errors import MOST_DETAIL_BYTES, detail_of, play_refusal, status_of
+from rollbook.server.rpc.location import Asked
 from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
-from rollbook.v1.refusals_pb2 import RefusalReason
+from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
+from rollbook.v1.table_pb2 import Position
 from tests.server.talking import World, refusal, run
 
 
@@ -151,3 +154,37 @@ def test_a_cancelled_call_stays_cancelled() -> None:
             await call
 
     run(scenario, log=Slow(RuntimeError()))
+
+
+def test_what_is_no_refusal_stays_what_it_is() -> None:
+    """Where the match stands is looked for after refusals alone; a fault of ours is told as one."""
+
+    async def scenario(world: World) -> None:
+        located = world.service._locator.located
+        asked = Asked(Subject(OWN_ISSUER, "one", Role.PLAYER, (), "", 0), "a" * 24, Position())
+        for fault in (RuntimeError("ours"), KeyError("ours")):
+            assert fault is await located(asked, fault)
+
+    run(scenario)
+
+
+def test_as_few_facts_as_need_be_are_left_out() -> None:
+    """The last by name first, and none where all fit."""
+    facts: dict[str, Fact] = {f"fact{number:02}": "v" * 199 for number in range(16)}
+    kept = list(detail_kept(facts))
+    assert facts.keys() >= set(kept)
+    assert sorted(facts)[: len(kept)] == sorted(kept)
+    assert 0 < len(kept) < len(facts)
+    one_more = {**{name: facts[name] for name in kept}, sorted(facts)[len(kept)]: "v" * 199}
+    assert kept == list(detail_kept(one_more))
+    few = {name: facts[name] for name in kept}
+    assert kept == list(detail_kept(few))
+
+
+def detail_kept(facts: dict[str, Fact]) -> list[str]:
+    """The names of the facts that a client is told, in order."""
+    detail = RefusalDetail()
+    status = status_of(Refusal("COLUMNS_NOT_OFFERED", "why", facts))
+    assert status.ByteSize() <= MOST_DETAIL_BYTES
+    assert status.details[1].Unpack(detail)
+    return sorted(detail.facts)

@@ -110,3 +110,24 @@ def test_a_private_match_hides_from_whoever_has_left_it_through_another_process(
         assert (unknown.code, unknown.message, unknown.detail) == (stranger.code, stranger.message, stranger.detail)
 
     run(scenario)
+
+
+def test_who_left_a_private_match_gets_the_answer_again_at_another_process() -> None:
+    """Without the invitation: whoever repeats a request that was carried out is no stranger to the match."""
+
+    async def scenario(world: World) -> None:
+        opened = await world.person("opener").open(is_private=True)
+        where = {"match_id": opened.match_id}
+        code = {"invitation_code": opened.invitation_code}
+        (guest,) = people = [world.person("guest")]
+        await guest.call("TakeSeat", **where, **code)
+        left = await guest.call("LeaveSeat", **where, request_id="get-up-01")
+        async with world.serving(world.process()):
+            (again,) = elsewhere(world, people)
+            # This process knows the match, for somebody who may see it.
+            await world.person("opener").look(opened.match_id)
+            assert left == await again.call("LeaveSeat", **where, request_id="get-up-01")
+            told = await refusal(again.call("LeaveSeat", **where, request_id="get-up-02"))
+            assert "MATCH_NOT_FOUND" == told.reason
+
+    run(scenario)

@@ -18,13 +18,16 @@ from rollbook.storage.port import (
     AppendResult,
     AppendUnconfirmed,
     Conflict,
+    Full,
     Hole,
     LobbyEntry,
+    Quota,
+    Reserved,
     StoreUnavailable,
     check_append,
 )
 from tests.sim.network import Network, Unanswered
-from tests.storage.memory import MemoryLog, _Stream
+from tests.storage.memory import MemoryLog, _Book, _Stream
 
 T = TypeVar("T")
 
@@ -123,12 +126,13 @@ class Store:
             match_id: _Stream(list(stream.entries), stream.trimmed, stream.until_ms)
             for match_id, stream in self.log._streams.items()
         }
-        return _Copy(streams, dict(self.log._lobby))
+        books = {key: _Book(dict(book.places), book.until_ms) for key, book in self.log._books.items()}
+        return _Copy(streams, dict(self.log._lobby), books)
 
     def fail_over(self, copy: _Copy) -> list[str]:
         """Go on with what a replica had; the matches that lost something by that."""
         before = self.log._streams
-        self.log._streams, self.log._lobby = copy.streams, copy.lobby
+        self.log._streams, self.log._lobby, self.log._books = copy.streams, copy.lobby, copy.books
         return [match_id for match_id, stream in before.items() if stream.head > self._head(match_id)]
 
     def cut(self, match_id: str, keep: int) -> None:
@@ -165,6 +169,7 @@ class _Copy:
 
     streams: dict[str, _Stream]
     lobby: dict[str, bytes]
+    books: dict[tuple[str, str], _Book]
 
 
 class Host(Protocol):
@@ -258,6 +263,10 @@ class SimulatedLog:
         """What the lobby says of one match; nothing if it does not list it."""
         return await self._do(lambda log: log.summary(match_id))
 
+    async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
+        """What the lobby says of these matches; those that it does not list are left out."""
+        return await self._do(lambda log: log.summaries(match_ids))
+
     async def now_ms(self) -> int:
         """The store's own clock."""
         return await self._do(lambda log: log.now_ms())
@@ -273,6 +282,26 @@ class SimulatedLog:
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on."""
         return await self._do(lambda log: log.lease(holder, lease_ms))
+
+    async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
+        """Give a match a place in each of these books of a holder, or in none of them if one is full."""
+        return await self._do(lambda log: log.reserve(holder, match_id, quotas))
+
+    async def reserved(self, holder: str, book: str) -> dict[str, int]:
+        """The matches that have a place, and until when what it is for may be under way."""
+        return await self._do(lambda log: log.reserved(holder, book))
+
+    async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
+        """What the place was reserved for has happened."""
+        await self._do(lambda log: log.settle(holder, books, match_id, until_ms))
+
+    async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
+        """Take the places of these matches back."""
+        await self._do(lambda log: log.release(holder, books, places))
+
+    async def draw(self, bucket: str, most: int, per_ms: int) -> int:
+        """Take one out of a bucket, or say how long to wait."""
+        return await self._do(lambda log: log.draw(bucket, most, per_ms))
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match."""

@@ -47,11 +47,13 @@ def test_whoever_waits_for_a_process_that_is_killed_gets_no_answer() -> None:
     """And whether anything happened depends on how far it had come."""
 
     async def scenario(world: World, process: Process, client: Client) -> None:
+        del client
         stored = set()
         for steps in count(1):
+            somebody = world.client(f"somebody-{steps}", Role.PLAYER)
             process.fuse = steps
             try:
-                await process.answer("OpenMatch", opening(f"request-{steps}"), client.token, PATIENCE_SECONDS)
+                await process.answer("OpenMatch", opening("request-1"), somebody.token, PATIENCE_SECONDS)
             except Gone:
                 await asyncio.sleep(1.0)
             else:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rollbook.match.chain import Entry
 from rollbook.storage.port import (
+    BOOK_SECONDS,
     KEEP_SECONDS,
+    UNDER_WAY_MS,
     Appended,
     AppendResult,
     Conflict,
+    Full,
     Hole,
     LobbyEntry,
+    Quota,
+    Reserved,
     StoreUnavailable,
     TooEarly,
     check_append,
@@ -38,6 +44,13 @@ class _Stream:
         return self.trimmed + len(self.entries)
 
 
+@dataclass(slots=True)
+class _Book:
+    places: dict[str, int] = field(default_factory=dict)
+    until_ms: int = 0
+    """When it is let go of."""
+
+
 class MemoryLog:
     """Keeps every match in a list; the clock is whatever the caller says it is.
 
@@ -49,6 +62,8 @@ class MemoryLog:
         self._clock_ms = clock_ms
         self._streams: dict[str, _Stream] = {}
         self._lobby: dict[str, bytes] = {}
+        self._books: dict[tuple[str, str], _Book] = {}
+        self._buckets: dict[str, float] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
         self._beat_ms: int | None = None
@@ -130,6 +145,11 @@ class MemoryLog:
         self._check_open()
         return self._lobby.get(match_id)
 
+    async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
+        """What the lobby says of these matches; those that it does not list are left out."""
+        self._check_open()
+        return {match_id: self._lobby[match_id] for match_id in match_ids if match_id in self._lobby}
+
     async def now_ms(self) -> int:
         """The clock that was given."""
         self._check_open()
@@ -154,6 +174,57 @@ class MemoryLog:
             return False
         self._lease = holder, now_ms + lease_ms
         return True
+
+    async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
+        """Give a match a place in each of these books of a holder, or in none of them if one is full."""
+        self._check_open()
+        now_ms = self._clock_ms()
+        before = []
+        for quota in quotas:
+            places = self._places(holder, quota.book)
+            if match_id in places:
+                before.append(places[match_id])
+            elif len(places) >= quota.most:
+                return Full(quota.book, now_ms)
+        until_ms = max([now_ms + UNDER_WAY_MS, *(abs(found) + 1 for found in before)])
+        for quota in quotas:
+            book = self._books.setdefault((holder, quota.book), _Book())
+            book.until_ms = now_ms + BOOK_SECONDS * 1_000
+            book.places[match_id] = until_ms
+        return Reserved(until_ms, not before)
+
+    async def reserved(self, holder: str, book: str) -> dict[str, int]:
+        """The matches that have a place, and until when what it is for may be under way; below 0 once settled."""
+        self._check_open()
+        return dict(self._places(holder, book))
+
+    async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
+        """What the place was reserved for has happened, unless it has been reserved again since."""
+        self._check_open()
+        for book in books:
+            places = self._places(holder, book)
+            if places.get(match_id) == until_ms:
+                places[match_id] = -until_ms
+
+    async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
+        """Take the places of these matches back, those apart that have been reserved or settled since."""
+        self._check_open()
+        for book in books:
+            there = self._places(holder, book)
+            for match_id, until_ms in places.items():
+                if there.get(match_id) == until_ms:
+                    del there[match_id]
+
+    async def draw(self, bucket: str, most: int, per_ms: int) -> int:
+        """Take one out of a bucket, or say how long to wait."""
+        self._check_open()
+        now_ms = self._clock_ms()
+        full_ms = max(self._buckets.get(bucket, 0.0), now_ms) + per_ms / most
+        wait_ms = math.ceil(full_ms - now_ms - per_ms)
+        if wait_ms > 0:
+            return wait_ms
+        self._buckets[bucket] = full_ms
+        return 0
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
@@ -209,6 +280,13 @@ class MemoryLog:
             del self._streams[match_id]
             return None
         return stream
+
+    def _places(self, holder: str, book: str) -> dict[str, int]:
+        found = self._books.get((holder, book))
+        if found is not None and self._clock_ms() >= found.until_ms:
+            del self._books[holder, book]
+            found = None
+        return {} if found is None else found.places
 
     def _ends_with(self, match_id: str, event: bytes) -> bool:
         stream = self._stream(match_id)

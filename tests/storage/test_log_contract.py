@@ -13,7 +13,7 @@ import redis
 
 from rollbook.match.chain import Entry
 from rollbook.storage.port import MOST_BYTES, Appended, Conflict, LobbyEntry, Log, StoreUnavailable, TooEarly
-from rollbook.storage.redis.keys import stream_key
+from rollbook.storage.redis.keys import partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from tests.sim.store import SimulatedLog
 from tests.storage.conftest import Store
@@ -478,3 +478,43 @@ async def test_a_closed_log_says_so(store: Store, match_id: str) -> None:
         with pytest.raises(StoreUnavailable, match="closed"):
             await call
     await log.close()
+
+
+async def test_matches_of_one_partition_are_all_listed(store: Store, match_id: str) -> None:
+    """Each with what was said of it, and one that is taken out takes no other along."""
+    log = await store.connect()
+    neighbours = [f"{match_id}-{n}" for n in range(2_000) if partition_of(f"{match_id}-{n}") == partition_of(match_id)]
+    together = [match_id, *neighbours[:3]]
+    assert len(together) > 2
+    for name in together:
+        await log.append(name, 0, entries(b"one"), lobby=LobbyEntry(f"of {name}".encode()))
+    listed = await log.lobby()
+    assert {name: f"of {name}".encode() for name in together} == {name: listed.get(name) for name in together}
+    await log.unlist(together[1])
+    listed = await log.lobby()
+    assert [True, False, True, True][: len(together)] == [name in listed for name in together]
+    await log.close()
+
+
+async def test_a_closed_log_refuses_everything(store: Store, match_id: str) -> None:
+    """Whatever it is asked."""
+    log: Any = await store.connect()
+    await log.close()
+    for call in (
+        log.append(match_id, 0, entries(b"one")),
+        log.read(match_id),
+        log.head(match_id),
+        log.wait({match_id: 0}, LATE),
+        log.lobby(),
+        log.summary(match_id),
+        log.unlist(match_id),
+        log.drop(match_id),
+        log.trim(match_id),
+        log.now_ms(),
+        log.lease("somebody", 1_000),
+        log.archive_mark("mark"),
+        log.lack_archive(1),
+        log.archive_is_lacked(),
+    ):
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await call

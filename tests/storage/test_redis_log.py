@@ -106,6 +106,25 @@ async def test_an_append_that_nobody_waits_for_any_more_takes_no_other_along(log
     assert Appended(1) == await log.append(match_id, 0, [Entry(b"next")])
 
 
+async def test_the_append_of_a_caller_who_gave_up_is_not_sent_any_more(
+    log: RedisLog, client: Any, match_id: str
+) -> None:
+    """It waited for the batch before it, and nobody would ever learn that it happened."""
+    names = [f"{match_id}-{number}" for number in range(3)]
+    client.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+    try:
+        under_way = asyncio.ensure_future(log.append(match_id, 0, [Entry(b"under way")]))
+        await until_blocked(client, 1)
+        crowd = [asyncio.ensure_future(log.append(name, 0, [Entry(b"one")])) for name in names]
+        await asyncio.sleep(0)
+        crowd[1].cancel()
+        await asyncio.gather(crowd[1], return_exceptions=True)
+    finally:
+        client.execute_command("CLIENT", "UNPAUSE")
+    assert [Appended(1)] * 3 == list(await asyncio.gather(under_way, crowd[0], crowd[2]))
+    assert [1, 0, 1] == [await log.head(name) for name in names]
+
+
 STEPS = 40
 """Of the loop, after each of which a task is cancelled; to connect and to be answered takes fewer."""
 

@@ -83,23 +83,23 @@ class Callers:
         self._strangers = strangers
         self._clock_ms = clock_ms
 
-    def of(self, context: Context) -> Subject:
+    def of(self, context: Context, weight: float = 1) -> Subject:
         """Who calls, once for each call: it counts against the subject's rate, or against that of the address."""
         try:
             caller = caller_of(context, self._verifier)
         except (TokenRefused, Refusal):
             self._strangers.count(context)
             raise
-        self.count(caller)
+        self.count(caller, weight)
         return caller
 
     def anybody(self, context: Context) -> None:
         """Count a call that needs no token."""
         self._strangers.count(context)
 
-    def count(self, caller: Subject) -> None:
-        """Refuse a caller who asks too often, by calls or by requests within one."""
-        self._rates.take(caller.key, self._clock_ms())
+    def count(self, caller: Subject, weight: float = 1) -> None:
+        """Refuse a caller who asks too much, by calls or by requests within one."""
+        self._rates.take(caller.key, self._clock_ms(), weight)
 
     def has_expired(self, caller: Subject) -> bool:
         """Whether the token that the caller came with holds no longer."""
@@ -130,6 +130,10 @@ class Players:
     def opens(self, caller: Subject, request_id: str) -> str:
         """The id of the match that this request opens."""
         return references.match_id(self._key, caller.key, request_id)
+
+    def pseudonym(self, who: str) -> str:
+        """What stands for a subject or an address where its matches or guests are counted; nobody else can make it."""
+        return hmac.digest(self._key, b"rollbook/1/pseudonym" + who.encode(), "sha256")[:16].hex()
 
     def invitation_code(self, match_id: str) -> str:
         """What opens a seat of a private match. It is kept nowhere."""
@@ -198,8 +202,8 @@ class Sights:
             raise MatchUnknown(match_id)
         return sight
 
-    async def known(self, caller: Subject, match_id: str, request_id: str = "") -> Sight:
-        """The match as this process has it, for a command that is decided again, on what is stored, if it is refused.
+    async def known(self, caller: Subject, match_id: str) -> Sight:
+        """The match as this process has it, for a choice, which is decided again, on what is stored, if it is refused.
 
         Whoever is no stranger to it, but perhaps to what others have appended since, is told no refusal but `now`'s.
         """
@@ -208,7 +212,7 @@ class Sights:
             sight = await self._of(caller, ledger)
             if self._may_see(sight, ""):
                 return sight
-        return await self.now(caller, match_id, request_id=request_id)
+        return await self.now(caller, match_id)
 
     async def looked_at(self, caller: Subject, match_id: str, invitation_code: str = "") -> Sight:
         """The match as the caller may look at it: for a delayed viewer as it was, once its seats are closed."""

@@ -37,6 +37,7 @@ from rollbook.server.out.projection import Heads
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
+from rollbook.server.quotas import GuestQuota, Quotas
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.rpc.feed import FeedServicer
@@ -117,8 +118,9 @@ class Parts:
         self.callers = Callers(given.verifier, self.rates, self.strangers, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
+        self.quotas = Quotas(log, self.lobby, self.players, limits)
         self.opener = Opener(
-            self.matches, log, self.lobby, self.players, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
+            self.matches, log, self.players, self.quotas, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
         )
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
@@ -131,7 +133,7 @@ class Parts:
             log=given.log,
             callers=self.callers,
             sights=self.sights,
-            seats=Seats(self.lobby, self.players, limits.seats_per_subject),
+            seats=Seats(self.players, self.quotas),
             opener=self.opener,
             commands=self.commands,
             plays=self.plays,
@@ -171,6 +173,7 @@ class Parts:
             replay_key=given.replay_key,
             name=given.name,
             limits=given.limits,
+            quota=GuestQuota(given.log, self.players, given.limits),
             strangers=self.strangers,
             clock_ms=given.clock_ms,
         )
@@ -196,6 +199,7 @@ class Parts:
         return Sweeper(
             log=self.given.log,
             lobby=self.lobby,
+            quotas=self.quotas,
             matches=self.matches,
             replicas=self.replicas,
             lost=self._lost,

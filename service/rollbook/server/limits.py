@@ -18,7 +18,7 @@ MOST_BUCKETS: Final = 100_000
 
 
 class Rates:
-    """A bucket for everyone: it holds so many tokens, is refilled steadily, and every call takes one out."""
+    """A bucket for everyone: it holds so many tokens, is refilled steadily, and a call takes out what it weighs."""
 
     def __init__(self, per_second: float, at_once: int) -> None:
         """Begin with full buckets."""
@@ -26,17 +26,18 @@ class Rates:
         self._at_once = at_once
         self._buckets: LRUCache[str, tuple[float, int]] = LRUCache(MOST_BUCKETS)
 
-    def wait_ms(self, who: str, now_ms: int) -> int:
-        """Take a token out and say 0, or say how long it takes until there is one."""
+    def wait_ms(self, who: str, now_ms: int, weight: float = 1) -> int:
+        """Take so many tokens out and say 0, or say how long it takes until there are; a full bucket is enough."""
+        weight = min(weight, self._at_once)
         left, since_ms = self._buckets.get(who, (float(self._at_once), now_ms))
         left = min(float(self._at_once), left + max(0, now_ms - since_ms) * self._per_second / 1_000)
-        wait = 0 if left >= 1 else ceil((1 - left) * 1_000 / self._per_second)
-        self._buckets[who] = (left if wait else left - 1, now_ms)
+        wait = 0 if left >= weight else ceil((weight - left) * 1_000 / self._per_second)
+        self._buckets[who] = (left if wait else left - weight, now_ms)
         return wait
 
-    def take(self, who: str, now_ms: int) -> None:
-        """Take a token out, or refuse."""
-        wait = self.wait_ms(who, now_ms)
+    def take(self, who: str, now_ms: int, weight: float = 1) -> None:
+        """Take so many tokens out, or refuse."""
+        wait = self.wait_ms(who, now_ms, weight)
         if wait:
             raise Refusal("RATE_LIMITED", "too many calls in a short time", {"retry_after_ms": wait})
 

@@ -27,6 +27,9 @@ LONGEST_PAGE: Final = 200
 CHUNK: Final = 200
 """Archived matches that are read at once."""
 
+MATCHES_PER_WEIGHT: Final = 10
+"""So many matches of a page weigh as much as a call."""
+
 MOST_LOOKED_AT: Final = 2_000
 """Matches that one page may look at, most of which may be none that the caller asked for."""
 
@@ -127,6 +130,11 @@ class Lists:
             return False
         # The lobby knows of every change of state; only a delayed viewer may see an earlier one.
         return bool(request.state in {proto.MATCH_STATE_UNSPECIFIED, summary.state} or summary.spectator_delay_seconds)
+
+
+def weight_of(request: proto.ListMatchesRequest) -> float:
+    """What a page weighs, by how many matches it may have, in calls."""
+    return 1 + max(0, min(request.page_size or PAGE, LONGEST_PAGE)) / MATCHES_PER_WEIGHT
 
 
 def _page_size(request: proto.ListMatchesRequest) -> int:

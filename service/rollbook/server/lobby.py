@@ -9,7 +9,7 @@ the log, so whoever gets up takes the name along.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -131,6 +131,11 @@ class StoredLobby:
 
         `player` is who asks for that: opens the match, or sits down by this name.
         """
+        known = self._besides.get(ledger.opened.match_id)
+        if known is not None and _is_told(ledger, known):
+            # No name is read here, so forgetting need not wait.
+            yield None
+            return
         with self.uses.use():
             yield await self._summary(ledger, player, name)
 
@@ -138,12 +143,10 @@ class StoredLobby:
         if ledger.head.sequence == 1:
             return _entry(ledger, Beside(ledger.time_ms, player))
         beside = await self._beside(ledger, ledger.head.sequence - 1)
-        if ledger.match.started and ledger.match.sealed is None:
-            forfeited = tuple(ledger.match.forfeited)
-            # The same append may be asked for twice, because its outcome is unknown.
-            if beside.told is not None and beside.told[0] == forfeited and beside.told[1] != ledger.head.link:
-                return None
-            beside.told = forfeited, ledger.head.link
+        if _is_told(ledger, beside):
+            return None
+        if _runs(ledger):
+            beside.told = tuple(ledger.match.forfeited), ledger.head.link
         if name:
             beside = replace(beside, names={**beside.names, player: name})
         return _entry(ledger, beside)
@@ -174,6 +177,11 @@ class StoredLobby:
         """What the lobby says of one match; none if it does not list it."""
         stored = await self._log.summary(match_id)
         return None if stored is None else await self._read(match_id, stored)
+
+    async def entries(self, match_ids: Sequence[str]) -> dict[str, ListedMatch]:
+        """What the lobby says of these matches; those that it does not list are left out."""
+        stored = await self._log.summaries(match_ids)
+        return {match_id: await self._read(match_id, data) for match_id, data in stored.items()}
 
     async def _over(self, match_id: str) -> ListedMatch | None:
         """What is known of a match that is over: from the lobby, as long as it waits there for the archive."""
@@ -232,6 +240,18 @@ class StoredLobby:
     async def _opened_ms(self, match_id: str) -> int:
         (first,) = await self._log.read(match_id, 0, 1)
         return int(Event.FromString(first.event).time_ms)
+
+
+def _runs(ledger: Ledger) -> bool:
+    return ledger.match.started and ledger.match.sealed is None
+
+
+def _is_told(ledger: Ledger, beside: Beside) -> bool:
+    """Whether the lobby was told that the match runs, and of every forfeit; an append may be asked for twice."""
+    told = beside.told
+    return (
+        _runs(ledger) and told is not None and told[0] == tuple(ledger.match.forfeited) and told[1] != ledger.head.link
+    )
 
 
 def _entry(ledger: Ledger, beside: Beside) -> LobbyEntry:

@@ -96,7 +96,9 @@ class Limits:
 
     matches: Annotated[int, About("Matches open and running, of all.", least=0, scope="store")] = 10_000
     matches_per_subject: Annotated[int, About("Matches open and running, opened by one subject.", scope="store")] = 50
+    open_matches_per_subject: Annotated[int, About("Those of them that have free seats.", scope="store")] = 5
     seats_per_subject: Annotated[int, About("Seats that one subject has in matches not over.", scope="store")] = 100
+    waiting_seats_per_subject: Annotated[int, About("Those of them in matches not started.", scope="store")] = 10
     requests_per_second: Annotated[float, About("Calls a second by one subject, for long.", least=0.001)] = 200.0
     requests_at_once: Annotated[int, About("Calls by one subject at once, after a rest.")] = 400
     plays_per_subject: Annotated[int, About("Open streams of Play, of one subject.")] = 32
@@ -117,7 +119,9 @@ class Limits:
     ] = 100.0
     strangers_at_once: Annotated[int, About("The same at once, after a rest.")] = 1_000
     connections: Annotated[int, About("TCP connections at a time; one more is closed.")] = 4_000
-    guests_per_address_per_hour: Annotated[int, About("New guests an hour from one address.", scope="store")] = 100
+    guests_per_address_per_hour: Annotated[
+        int, About("New guests an hour from one address; room comes back steadily.", scope="store")
+    ] = 100
     guests_per_hour: Annotated[int, About("New guests an hour, of all.", scope="store")] = 10_000
     guest_token_seconds: Annotated[int, About("Seconds that the token of a guest is good for.")] = 7 * 24 * 3_600
     open_seconds: Annotated[

@@ -29,6 +29,7 @@ from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
 from rollbook.server.play.matches import Matches
+from rollbook.server.quotas import Quotas
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.store_clock import StoreClock
@@ -44,6 +45,9 @@ from rollbook.v1.match_pb2 import (
 BEAT_SECONDS: Final = 1.0
 LEASE_MS: Final = 3_000
 """How long a process sweeps that is not heard of: several beats, and together with one less than the longest gap."""
+
+RECOUNT_MS: Final = 5_000
+"""How often the places of all matches are compared with the lobby."""
 
 SHORT_GAP_MS: Final = 2_000
 """Between two sweeps; what is longer is noticed by players."""
@@ -94,6 +98,7 @@ class Sweeper:
         *,
         log: Log,
         lobby: StoredLobby,
+        quotas: Quotas,
         matches: Matches,
         replicas: Replicas,
         lost: LostTails,
@@ -103,6 +108,8 @@ class Sweeper:
         """Sweep the matches of this log."""
         self._log = log
         self._lobby = lobby
+        self._quotas = quotas
+        self._recounted_ms = 0
         self._matches = matches
         self._replicas = replicas
         self._lost = lost
@@ -123,11 +130,18 @@ class Sweeper:
         """Sweep, unless another process does."""
         if await self._log.lease(self._name, LEASE_MS):
             await self.sweep()
+            await self._recount()
         else:
             await self._clock.compare()
             # The lobby is counted where it is swept.
             self._metrics.listed(())
             self._watched = {}
+
+    async def _recount(self) -> None:
+        """Now and then let the book of all matches be what the lobby says."""
+        if (now_ms := self._clock()) - self._recounted_ms >= RECOUNT_MS:
+            self._recounted_ms = now_ms
+            await self._quotas.recount()
 
     async def sweep(self) -> None:
         """Pardon what was missed, beat, and do what is due."""

@@ -17,6 +17,12 @@ MOST_BYTES: Final = 64 << 20
 KEEP_SECONDS: Final = 7 * 24 * 3_600
 """How long the head of an archived match stays in the store."""
 
+UNDER_WAY_MS: Final = 60_000
+"""How long what a place was reserved for may be under way: far longer than any append is waited for."""
+
+BOOK_SECONDS: Final = 40 * 24 * 3_600
+"""How long a holder's reservations stay after the last one: longer than a guest who stays away can return."""
+
 
 @dataclass(frozen=True, slots=True)
 class LobbyEntry:
@@ -49,6 +55,32 @@ class TooEarly:
 
 
 AppendResult: TypeAlias = Appended | Conflict | TooEarly
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How many matches one holder may have a place in, by the name of the book that these places stand in."""
+
+    book: str
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """The match has a place in every book that was named."""
+
+    until_ms: int
+    """Until when what it is for may be under way; no other reservation of this match has the same."""
+    is_new: bool
+    """Whether it had a place in none of them before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Full:
+    """A book has no place left; nothing was written."""
+
+    book: str
+    now_ms: int
 
 
 class AppendUnconfirmed(Exception):
@@ -117,6 +149,9 @@ class Log(Protocol):
     async def summary(self, match_id: str) -> bytes | None:
         """What the lobby says of one match; nothing if it does not list it."""
 
+    async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
+        """What the lobby says of these matches; those that it does not list are left out."""
+
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby: it is in the archive."""
 
@@ -136,6 +171,27 @@ class Log(Protocol):
         """Whether this holder sweeps, for so long from now on by the store's clock; of several at once one does.
 
         The holder has it for longer by asking again in time. Whoever else asks has it once that time is over.
+        """
+
+    async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
+        """Give a match a place in each of these books of a holder, or in none of them if one is full.
+
+        Of many that reserve at once, exactly as many succeed as there is room for. A match that has its place keeps it.
+        """
+
+    async def reserved(self, holder: str, book: str) -> dict[str, int]:
+        """The matches that have a place, and until when what it is for may be under way; below 0 once settled."""
+
+    async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
+        """What the place was reserved for has happened, unless it has been reserved again since."""
+
+    async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
+        """Take the places of these matches back, those apart that have been reserved or settled since."""
+
+    async def draw(self, bucket: str, most: int, per_ms: int) -> int:
+        """Take one of `most` out of a bucket that fills steadily in so many milliseconds, or say how long to wait.
+
+        It is full at first. 0 is the answer to whoever got one.
         """
 
     async def close(self) -> None:

@@ -1,9 +1,9 @@
 """A log in front of another one: what it does not do itself it passes on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import Log
+from rollbook.storage.port import Full, Log, Quota, Reserved
 
 
 class WrappedLog:
@@ -32,6 +32,10 @@ class WrappedLog:
         """What the lobby says of one match; nothing if it does not list it."""
         return await self._inner.summary(match_id)
 
+    async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
+        """What the lobby says of these matches."""
+        return await self._inner.summaries(match_ids)
+
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby."""
         await self._inner.unlist(match_id)
@@ -55,6 +59,26 @@ class WrappedLog:
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Whether this holder sweeps, for so long from now on."""
         return await self._inner.lease(holder, lease_ms)
+
+    async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
+        """Give a match a place in each of these books of a holder, or in none of them."""
+        return await self._inner.reserve(holder, match_id, quotas)
+
+    async def reserved(self, holder: str, book: str) -> dict[str, int]:
+        """The matches that have a place."""
+        return await self._inner.reserved(holder, book)
+
+    async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
+        """What the place was reserved for has happened."""
+        await self._inner.settle(holder, books, match_id, until_ms)
+
+    async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
+        """Take the places of these matches back."""
+        await self._inner.release(holder, books, places)
+
+    async def draw(self, bucket: str, most: int, per_ms: int) -> int:
+        """Take one out of a bucket, or say how long to wait."""
+        return await self._inner.draw(bucket, most, per_ms)
 
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""

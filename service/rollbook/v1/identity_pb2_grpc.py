@@ -52,8 +52,9 @@ class IdentityServiceServicer(object):
     """
 
     def SignIn(self, request, context):
-        """Become a guest with the role of a player, or stay the one that an old token names. Nothing is stored, so a lost
-        answer costs a guest and no more, and there is no request id. Can be switched off; other issuers' tokens hold then.
+        """Become a guest with the role of a player, or stay the one that an old token names. Nothing is stored but
+        how many there were, so a lost answer costs a guest and no more, and there is no request id. Can be switched off;
+        other issuers' tokens hold then.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

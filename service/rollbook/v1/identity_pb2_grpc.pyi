@@ -34,8 +34,9 @@ class IdentityServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> IdentityServiceAsyncStub: ...
     SignIn: _grpc.UnaryUnaryMultiCallable[_identity_pb2.SignInRequest, _identity_pb2.SignInResponse]
-    """Become a guest with the role of a player, or stay the one that an old token names. Nothing is stored, so a lost
-    answer costs a guest and no more, and there is no request id. Can be switched off; other issuers' tokens hold then.
+    """Become a guest with the role of a player, or stay the one that an old token names. Nothing is stored but
+    how many there were, so a lost answer costs a guest and no more, and there is no request id. Can be switched off;
+    other issuers' tokens hold then.
     """
     GetKeys: _grpc.UnaryUnaryMultiCallable[_identity_pb2.GetKeysRequest, _identity_pb2.GetKeysResponse]
     """Get the public keys of signed heads and of replay files, old ones too: they stay published for good."""
@@ -46,8 +47,9 @@ class IdentityServiceAsyncStub(IdentityServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     SignIn: _aio.UnaryUnaryMultiCallable[_identity_pb2.SignInRequest, _identity_pb2.SignInResponse]  # type: ignore[assignment]
-    """Become a guest with the role of a player, or stay the one that an old token names. Nothing is stored, so a lost
-    answer costs a guest and no more, and there is no request id. Can be switched off; other issuers' tokens hold then.
+    """Become a guest with the role of a player, or stay the one that an old token names. Nothing is stored but
+    how many there were, so a lost answer costs a guest and no more, and there is no request id. Can be switched off;
+    other issuers' tokens hold then.
     """
     GetKeys: _aio.UnaryUnaryMultiCallable[_identity_pb2.GetKeysRequest, _identity_pb2.GetKeysResponse]  # type: ignore[assignment]
     """Get the public keys of signed heads and of replay files, old ones too: they stay published for good."""
@@ -61,8 +63,9 @@ class IdentityServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _identity_pb2.SignInRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_identity_pb2.SignInResponse, _abc.Awaitable[_identity_pb2.SignInResponse]]:
-        """Become a guest with the role of a player, or stay the one that an old token names. Nothing is stored, so a lost
-        answer costs a guest and no more, and there is no request id. Can be switched off; other issuers' tokens hold then.
+        """Become a guest with the role of a player, or stay the one that an old token names. Nothing is stored but
+        how many there were, so a lost answer costs a guest and no more, and there is no request id. Can be switched off;
+        other issuers' tokens hold then.
         """
 
     @_abc_1.abstractmethod

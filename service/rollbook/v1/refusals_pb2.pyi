@@ -424,20 +424,25 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_RATE_LIMITED: _RefusalReason.ValueType  # 200
     """--- Limits. The fact `limit` says how many, where it is a number.
 
-    Too many calls in a short time. Cause: the subject's, or its address's, rate is used up. Client: wait for the fact
-    `retry_after_ms`, then repeat with the same request id.
+    Too many calls in a short time. Cause: the subject's, or its address's, rate is used up; OpenMatch weighs as much as
+    5 calls, and ListMatches as 1 + n/10 for a page of n matches. Client: wait for the fact `retry_after_ms`, then repeat
+    with the same request id.
     """
     REFUSAL_REASON_TOO_MANY_MATCHES: _RefusalReason.ValueType  # 201
-    """Too many matches are open or running. Cause: those of the subject, or all. Client: finish some, or try later."""
+    """Too many matches are open or running. Cause: those that the subject has opened, those of them with free seats, or
+    all; the fact `of` names the limit. Client: finish some, or wait until others sit down, or try later.
+    """
     REFUSAL_REASON_TOO_MANY_WATCHES: _RefusalReason.ValueType  # 202
     """Too many watches, Play streams, downloads or audits are open. Cause: those of the subject, or all of this server;
     the fact `limit` says how many there may be. Client: end some, or try later.
     """
     REFUSAL_REASON_TOO_MANY_SEATS: _RefusalReason.ValueType  # 203
-    """The subject sits in too many matches. Cause: TakeSeat beyond the limit. Client: finish some."""
+    """The subject sits in too many matches. Cause: TakeSeat beyond the limit of those that are not over, or of those that
+    have not started; the fact `of` names the limit. Client: finish some, or get up from some.
+    """
     REFUSAL_REASON_TOO_MANY_GUESTS: _RefusalReason.ValueType  # 204
-    """Too many guests have signed in. Cause: those of the address, or all. Client: keep and send the old token, or try
-    later.
+    """Too many guests have signed in. Cause: those of the address, or all, within an hour. Client: keep and send the old
+    token, or wait for the fact `retry_after_ms`.
     """
     REFUSAL_REASON_REPLAY_TOO_LARGE: _RefusalReason.ValueType  # 206
     """The file is larger than 8 MiB, did not come within 60 seconds, or stood still for 5. Cause: AuditReplay with
@@ -875,20 +880,25 @@ evidence; do not resume.
 REFUSAL_REASON_RATE_LIMITED: RefusalReason.ValueType  # 200
 """--- Limits. The fact `limit` says how many, where it is a number.
 
-Too many calls in a short time. Cause: the subject's, or its address's, rate is used up. Client: wait for the fact
-`retry_after_ms`, then repeat with the same request id.
+Too many calls in a short time. Cause: the subject's, or its address's, rate is used up; OpenMatch weighs as much as
+5 calls, and ListMatches as 1 + n/10 for a page of n matches. Client: wait for the fact `retry_after_ms`, then repeat
+with the same request id.
 """
 REFUSAL_REASON_TOO_MANY_MATCHES: RefusalReason.ValueType  # 201
-"""Too many matches are open or running. Cause: those of the subject, or all. Client: finish some, or try later."""
+"""Too many matches are open or running. Cause: those that the subject has opened, those of them with free seats, or
+all; the fact `of` names the limit. Client: finish some, or wait until others sit down, or try later.
+"""
 REFUSAL_REASON_TOO_MANY_WATCHES: RefusalReason.ValueType  # 202
 """Too many watches, Play streams, downloads or audits are open. Cause: those of the subject, or all of this server;
 the fact `limit` says how many there may be. Client: end some, or try later.
 """
 REFUSAL_REASON_TOO_MANY_SEATS: RefusalReason.ValueType  # 203
-"""The subject sits in too many matches. Cause: TakeSeat beyond the limit. Client: finish some."""
+"""The subject sits in too many matches. Cause: TakeSeat beyond the limit of those that are not over, or of those that
+have not started; the fact `of` names the limit. Client: finish some, or get up from some.
+"""
 REFUSAL_REASON_TOO_MANY_GUESTS: RefusalReason.ValueType  # 204
-"""Too many guests have signed in. Cause: those of the address, or all. Client: keep and send the old token, or try
-later.
+"""Too many guests have signed in. Cause: those of the address, or all, within an hour. Client: keep and send the old
+token, or wait for the fact `retry_after_ms`.
 """
 REFUSAL_REASON_REPLAY_TOO_LARGE: RefusalReason.ValueType  # 206
 """The file is larger than 8 MiB, did not come within 60 seconds, or stood still for 5. Cause: AuditReplay with

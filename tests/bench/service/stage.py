@@ -17,7 +17,9 @@ from tests.server.watching import Theatre
 
 UNLIMITED = Limits(
     matches_per_subject=10**6,
+    open_matches_per_subject=10**6,
     seats_per_subject=10**6,
+    waiting_seats_per_subject=10**6,
     requests_at_once=10**9,
     plays_per_subject=10**6,
     watches_per_subject=10**6,

@@ -14,8 +14,8 @@ from rollbook.match.events import Opened, Terms
 from rollbook.rules.catalogue import AnyGame, current, find
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.access import Players, check_request_id, require
-from rollbook.server.lobby import StoredLobby
 from rollbook.server.play.matches import Answer, Matches
+from rollbook.server.quotas import Quotas
 from rollbook.server.refusals import Refusal
 from rollbook.server.settings import Limits
 from rollbook.storage.port import Log
@@ -40,8 +40,8 @@ class Opener:
         self,
         matches: Matches,
         log: Log,
-        lobby: StoredLobby,
         players: Players,
+        quotas: Quotas,
         limits: Limits,
         *,
         clock_ms: Callable[[], int],
@@ -50,8 +50,8 @@ class Opener:
         """Open matches in this log."""
         self._matches = matches
         self._log = log
-        self._lobby = lobby
         self._players = players
+        self._quotas = quotas
         self._limits = limits
         self._clock_ms = clock_ms
         self._draw_secret = draw_secret
@@ -65,22 +65,12 @@ class Opener:
         options = read_options(game, request.options, request.seats)
         match_id = self._players.opens(caller, request.request_id)
         if not await self._log.head(match_id):
-            await self._check_limits(caller)
+            await self._quotas.reserve_match(caller, match_id)
         origin = self._players.origin(caller, match_id, request.request_id, self._clock_ms())
         secret = self._draw_secret()
         names = ("",) * request.seats
         opened = Opened(match_id, game.name, game.version, options, names, commitment(secret), terms)
         return await self._matches.open(OpenMatch(origin, opened, secret))
-
-    async def _check_limits(self, caller: Subject) -> None:
-        listed = await self._lobby.listed()
-        limits = self._limits
-        if len(listed) >= limits.matches:
-            raise Refusal("TOO_MANY_MATCHES", "too many matches are open or running", {"limit": limits.matches})
-        mine = sum(match.opener == self._players.reference(caller, match.summary.match_id) for match in listed)
-        if mine >= limits.matches_per_subject:
-            limit = {"limit": limits.matches_per_subject}
-            raise Refusal("TOO_MANY_MATCHES", "this subject has opened too many matches that are not over", limit)
 
 
 def _game(request: proto.OpenMatchRequest) -> AnyGame:

@@ -17,6 +17,7 @@ from rollbook.match.chain import HeadKeys
 from rollbook.replay_file.key_lines import keys_of_service
 from rollbook.server.access import Context
 from rollbook.server.limits import Rates, Strangers
+from rollbook.server.quotas import GuestQuota
 from rollbook.server.refusals import Refusal
 from rollbook.server.settings import Limits
 from rollbook.v1 import identity_pb2 as proto
@@ -62,6 +63,7 @@ class IdentityServicer(IdentityServiceServicer):
         replay_key: SigningKey,
         name: str,
         limits: Limits,
+        quota: GuestQuota,
         strangers: Strangers,
         clock_ms: Callable[[], int],
     ) -> None:
@@ -73,9 +75,8 @@ class IdentityServicer(IdentityServiceServicer):
         self._strangers = strangers
         self._clock_ms = clock_ms
         self._token_seconds = limits.guest_token_seconds
-        self._of_address = Rates(limits.guests_per_address_per_hour / _HOUR_SECONDS, limits.guests_per_address_per_hour)
         self._of_returning = Rates(RETURNS_PER_HOUR / _HOUR_SECONDS, RETURNS_PER_HOUR)
-        self._of_all = Rates(limits.guests_per_hour / _HOUR_SECONDS, limits.guests_per_hour)
+        self._quota = quota
 
     async def SignIn(  # noqa: N802 - named by the contract
         self, request: proto.SignInRequest, context: Context
@@ -87,7 +88,7 @@ class IdentityServicer(IdentityServiceServicer):
         self._strangers.count(context)
         old = _returning(guests, request.old_token) if request.old_token else None
         if old is None:
-            self._check_rates(self._strangers.addresses.of(context))
+            await self._quota.count(self._strangers.addresses.of(context))
         else:
             # Whoever returns is no new guest.
             self._of_returning.take(old.key, self._clock_ms())
@@ -113,13 +114,6 @@ class IdentityServicer(IdentityServiceServicer):
         for kid, key in replay.published.items():
             response.replay_keys.add(key_id=kid, public_key=key.public_bytes_raw(), in_use=kid == replay.key_id)
         return response
-
-    def _check_rates(self, address: str) -> None:
-        now_ms = self._clock_ms()
-        for rates, who in ((self._of_address, address), (self._of_all, "")):
-            wait_ms = rates.wait_ms(who, now_ms)
-            if wait_ms:
-                raise Refusal("TOO_MANY_GUESTS", "too many guests have signed in", {"retry_after_ms": wait_ms})
 
 
 def _returning(guests: Guests, token: str) -> Subject:

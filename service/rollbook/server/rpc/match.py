@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from rollbook.identity.names import player_name
 from rollbook.identity.tokens import Role
@@ -13,12 +14,12 @@ from rollbook.rules.game import Watcher
 from rollbook.server.access import Callers, Context, Players, Sight, Sights, require
 from rollbook.server.failures import TailLost
 from rollbook.server.limits import Held
-from rollbook.server.lists import Lists, games
-from rollbook.server.lobby import StoredLobby
+from rollbook.server.lists import Lists, games, weight_of
 from rollbook.server.out.projection import Heads, look_message, made_message
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
 from rollbook.server.play.matches import Answer
 from rollbook.server.play.opener import Opener
+from rollbook.server.quotas import Quotas
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.server.rpc.play import Plays
@@ -26,29 +27,30 @@ from rollbook.storage.port import Hole, Log
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.match_pb2_grpc import MatchServiceServicer
 
+OPEN_WEIGHT: Final = 5
+"""What it weighs to open a match, in calls."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seats:
     """Who may take a seat, and how many of them."""
 
-    lobby: StoredLobby
     players: Players
-    most_of_one: int
+    quotas: Quotas
 
-    async def check(self, sight: Sight, request: proto.TakeSeatRequest) -> None:
+    @asynccontextmanager
+    async def allowed(self, sight: Sight, request: proto.TakeSeatRequest) -> AsyncIterator[None]:
         """Refuse whoever may see the match without being invited to it, and more seats than one subject may hold."""
         ledger, caller = sight.ledger, sight.caller
         origin = self.players.origin(caller, sight.match_id, request.request_id, now_ms=0)
         if ledger.made_by(origin.request) is not None or sight.player in ledger.players:
+            yield
             return
         code = request.invitation_code
         if ledger.opened.terms.is_private and not self.players.is_invited(sight.match_id, code):
             raise Refusal("INVITATION_WRONG", "a seat of a private match is taken with its invitation code")
-        listed = await self.lobby.listed()
-        held = sum(self.players.reference(caller, match.summary.match_id) in match.players for match in listed)
-        if held >= self.most_of_one:
-            limit = {"limit": self.most_of_one}
-            raise Refusal("TOO_MANY_SEATS", "this subject sits in too many matches that are not over", limit)
+        async with self.quotas.seat(caller, sight.match_id):
+            yield
 
 
 class MatchServicer(MatchServiceServicer):
@@ -96,7 +98,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.OpenMatchRequest, context: Context
     ) -> proto.OpenMatchResponse:
         """Open a match."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, OPEN_WEIGHT)
         answer = await self._opener.open(caller, request)
         opened = answer.ledger.opened
         code = self._players.invitation_code(opened.match_id) if opened.terms.is_private else ""
@@ -114,8 +116,8 @@ class MatchServicer(MatchServiceServicer):
         sight = await self._sights.now(caller, request.match_id, code, request.request_id)
         async with self._located(sight, request, code):
             name = player_name(request.name) if request.name else caller.name
-            await self._seats.check(sight, request)
-            answer = await self._commands.take_seat(sight, request, name)
+            async with self._seats.allowed(sight, request):
+                answer = await self._commands.take_seat(sight, request, name)
             seat, closed = seat_taken(answer)
             return proto.TakeSeatResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
 
@@ -153,14 +155,14 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.ListMatchesRequest, context: Context
     ) -> proto.ListMatchesResponse:
         """List matches."""
-        return await self._lists.matches(self._callers.of(context), request)
+        return await self._lists.matches(self._callers.of(context, weight_of(request)), request)
 
     async def Choose(  # noqa: N802 - named by the contract
         self, request: proto.ChooseRequest, context: Context
     ) -> proto.ChooseResponse:
         """Choose for the own seat."""
         caller = self._callers.of(context)
-        sight = await self._sights.known(caller, request.match_id, request.request_id)
+        sight = await self._sights.known(caller, request.match_id)
         async with self._located(sight, request):
             answer = await self._commands.choose(sight, request, position_of(request))
             return proto.ChooseResponse(made=self._made(sight, answer))

@@ -102,7 +102,7 @@ class PlayStream:
             raise Refusal("SKIPPED", "a choice before this one was refused, so this one was not looked at")
         check_request_id(request.request_id)
         self._with.callers.count(self._caller)
-        sight = await self._with.sights.known(self._caller, self._match_id, request.request_id)
+        sight = await self._with.sights.known(self._caller, self._match_id)
         return sight, await self._with.commands.choose(sight, request, self._position(request))
 
     def _position(self, request: proto.PlayRequest) -> Position | Declined:

@@ -59,6 +59,20 @@ def stream_key(match_id: str, partitions: int = PARTITIONS) -> bytes:
     return b"{p%d}:m:%b" % (partition_of(match_id, partitions), match_id.encode())
 
 
+def book_key(holder: str, book: str, partitions: int = PARTITIONS) -> bytes:
+    """The key of a book of a holder, all of whose books lie in the same partition.
+
+    >>> book_key("somebody", "seats")
+    b'{p9}:book:somebody:seats'
+    """
+    return b"{p%d}:book:%b:%b" % (partition_of(holder, partitions), holder.encode(), book.encode())
+
+
+def bucket_key(bucket: str, partitions: int = PARTITIONS) -> bytes:
+    """The key of a bucket."""
+    return b"{p%d}:bucket:%b" % (partition_of(bucket, partitions), bucket.encode())
+
+
 def lobby_key(partition: int) -> bytes:
     """The key of the lobby of a partition."""
     return b"{p%d}:lobby" % partition

@@ -28,6 +28,7 @@ from rollbook.storage.port import (
     check_append,
 )
 from rollbook.storage.redis.address import Kind, parse
+from rollbook.storage.redis.books import Books
 from rollbook.storage.redis.connection import Durability
 from rollbook.storage.redis.dispatch import Dispatch, KeyMisused
 from rollbook.storage.redis.keys import (
@@ -93,13 +94,12 @@ _MOST_ENTRIES_A_MATCH: Final = 500
 _logger = structlog.get_logger()
 
 
-class RedisLog:
+class RedisLog(Books):
     """Keeps every match in a stream."""
 
     def __init__(self, servers: Servers, *, partitions: int, cluster: bool) -> None:
         """Use `RedisLog.connect`, which looks at what it connects to."""
-        self._dispatch = Dispatch(servers)
-        self._partitions = partitions
+        super().__init__(Dispatch(servers), partitions)
         self._tails = Tails(self._look, self._partition, by_bucket=cluster)
         self._said: LRUCache[tuple[bytes, bytes], bool] = LRUCache(_MOST_SAID)
 
@@ -207,6 +207,14 @@ class RedisLog:
         key = lobby_key(self._partition(match_id))
         summary: bytes | None = await self._dispatch.ask(key, "HGET", key, match_id)
         return summary
+
+    async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
+        """What the lobby says of these matches; those that it does not list are left out."""
+        keys = [lobby_key(self._partition(match_id)) for match_id in match_ids]
+        commands = [(key, ("HGET", key, match_id)) for key, match_id in zip(keys, match_ids, strict=True)]
+        answers = await self._dispatch.ask_all(commands)
+        found = zip(match_ids, answers, strict=True)
+        return {match_id: summary for match_id, summary in found if isinstance(summary, bytes)}
 
     async def now_ms(self) -> int:
         """The clock of the server that has the first partition: in a cluster, one clock for all replicas too."""

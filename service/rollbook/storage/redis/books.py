@@ -1,0 +1,62 @@
+"""Who has places in which matches, and buckets that empty and fill: what is counted for all processes together.
+
+Every change is one script, so that of many who want the last place one gets it. All may be sent twice.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any, Final
+
+from rollbook.storage.port import BOOK_SECONDS, UNDER_WAY_MS, Full, Quota, Reserved
+from rollbook.storage.redis.dispatch import Dispatch
+from rollbook.storage.redis.keys import book_key, bucket_key
+
+
+def _script(name: str) -> bytes:
+    return files("rollbook.storage.redis").joinpath(f"{name}.lua").read_bytes()
+
+
+_RESERVE: Final = _script("reserve")
+_SETTLE: Final = _script("settle")
+_DRAW: Final = _script("draw")
+
+
+class Books:
+    """The books and buckets of a log."""
+
+    def __init__(self, dispatch: Dispatch, partitions: int) -> None:
+        """Keep them in so many partitions of the servers that are spoken to by this."""
+        self._dispatch = dispatch
+        self._partitions = partitions
+
+    async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
+        """Give a match a place in each of these books of a holder, or in none of them if one is full."""
+        keys = [book_key(holder, quota.book, self._partitions) for quota in quotas]
+        most = [quota.most for quota in quotas]
+        full, at_ms, *is_new = await self._run(_RESERVE, keys, match_id, UNDER_WAY_MS, BOOK_SECONDS, *most)
+        return Full(quotas[full - 1].book, at_ms) if full else Reserved(at_ms, bool(is_new[0]))
+
+    async def reserved(self, holder: str, book: str) -> dict[str, int]:
+        """The matches that have a place, and until when what it is for may be under way; below 0 once settled."""
+        key = book_key(holder, book, self._partitions)
+        answer = await self._dispatch.ask(key, "ZRANGE", key, 0, -1, "WITHSCORES")
+        return {str(name, "utf-8"): int(until) for name, until in zip(answer[::2], answer[1::2], strict=True)}
+
+    async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
+        """What the place was reserved for has happened, unless it has been reserved again since."""
+        await self._change("settle", holder, books, {match_id: until_ms})
+
+    async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
+        """Take the places of these matches back, those apart that have been reserved or settled since."""
+        await self._change("release", holder, books, places)
+
+    async def draw(self, bucket: str, most: int, per_ms: int) -> int:
+        """Take one out of a bucket, or say how long to wait."""
+        return int(await self._run(_DRAW, [bucket_key(bucket, self._partitions)], most, per_ms))
+
+    async def _change(self, how: str, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
+        keys = [book_key(holder, book, self._partitions) for book in books]
+        await self._run(_SETTLE, keys, how, *(part for place in places.items() for part in place))
+
+    async def _run(self, script: bytes, keys: Sequence[bytes], *arguments: str | int) -> Any:
+        return await self._dispatch.ask(keys[0], "EVAL", script, len(keys), *keys, *arguments, appends=True)

@@ -1,0 +1,105 @@
+"""What every store promises of books and buckets, whatever it is made of: who counts by them counts exactly."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import pytest
+
+from rollbook.match.chain import Entry
+from rollbook.storage.port import UNDER_WAY_MS, Full, LobbyEntry, Log, Quota, Reserved
+
+pytestmark = pytest.mark.asyncio
+
+HOUR_MS: Final = 3_600_000
+
+
+async def reserved(log: Log, holder: str, match_id: str, quotas: list[Quota]) -> Reserved:
+    """A reservation for which there is room."""
+    result = await log.reserve(holder, match_id, quotas)
+    assert isinstance(result, Reserved)
+    return result
+
+
+async def test_of_many_that_reserve_at_once_as_many_succeed_as_there_is_room_for(
+    log: Log, other: Log, match_id: str
+) -> None:
+    """Over two connections, and in two books, of which the smaller one decides."""
+    quotas = [Quota("seats", 20), Quota("waiting", 7)]
+    wanted = [f"{match_id}-{number}" for number in range(40)]
+    results = await asyncio.gather(
+        *[(log, other)[number % 2].reserve(match_id, name, quotas) for number, name in enumerate(wanted)]
+    )
+    got = {name for name, result in zip(wanted, results, strict=True) if isinstance(result, Reserved)}
+    assert 7 == len(got)
+    assert {"waiting"} == {result.book for result in results if isinstance(result, Full)}
+    for book in ("seats", "waiting"):
+        assert got == set(await other.reserved(match_id, book))
+    assert {} == await log.reserved(f"{match_id}-other", "seats")
+
+
+async def test_a_match_that_has_its_place_keeps_it(log: Log, other: Log, match_id: str) -> None:
+    """However often it is asked for, and although the book is full; no two reservations are the same one."""
+    quotas = [Quota("seats", 1)]
+    first = await reserved(log, match_id, "one", quotas)
+    again = await reserved(other, match_id, "one", quotas)
+    assert (True, False) == (first.is_new, again.is_new)
+    assert first.until_ms < again.until_ms
+    full = await log.reserve(match_id, "two", quotas)
+    assert isinstance(full, Full)
+    assert abs(again.until_ms - UNDER_WAY_MS - full.now_ms) < UNDER_WAY_MS
+    assert {"one": again.until_ms} == await log.reserved(match_id, "seats")
+
+
+async def test_a_place_is_taken_back_only_by_its_last_reservation(log: Log, other: Log, match_id: str) -> None:
+    """Somebody else may have reserved it again meanwhile, and be about to use it."""
+    quotas = [Quota("seats", 2), Quota("waiting", 2)]
+    books = ["seats", "waiting"]
+    first = await reserved(log, match_id, "one", quotas)
+    second = await reserved(other, match_id, "one", quotas)
+    await log.settle(match_id, books, "one", first.until_ms)
+    await log.release(match_id, books, {"one": first.until_ms, "unknown": 7})
+    assert {"one": second.until_ms} == await log.reserved(match_id, "seats")
+    await other.settle(match_id, books, "one", second.until_ms)
+    for book in books:
+        (settled,) = (await log.reserved(match_id, book)).values()
+        assert settled < 0
+    third = await reserved(log, match_id, "one", quotas)
+    assert third.until_ms > second.until_ms
+    await log.release(match_id, books, {"one": settled})
+    assert {"one": third.until_ms} == await log.reserved(match_id, "waiting")
+    await log.release(match_id, books, {"one": third.until_ms})
+    assert {} == await log.reserved(match_id, "seats")
+    assert (await reserved(log, match_id, "one", quotas)).is_new
+
+
+async def test_a_bucket_gives_as_many_as_it_holds_and_says_when_there_is_one_more(
+    log: Log, other: Log, match_id: str
+) -> None:
+    """However many draw at once, over two connections; it fills steadily."""
+    waits = await asyncio.gather(*[(log, other)[number % 2].draw(match_id, 5, HOUR_MS) for number in range(12)])
+    assert 5 == waits.count(0)
+    assert all(0 < wait <= HOUR_MS // 5 for wait in waits if wait)
+    assert 0 == await log.draw(f"{match_id}-other", 1, HOUR_MS)
+
+
+async def test_a_bucket_fills_again(log: Log, match_id: str) -> None:
+    """By the store's clock, one after the other."""
+    assert [0, 0] == [await log.draw(match_id, 2, 400) for _ in range(2)]
+    async with asyncio.timeout(20):
+        while wait := await log.draw(match_id, 2, 400):
+            assert wait <= 200
+            await asyncio.sleep(wait / 1_000)
+
+
+async def test_the_lobby_says_of_several_matches_what_it_says_of_each(log: Log, match_id: str) -> None:
+    """Those that it does not list are left out."""
+    listed = [f"{match_id}-{number}" for number in range(3)]
+    for name in listed:
+        await log.append(name, 0, [Entry(b"one")], lobby=LobbyEntry(name.encode()))
+    assert {} == await log.summaries([])
+    assert {name: name.encode() for name in listed} == await log.summaries([*listed, "unknown"])
+    for name in listed:
+        await log.unlist(name)
+    assert {} == await log.summaries(listed)
