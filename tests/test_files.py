@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -67,3 +68,26 @@ def test_every_step_is_told_in_order(tmp_path: Path) -> None:
     with appearing(path, step=lambda name: told.append((name, path.exists()))) as file:
         file.write(b"all of it")
     assert [("written", False), ("renamed", True), ("synced", True)] == told
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+    """Whoever names /dev/stdout or /dev/null, maybe as root, must have it afterwards as well."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_file(path, b"all of it")
+        assert b"all of it" == os.read(reading, 100)
+    finally:
+        os.close(reading)
+    assert [path] == list(tmp_path.iterdir())
+    assert path.is_fifo()
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    """As an editor does it."""
+    path, link = tmp_path / "whole", tmp_path / "link"
+    link.symlink_to(path)
+    for text in (b"first", b"second"):
+        write_file(link, text)
+        assert (text, True) == (path.read_bytes(), link.is_symlink())

@@ -87,6 +87,8 @@ def look(replay: Replay, eyes: Perspective | None = None) -> Look:
 
 
 def _may_see(made_for: Perspective | None, eyes: Perspective | None, seats: int) -> None:
+    if type(made_for) is int and made_for not in range(seats):
+        raise Broken(f"the file was made for seat {made_for} of {seats}")
     if type(eyes) is int and eyes not in range(seats):
         raise NotToBeSeen(f"there is no seat {eyes}: the match has seats 0 to {seats - 1}")
     if eyes not in {None, Watcher.PUBLIC, made_for} and made_for not in OPEN_TO:

@@ -78,7 +78,7 @@ class Report:
             self._matches.add(audited.match_id)
             self._dice.add(audited)
             self._fixed += audited.is_by_secret_alone
-            self._absences.add(audited)
+        self._absences.add(audited)
         self._rows.append(_row(name, audited))
 
     def judged(self, name: str, judgement: Judgement) -> None:
@@ -137,8 +137,8 @@ class Report:
             return
         yield "<h2>Not ready in time</h2>"
         yield (
-            '<p class="faint">How often a match was aborted because a player of this name was not ready, of the matches'
-            " without divergence in which the name sat. Names are not identities: anybody can take any name, and one"
+            '<p class="faint">How often a match was aborted because a player of this name was not ready, of the exact'
+            " matches in which the name sat. Names are not identities: anybody can take any name, and one"
             " person can have many.</p>"
         )
         cells = [_cells(row.name, f"{row.times:,}", f"{row.matches:,}", numbers=(1, 2)) for row in rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,7 +31,14 @@ def appearing(
     Until then only its owner can read it, whatever its mode will be. Without `overwrite` FileExistsError says that the
     name is taken: of several who write at once exactly one wins. What is not `durable` is whole after a crash of the
     program, but perhaps not after one of the machine.
+
+    What a link leads to is replaced, not the link. A device or a pipe is written to, and stays what it is.
     """
+    path = path.resolve() if path.is_symlink() else path
+    if overwrite and _is_no_file(path):
+        with path.open("wb") as there:
+            yield there
+        return
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f"{DRAFT_PREFIX}{path.name}.", suffix=DRAFT_SUFFIX)
     draft = Path(name)
     try:
@@ -51,6 +59,15 @@ def appearing(
     if durable:
         sync_folder(path.parent)
         step("synced")
+
+
+def _is_no_file(path: Path) -> bool:
+    """Whether something is there that cannot be replaced by a file, such as /dev/null."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def write_file(path: Path, data: bytes, mode: int = 0o644, *, durable: bool = True) -> None:

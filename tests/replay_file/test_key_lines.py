@@ -108,5 +108,13 @@ def test_the_keys_of_a_service_are_called_by_its_name_or_by_its_oldest_head_key(
 def test_a_file_of_too_many_keys_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge's memory is not for a stranger to fill."""
     monkeypatch.setattr(public_keys, "MOST_KEYS", 1)
-    with pytest.raises(WrongLine, match="2: a key file holds at most 1 keys"):
+    with pytest.raises(WrongLine, match="2: there are at most 1 keys"):
         read_keys(write_keys([ONE, TWO]))
+    assert {ONE.key_id: ONE} == read_keys(write_keys([ONE, ONE]))
+
+
+def test_a_carriage_return_ends_a_line_only_before_a_line_feed() -> None:
+    """The last line may lack its end, and then has nothing behind its name."""
+    assert {ONE.key_id: ONE} == read_keys(f"{ONE.line}\r\n")
+    with pytest.raises(WrongLine, match="1: a name has"):
+        read_keys(f"{ONE.line}\r")

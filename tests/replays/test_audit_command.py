@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -20,6 +21,8 @@ from rollbook.replay_file.recording import Keys
 from rollbook_replays.audit import workers as many
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.sources import sources
+from rollbook_replays.audit.verdicts import Audited, Verdict
+from rollbook_replays.commands.audit import _Verdicts
 from tests.cli.test_commands import files_of, rollbook
 from tests.replays.replaying import KEYS, recorded
 
@@ -220,6 +223,8 @@ import os, sys
 from pathlib import Path
 from rollbook_replays.audit.auditor import audit_one
 from rollbook_replays.audit.sources import sources
+from rollbook_replays.audit.verdicts import Audited, Verdict
+from rollbook_replays.commands.audit import _Verdicts
 if os.geteuid() == 0:
     os.seteuid(65534)  # nothing is locked for root
 for source in sources(Path(sys.argv[1])):
@@ -264,7 +269,7 @@ def test_a_full_disk_is_said_in_a_line(corpus: Path) -> None:
         words = [sys.executable, "-m", "rollbook", "audit", str(corpus), "--key", str(corpus / "KEY.pub")]
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert 3 == done.returncode
-    assert "rollbook: No space left on device" in done.stderr
+    assert "verdicts cannot be written: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -282,3 +287,42 @@ def test_a_path_that_cannot_be_looked_at_is_told_like_any_file(corpus: Path, tmp
     done = rollbook("audit", str(long), str(corpus), "--key", str(corpus / "KEY.pub"))
     assert (3, 7) == (done.returncode, len(done.stdout.splitlines()))
     assert f"{long}: UNREADABLE: File name too long" == done.stdout.splitlines()[0]
+
+
+def run_into(output: str, *words: str | Path, before: str = "") -> tuple[int, str]:
+    """Exit code and complaints of an audit whose standard output is this, in the words of a shell."""
+    command = f'{before}exec "$0" -m rollbook audit "$@" {output}'
+    shell = ["sh", "-c", command, sys.executable, *map(str, words)]
+    done = subprocess.run(shell, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(("output", "expected"), [(">/dev/full", (3, 1)), (">&-", (0, 1))])
+def test_a_code_does_not_depend_on_who_can_write_it_down(
+    output: str, expected: tuple[int, int], corpus: Path, tmp_path: Path
+) -> None:
+    """1 says that something diverged, whether that could be written or not, and never anything else."""
+    good = corpus / "cant_stop-5-0.rollbook"
+    bad = tmp_path / "bad.rollbook"
+    bad.write_bytes(good.read_bytes()[:-1] + bytes([good.read_bytes()[-1] ^ 1]))
+    known = ("--key", corpus / "KEY.pub")
+    outcomes = [run_into(output, *files, *known) for files in ([good], [bad, good])]
+    assert expected == tuple(code for code, _ in outcomes)
+    assert not any("Traceback" in said for _, said in outcomes)
+    assert "1 exact, 1 diverged" in outcomes[1][1]
+
+
+def test_an_audit_that_can_start_no_auditor_says_so(corpus: Path) -> None:
+    """That is no divergence either."""
+    words = (corpus / "cant_stop-5-0.rollbook", "--key", corpus / "KEY.pub")
+    code, said = run_into("", *words, before="ulimit -n 6; ")
+    assert 3 == code
+    assert "rollbook audit: the audit was broken off: Too many open files" in said
+
+
+def test_a_verdict_can_be_read_as_soon_as_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever listens at the other end of a pipe does not wait until it is full."""
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BufferedWriter(cast("Any", written)), "utf-8"))
+    _Verdicts(as_json=False).tell("first", Audited(Verdict.UNREADABLE, unreadable="no replay"))
+    assert b"first: UNREADABLE: no replay\n" == written.getvalue()

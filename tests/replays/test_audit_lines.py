@@ -16,7 +16,8 @@ from rollbook.match.decide import decide
 from rollbook.match.events import SeatTaken
 from rollbook.replay_file.container import Replay, write
 from rollbook.replay_file.kept_heads import write_heads
-from rollbook.replay_file.key_lines import key_id
+from rollbook.replay_file.key_lines import key_id, read_keys
+from rollbook.replay_file.recording import Keys
 from rollbook_replays.audit.audit import LONGEST_GAME, MOST_MISSING, audit
 from rollbook_replays.audit.facts import match_facts
 from rollbook_replays.audit.verdicts import Audited, Verdict
@@ -170,7 +171,7 @@ def test_the_page_counts_how_often_a_name_was_not_ready() -> None:
             replace(named(unready(), "Anna", "Tom"), match_id="m2"),
             replace(named(unready(), "Tom", "Anna"), match_id="m3"),
             replace(named(unready(), "<b>", ""), match_id="m4"),
-            audit(write(finished, KEYS.replays), {}),
+            audit(write(finished, KEYS.replays), read_keys(KEYS.public)),
         ]
     ):
         report.add(f"{number}.rollbook", found)
@@ -180,12 +181,16 @@ def test_the_page_counts_how_often_a_name_was_not_ready() -> None:
     assert "Names are not identities" in html
 
 
-def test_a_match_that_diverged_accuses_nobody() -> None:
-    """Whoever forges one could write any name into it."""
+def test_a_match_that_is_not_exact_accuses_nobody() -> None:
+    """Whoever forges one could write any name into it; nor does it hide the genuine one behind it."""
     report = Report()
     found = named(unready(), "Anna", "Tom")
     report.add("a.rollbook", replace(found, verdict=Verdict.DIVERGED, divergence=diverged()))
+    report.add("b.rollbook", audit(write(replace(unready(), names=("Anna", "Tom")), Keys.of(99).replays), PUBLIC))
     assert "Not ready in time" not in report.html()
+    for _ in range(2):
+        report.add("c.rollbook", found)
+    assert '<td class="number">1</td><td class="number">1</td>' in report.html()
 
 
 def diverged() -> Any:

@@ -47,6 +47,7 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
         ("a = " + "[" * 100_000, "nested too deeply"),
         ("a." * 1_000 + "a = 1", "line 1 has more than 50 dots"),
         ("a.b = 1\n" * 20_001, "more than 20000 dots"),
+        ("a = 0." + "1" * 1_001, "a number of more than 1000 digits"),
         ("".join(f"[a{number}]\n" for number in range(1_001)), "more than 1000 tables"),
         ("#" * (LARGEST_MANIFEST + 1), "at most"),
     ],

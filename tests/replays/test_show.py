@@ -29,6 +29,7 @@ from rollbook_replays.narration import draw_board, tell
 from rollbook_replays.text import WIDTH, plain
 from tests.match.table import Table
 from tests.replays.games.snapshots import page
+from tests.replays.greedy import events
 from tests.replays.replaying import KEYS, SEED, cut, recorded
 
 GAMES = list(current())
@@ -274,3 +275,18 @@ def test_an_event_that_names_a_pile_that_is_not_there_cannot_be_told() -> None:
     told = tell(header, events)
     with pytest.raises(Misplaced, match="event 10 names a seat or a piece that is not there"):
         list(told)
+
+
+def test_a_file_made_for_a_seat_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """An audit says that it diverges; who only looks gets a sentence."""
+    for seat in (-1, 9):
+        done = show(kept(replace(recorded("allie_gator", 2), perspective=seat), tmp_path))
+        assert (1, f"the file was made for seat {seat} of 2" in done.stderr) == (done.returncode, True)
+        assert "Traceback" not in done.stderr
+
+
+def test_what_a_forger_made_long_is_told_in_short(tmp_path: Path) -> None:
+    """Also where the sentence repeats what the event says."""
+    done = show(kept(events()["many places"], tmp_path))
+    assert (1, True) == (done.returncode, len(done.stderr) < 3_000)
+    assert done.stderr.endswith("; `rollbook audit` says more\n")

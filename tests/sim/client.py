@@ -26,6 +26,9 @@ PAUSE_SECONDS: Final = 0.3
 WINDOW: Final = 4
 """Messages of a stream that are under way to a client."""
 
+UNAVAILABLE: Final = 14
+"""As a number, which answers on a stream have."""
+
 AGAIN: Final = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 
 _WATCHES = {"WatchMatch": feed_pb2.WatchMatchRequest, "WatchLobby": feed_pb2.WatchLobbyRequest}
@@ -128,9 +131,13 @@ class Client:
             raise _unavailable() from gone
 
     async def play(self, requests: Sequence[match_pb2.PlayRequest]) -> None:
-        """Send choices on a stream, the next before the one before is answered; Refused if it ends before the last."""
+        """Send choices on a stream, the next before the one before is answered.
+
+        Refused if it ends before the last, or if the store was away for one of them, so that it has to be sent again.
+        """
         process = self._process
         asked = [self._asked("Play", request) for request in requests]
+        is_away = False
         await self._travel()
         try:
             async with process.stream("Play", _sent(requests), self.token, WINDOW) as stream:
@@ -140,11 +147,14 @@ class Client:
                         raise _unavailable()
                     await self._travel()
                     self._history.note(Told(one, sent[1], sent[0]))
+                    is_away = is_away or sent[0].refused.status_code == UNAVAILABLE
         except Refused as refused:
             self._note_refusal(asked[0], process.time_ms(), refused)
             raise
         except Gone as gone:
             raise _unavailable() from gone
+        if is_away:
+            raise _unavailable()
 
     def _asked(self, method: str, request: Any) -> Asked:
         now = asyncio.get_running_loop().time()

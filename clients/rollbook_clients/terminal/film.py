@@ -46,6 +46,7 @@ class Film:
             opened = self._logged[0].event
             assert isinstance(opened, Opened)  # noqa: S101 - `read_bytes` takes nothing else for event 1
             self.opened = opened
+            _check_seats(replay, len(opened.names))
             self.game: Any = find(opened.game, opened.ruleset)
             self.options: Options = self.game.settle(opened.options, len(opened.names))
             self._kept = [MatchFold(self.game, opened)]
@@ -119,9 +120,20 @@ def _read(replay: Replay) -> list[Logged]:
     opened = first.event
     game = find(opened.game, opened.ruleset) if isinstance(opened, Opened) else None
     beside = replay.beside
-    return [first] + [
+    logged = [first] + [
         read_bytes(data, beside.get(sequence, b""), game) for sequence, data in enumerate(replay.events[1:], 2)
     ]
+    for sequence, each in enumerate(logged, 1):
+        if each.sequence != sequence:
+            raise NotShown(f"event {sequence} calls itself event {each.sequence}")
+    return logged
+
+
+def _check_seats(replay: Replay, seats: int) -> None:
+    if replay.names and len(replay.names) != seats:
+        raise NotShown(f"the file names {len(replay.names)} players, but the match has {seats} seats")
+    if type(replay.perspective) is int and replay.perspective not in range(seats):
+        raise NotShown(f"the file was made for seat {replay.perspective} of {seats}")
 
 
 class Account:

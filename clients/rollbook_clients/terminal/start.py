@@ -24,6 +24,7 @@ from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_clients.terminal.screens.table import TableScreen
 from rollbook_clients.terminal.texts import language_of_this_person, words_in
 from rollbook_replays.games.words import Words
+from rollbook_replays.text import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def replay(asked: TerminalOptions, source: str) -> int:
         _say(f"{source}: {wrong.strerror or wrong}")
         return Exit.UNREADABLE
     except (NotAReplay, NotShown) as wrong:
-        _say(f"{source}: {wrong}")
+        _say(printable(f"{source}: {wrong}"))
         return Exit.UNREADABLE
     except NotFound as refused:
         _say(f"{source}: there is no such file, and at {asked.at.service} {refused.why}")

@@ -7,7 +7,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +18,7 @@ from rollbook.cli.progress import Progress
 from rollbook.files import write_file
 from rollbook.replay_file.key_lines import KnownKeys
 from rollbook_replays.audit.facts import head_facts, match_facts, tournament_facts
-from rollbook_replays.audit.sources import File, Source, everything
+from rollbook_replays.audit.sources import BundleFile, File, Source, everything
 from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.audit.workers import Crew
 from rollbook_replays.commands.evidence import Evidence, FlawedHead
@@ -106,15 +105,11 @@ def audit(
     verdicts.tell_flaws(evidence.flawed)
     cores = os.cpu_count() or 1
     jobs = min(jobs or cores, cores)
-    with Progress("files", len(found)) as progress, Crew(evidence.keys, evidence.heads, jobs) as crew:
-        hearing = _Hearing(crew, progress, verdicts)
-        for kind, group in groupby(found, type):
-            if kind is File:
-                for _ in hearing.audit([each for each in group if isinstance(each, File)]):
-                    pass
-            else:
-                for each in group:
-                    hearing.judge(each.path, evidence.keys)
+    try:
+        with Progress("files", len(found)) as progress, Crew(evidence.keys, evidence.heads, jobs) as crew:
+            _Hearing(crew, progress, verdicts).all(found, evidence.keys)
+    except OSError as wrong:
+        verdicts.failed(f"the audit was broken off: {wrong.strerror}")
     print(verdicts.summary, file=sys.stderr)
     if report is not None:
         verdicts.publish(report)
@@ -128,6 +123,16 @@ class _Hearing:
         self._crew = crew
         self._progress = progress
         self._verdicts = verdicts
+
+    def all(self, found: Iterable[File | BundleFile], keys: KnownKeys) -> None:
+        """Tell the verdicts on files and bundles, in their order."""
+        for kind, group in groupby(found, type):
+            if kind is File:
+                for _ in self.audit([each for each in group if isinstance(each, File)]):
+                    pass
+            else:
+                for each in group:
+                    self.judge(each.path, keys)
 
     def audit(self, found: Sequence[Source]) -> Iterator[Audited]:
         """Tell the verdicts on replays, in their order."""
@@ -143,7 +148,7 @@ class _Hearing:
         except OSError as wrong:
             self._tell(str(path), Audited(Verdict.UNREADABLE, unreadable=wrong.strerror or str(wrong)))
         else:
-            self._progress.more(len(bundle.sources) - 1)
+            self._progress.expect(len(bundle.sources) - 1)
             self._verdicts.tell_judgement(str(path), judge(bundle, list(self.audit(bundle.sources)), keys))
 
     def _tell(self, name: str, audited: Audited) -> Audited:
@@ -160,6 +165,7 @@ class _Verdicts:
         self.codes: set[Exit] = set()
         self._as_json = as_json
         self._count: Counter[Verdict] = Counter()
+        self._is_full = False
 
     def tell(self, name: str, audited: Audited) -> None:
         """One file."""
@@ -188,17 +194,27 @@ class _Verdicts:
             self._say(printable(f"{name}: {line}"))
 
     def _say(self, line: str) -> None:
-        """Print it; who stops reading has seen enough, but what is judged and published does not depend on that."""
-        with suppress(BrokenPipeError):
-            print(line)
+        """Print it at once; who stops reading has seen enough, but what is judged does not depend on that."""
+        try:
+            print(line, flush=True)
+        except BrokenPipeError:
+            pass
+        except OSError as wrong:
+            if not self._is_full:
+                self.failed(f"verdicts cannot be written: {wrong.strerror}")
+            self._is_full = True
+
+    def failed(self, why: str) -> None:
+        """Say why not all was judged and written; what diverged has diverged all the same."""
+        self.codes.add(Exit.UNREADABLE)
+        print(f"rollbook audit: {why}", file=sys.stderr)
 
     def publish(self, file: Path) -> None:
         """Write the page; the verdicts stand even where that fails."""
         try:
             write_file(file, self.page.html().encode())
         except OSError as wrong:
-            self.codes.add(Exit.UNREADABLE)
-            print(f"{file}: {wrong.strerror}", file=sys.stderr)
+            self.failed(f"{file}: {wrong.strerror}")
 
     @property
     def summary(self) -> str:

@@ -18,6 +18,7 @@ from rollbook.match.fold import Misplaced
 from rollbook.replay_file.container import NotAReplay, read
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import RefusedByRules
+from rollbook_replays.audit.divergence import shortened
 from rollbook_replays.audit.sources import File
 from rollbook_replays.games import presentation
 from rollbook_replays.history import Broken, Look, NotToBeSeen, look
@@ -68,9 +69,9 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     except OSError as wrong:
         return _refused(Exit.UNREADABLE, file, wrong.strerror or str(wrong))
     except (Broken, Misplaced, RefusedByRules) as wrong:
-        return _refused(Exit.WRONG, file, f"{wrong}; `rollbook audit` says more")
+        return _refused(Exit.WRONG, file, f"{shortened(str(wrong))}; `rollbook audit` says more")
     except (NotAReplay, Unreadable, NotToBeSeen) as wrong:
-        return _refused(Exit.UNREADABLE, file, str(wrong))
+        return _refused(Exit.UNREADABLE, file, shortened(str(wrong)))
     if not (terminal and pager and _paged(text)):
         # UTF-8 on every machine, as the plain form asks for.
         sys.stdout.buffer.write(text.encode())

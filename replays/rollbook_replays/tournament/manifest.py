@@ -43,6 +43,8 @@ MOST_DOTS_A_LINE: Final = 50
 """The parser takes time and memory by the square of the dots in a key, and no simple look tells which are in keys."""
 MOST_TABLES: Final = 1_000
 """Lines that begin a table, of which the parser makes half a kilobyte; a manifest needs none of them."""
+LONGEST_NUMBER: Final = 1_000
+"""Digits; the parser takes a hundred bytes for each, also of numbers that it then refuses."""
 MOST_MATCHES: Final = 20_000
 MOST_PLAYERS: Final = 10_000
 MOST_SEATS: Final = 10
@@ -53,6 +55,7 @@ Item = TypeVar("Item")
 
 _MATCH_ID: Final = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,99}")
 _TABLE: Final = re.compile(rb"^[ \t]*\[[^\[]", re.MULTILINE)
+_LONG_NUMBER: Final = re.compile(rb"[0-9A-Fa-f_]{%d}" % (LONGEST_NUMBER + 1))
 _FRACTION: Final = re.compile(r"[0-9]{1,7}/[1-9][0-9]{0,6}")
 
 
@@ -153,6 +156,8 @@ def read_manifest(data: bytes) -> Manifest:
     if len(data) > LARGEST_MANIFEST:
         raise WrongManifest(f"a manifest has at most {LARGEST_MANIFEST} bytes")
     _check_dots(data)
+    if _LONG_NUMBER.search(data):
+        raise WrongManifest(f"it has a number of more than {LONGEST_NUMBER} digits")
     if sum(1 for _ in _TABLE.finditer(data)) > MOST_TABLES:
         raise WrongManifest(f"it has more than {MOST_TABLES} tables, not counting those of lists")
     try:

@@ -8,11 +8,12 @@ import errno
 import os
 import sys
 from importlib.metadata import entry_points
+from pathlib import Path
 
 from cyclopts import App, CycloptsError, Parameter
 
 from rollbook import __version__, processes
-from rollbook.cli.exits import Exit
+from rollbook.cli.exits import Exit, worst
 
 HELP = """Match service for dice and card games: play, watch, replay, audit.
 
@@ -52,6 +53,9 @@ def run(words: list[str]) -> int:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     names_a_command = bool(words) and not words[0].startswith("-")
     code: int = Exit.GOOD
+    if sys.stdout is None:
+        # Whoever closed it wants to read nothing; and no socket may become what a print writes to.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     try:
         result = app(loaded=not names_a_command)(words, exit_on_error=False, print_error=True)
         code = result if isinstance(result, int) else Exit.GOOD
@@ -68,6 +72,6 @@ def run(words: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if wrong.errno == errno.ENOSPC:
             print(f"rollbook: {wrong.strerror}", file=sys.stderr)
-            return Exit.UNREADABLE
+            return worst({Exit(code), Exit.UNREADABLE})
         # The reader of a pipe has seen enough.
     return code

@@ -19,7 +19,6 @@ class Progress:
     def __init__(self, what: str, total: int) -> None:
         """Begin; nothing is shown yet."""
         self._what = what
-        self._total = total
         self._started = time.monotonic()
         self.done = 0
         """So many matches are done."""
@@ -55,11 +54,6 @@ class Progress:
             self._bar.start()
             rate = f"{self._events / seconds:,.0f} events/s" if self._events else self._matches_a_second(seconds)
             self._bar.update(self._task, completed=self.done, rate=rate)
-
-    def more(self, count: int) -> None:
-        """There is more to be done than was known at the beginning."""
-        self._total += count
-        self._bar.update(self._task, total=self._total)
 
     def _matches_a_second(self, seconds: float) -> str:
         return f"{self.done / seconds:,.1f} {self._what}/s"

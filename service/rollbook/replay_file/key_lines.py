@@ -136,8 +136,6 @@ def read_keys(text: str, known: KnownKeys = NO_KEYS) -> dict[str, KnownKey]:
     """
     keys = dict(known)
     for number, line in content(text):
-        if len(keys) >= MOST_KEYS:
-            raise WrongLine(number, f"a key file holds at most {MOST_KEYS} keys")
         try:
             key = read_known_key(line)
         except ValueError as wrong:
@@ -145,6 +143,8 @@ def read_keys(text: str, known: KnownKeys = NO_KEYS) -> dict[str, KnownKey]:
         before = keys.setdefault(key.key_id, key)
         if before != key:
             raise WrongLine(number, f"key {key.key_id} is {key} here, and {before} before: it can be but one of them")
+        if len(keys) > MOST_KEYS:
+            raise WrongLine(number, f"there are at most {MOST_KEYS} keys")
     return keys
 
 

@@ -42,8 +42,8 @@ def content(text: str) -> Iterator[tuple[int, str]]:
     begin, number = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0, 0
     while begin < len(text):
         end = text.find("\n", begin)
-        end = len(text) if end < 0 else end
-        line, number, begin = text[begin:end].removesuffix("\r"), number + 1, end + 1
+        line = text[begin:] if end < 0 else text[begin:end].removesuffix("\r")
+        number, begin = number + 1, len(text) if end < 0 else end + 1
         if line.strip(" \t") and not line.startswith("#"):
             yield number, line
 

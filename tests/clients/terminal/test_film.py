@@ -11,6 +11,7 @@ import pytest
 from rollbook.match.fold import MatchFold
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
+from rollbook.v1.events_pb2 import Event
 from rollbook_clients.terminal.film import Account, Film, NotShown
 from rollbook_clients.terminal.texts import words_in
 from rollbook_replays.games import presentation
@@ -77,6 +78,22 @@ def test_a_file_that_does_not_follow_the_rules_is_not_shown() -> None:
         Film(replace(whole, events=whole.events[:20] + whole.events[25:]))
     with pytest.raises(NotShown):
         Film(replace(whole, events=(whole.events[3],)))
+
+
+def test_a_file_that_speaks_of_other_seats_or_events_is_not_shown() -> None:
+    """Whatever a stranger wrote around the events, or as their numbers, is refused before anybody looks."""
+    whole = simulated("cant_stop", 3)
+    event = Event.FromString(whole.events[40])
+    event.sequence = 64
+    renumbered = (*whole.events[:40], event.SerializeToString(deterministic=True), *whole.events[41:])
+    for wrong, why in (
+        (replace(whole, perspective=9), "made for seat 9 of 3"),
+        (replace(whole, perspective=-1), "made for seat -1 of 3"),
+        (replace(whole, names=("Anna",)), "names 1 players"),
+        (replace(whole, events=renumbered), "event 41 calls itself event 64"),
+    ):
+        with pytest.raises(NotShown, match=why):
+            Film(wrong)
 
 
 def test_a_file_with_cards_that_stay_hidden_is_refused_by_name() -> None:
