@@ -54,7 +54,7 @@ class Diary:
             "Chat": grpc.stream_stream_rpc_method_handler(self.chat, **text),
             "Follow": grpc.unary_stream_rpc_method_handler(self.follow, **text),
         }
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(DIARY, methods),))
+        server.add_registered_method_handlers(DIARY, methods)
 
     async def write(self, request: wrappers_pb2.StringValue, context: Any) -> wrappers_pb2.Int64Value:
         """Append one event."""

@@ -219,6 +219,26 @@ def test_a_file_that_was_damaged_is_not_told_as_a_match(tmp_path: Path) -> None:
     run(scenario, tmp_path)
 
 
+def test_a_file_that_cannot_be_read_keeps_no_other_match_out_of_the_archive(tmp_path: Path) -> None:
+    """Nor out of lists; but nobody may say that no name is left as long as it may hold one."""
+
+    async def scenario(keeper: Keeper) -> None:
+        match_id, people = await keeper.over()
+        await keeper.archivist.settle()
+        odd = tmp_path / "archive" / f"{'o' * 24}.rollbook"
+        odd.mkdir()
+        keeper.archivist._leaving.add("o" * 24)
+        await keeper.archivist.look()
+        assert match_id not in await keeper.log.lobby()
+        assert [match_id] == [match.match_id for match in (await people[0].call("ListMatches")).matches]
+        with pytest.raises(ArchiveUnavailable, match="o" * 24):
+            await keeper.finished.forget()
+        odd.rmdir()
+        await keeper.finished.forget()
+
+    run(scenario, tmp_path)
+
+
 @pytest.mark.parametrize("flaw", ["a damaged signature", "a key that nobody knows"])
 def test_a_file_that_nobody_vouches_for_does_not_count_as_archived(flaw: str, tmp_path: Path) -> None:
     """Its events are right, but no judge would take it: it is written anew before the log is let go of."""

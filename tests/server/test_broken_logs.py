@@ -257,9 +257,19 @@ async def append_between(world: Spoiler, match_id: str) -> None:
     await world.client.xadd(stream_key(match_id), {b"e": b"?"}, id=f"{await world.log.head(match_id)}-1")
 
 
+async def append_far_ahead(world: Spoiler, match_id: str) -> None:
+    """Append under the highest sequence that a store can count."""
+    await world.client.xadd(stream_key(match_id), {b"e": b"?"}, id=f"{2**64 - 1}-0")
+
+
+async def append_last_of_all(world: Spoiler, match_id: str) -> None:
+    """Append under the highest id that there is."""
+    await world.client.xadd(stream_key(match_id), {b"e": b"?"}, id=f"{2**64 - 1}-{2**64 - 1}")
+
+
 NOTHING_LEFT = (delete, scribble_and_delete, trim, misuse, misuse_and_scribble, garble_the_first)
-EVIDENCE_LEFT = (dig, dig_at_the_end, garble_the_last)
-NO_EVIDENCE = (append_nothing, append_between)
+EVIDENCE_LEFT = (dig, dig_at_the_end, garble_the_last, append_far_ahead)
+NO_EVIDENCE = (append_nothing, append_between, append_last_of_all)
 SPOILS = (scribble, *NOTHING_LEFT, *EVIDENCE_LEFT, *NO_EVIDENCE)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -18,7 +21,7 @@ from rollbook.server.rpc.errors import DETAILS
 from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.refusals_pb2 import REFUSAL_REASON_REQUEST_MALFORMED, RefusalDetail
-from tests.server.serving import Service, started
+from tests.server.serving import Service, started, until
 
 METHODS: list[MethodDescriptor] = [
     method
@@ -100,3 +103,72 @@ def test_a_flood_of_them_is_bounded_by_address_and_writes_no_lines(tmp_path: Pat
         said = [line for line in service.lines if line["event"] in {"malformed request", "call"}]
         assert few == len(said)
         assert max(len(line) for line in service.said if "malformed request" in line) < 250
+
+
+def test_methods_that_there_are_none_of_write_no_lines(one: Service) -> None:
+    """Nothing bounds how many are called: they are counted, and told to nobody but who wants to know it all."""
+    with one.channel() as channel:
+        for invented in range(20):
+            call: Any = channel.unary_unary(f"/rollbook.v1.MatchService/Invented{invented}")
+            with pytest.raises(grpc.RpcError) as caught:
+                call(b"", timeout=20)
+            assert grpc.StatusCode.UNIMPLEMENTED == caught.value.code()
+    assert [] == [line for line in one.said if "Invented" in line]
+
+
+NO_TEXT = {"authorization": b"Bearer \xff\xfe", "x-forwarded-for": b"\xff", "x-anything": b"\xfe"}
+
+
+def test_metadata_that_is_no_text_writes_no_lines(one: Service) -> None:
+    """The call is answered like any other."""
+    said = len(one.said)
+    assert "0" == status_of_raw_call(one, b"/rollbook.v1.MatchService/ListGames", NO_TEXT)
+    until(lambda: [line for line in one.said[said:] if "ListGames" in line], one)
+    assert [] == [line for line in one.said[said:] if "ListGames" not in line]
+
+
+def test_a_method_whose_name_is_no_text_ends_no_service(one: Service) -> None:
+    """It is one that there is none of, and whoever calls next is answered; the log says nothing of it."""
+    said = len(one.said)
+    for name in (b"/\xff/\xfe", b"\xff", b"/rollbook.v1.MatchService/\xc3", b"/", b"/a" * 60):
+        assert str(grpc.StatusCode.UNIMPLEMENTED.value[0]) == status_of_raw_call(one, name)
+    assert [] == one.said[said:]
+    assert health_pb2.HealthCheckResponse.SERVING == one.status()
+
+
+DATA, HEADERS, SETTINGS = 0, 1, 4
+END_STREAM, END_HEADERS = 1, 4
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+    """A frame of HTTP/2."""
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def literal(name: bytes, value: bytes) -> bytes:
+    """A short header of HTTP/2 as it is, without any compression."""
+    return bytes([0, len(name)]) + name + bytes([len(value)]) + value
+
+
+def status_of_raw_call(service: Service, method: bytes, metadata: Mapping[str, bytes] = MappingProxyType({})) -> str:
+    """The status of a call that is written byte by byte, because libraries of clients do not send such."""
+    host, port = service.address.rsplit(":", 1)
+    headers = {
+        ":method": b"POST",
+        ":scheme": b"http",
+        ":path": method,
+        ":authority": b"rollbook",
+        "content-type": b"application/grpc",
+        "te": b"trailers",
+        **metadata,
+    }
+    sent = b"".join(literal(name.encode(), value) for name, value in headers.items())
+    with socket.create_connection((host, int(port)), timeout=20) as stranger:
+        stranger.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, b""))
+        stranger.sendall(frame(HEADERS, END_HEADERS, 1, sent) + frame(DATA, END_STREAM, 1, bytes(5)))
+        heard = b""
+        while (found := re.search(rb"grpc-status[\x01\x02](\d+)", heard)) is None:
+            part = stranger.recv(65_536)
+            assert part, "the service hung up"
+            heard += part
+    return found[1].decode()

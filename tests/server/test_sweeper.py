@@ -13,6 +13,7 @@ from rollbook.match.ledger import Ledger
 from rollbook.server.metrics import Metrics
 from rollbook.server.store_clock import StoreClock
 from rollbook.server.sweeper import AGAIN_MS, LEASE_MS, SPARED_MS, Sweeper
+from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import StoreUnavailable
 from tests.server.sweeping import MATCH, ODD, SECRET, Replicas, noted_reads, run
 from tests.server.talking import Clock, World
@@ -208,8 +209,11 @@ def test_a_match_that_everybody_has_left_ends() -> None:
     run(scenario)
 
 
-def test_a_match_that_nobody_can_make_sense_of_costs_no_other_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that raises what nobody foresaw is passed over, in every sweep."""
+@pytest.mark.parametrize("failure", [ZeroDivisionError, ArchiveUnavailable])
+def test_a_match_that_nobody_can_make_sense_of_costs_no_other_its_clock(
+    failure: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that raises what nobody foresaw, or lies in an archive that is away, is passed over, in every sweep."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -220,7 +224,7 @@ def test_a_match_that_nobody_can_make_sense_of_costs_no_other_its_clock(monkeypa
 
             async def odd(match_id: str, ledger: Callable[[str], Awaitable[Ledger]] = ledger) -> Ledger:
                 if match_id == ODD:
-                    raise ZeroDivisionError
+                    raise failure
                 return await ledger(match_id)
 
             monkeypatch.setattr(service.replicas, "ledger", odd)

@@ -108,9 +108,10 @@ class Archivist:
         self._looks += 1
         age = self._lobby.uses.age
         finished = {listed.summary.match_id: listed for listed in await self._lobby.finished()}
-        for match_id in self._leaving - finished.keys():
-            # Another service has archived it.
-            await self._finished.find(match_id)
+        with suppress(ArchiveUnavailable):
+            for match_id in self._leaving - finished.keys():
+                # Another service has archived it; what cannot be read now the next comparison reads.
+                await self._finished.find(match_id)
         self._leaving = set(finished)
         self._failed = {match_id: why for match_id, why in self._failed.items() if match_id in finished}
         if await self._archived.store.archive_is_lacked():

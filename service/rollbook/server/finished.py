@@ -37,6 +37,8 @@ class Finished:
         self._index = index
         self._broken: dict[str, str] = {}
         """Files that could not be read, by the version that could not."""
+        self._withheld: set[str] = set()
+        """Files that the archive has, and did not give when they were last asked for: only once is it said."""
         self._uses = NameUses()
         self._comparing = asyncio.Lock()
 
@@ -87,6 +89,8 @@ class Finished:
             raise ArchiveUnavailable("without the archive nobody knows which names it has")
         await self._uses.begin_anew()
         await self.compare()
+        if self._withheld:
+            raise ArchiveUnavailable(f"a file of the archive cannot be read: that of match {min(self._withheld)}")
         await asyncio.to_thread(self._index.scrub)
 
     async def _compare(self, archive: Archive) -> int:
@@ -96,10 +100,22 @@ class Finished:
             await asyncio.to_thread(self._index.remove, match_id)
         changed = [match_id for match_id, version in there.items() if noted.get(match_id) != version]
         changed = [match_id for match_id in changed if self._broken.get(match_id) != there[match_id]]
-        for match_id in changed:
-            await self.take(match_id, there[match_id])
+        withheld = {match_id for match_id in changed if not await self._is_taken(archive, match_id, there[match_id])}
+        self._withheld = withheld
         self._index.is_complete = True
         return len(changed) + len(noted.keys() - there.keys())
+
+    async def _is_taken(self, archive: Archive, match_id: str, version: str) -> bool:
+        """Whether the archive gave the file; ArchiveUnavailable if it gives nothing else either."""
+        try:
+            await self.take(match_id, version)
+        except ArchiveUnavailable as why:
+            await archive.mark()
+            if match_id not in self._withheld:
+                said = "a file of the archive cannot be read"
+                _logger.error(said, match=match_id, why=str(why))  # noqa: TRY400 - what it means is known
+            return False
+        return True
 
     def close(self) -> None:
         """Let go of the index."""

@@ -28,6 +28,7 @@ from rollbook.server.metrics import Metrics, exposed
 from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
 from rollbook.server.rpc.interceptors import CallLog, Interceptor, Layer, OpenCalls
+from rollbook.server.rpc.lasting_server import lasting_server
 from rollbook.server.rpc.requests import Reading
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.shared_keys import SharedKeys
@@ -235,10 +236,10 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     names = [servicer.name for servicer in servicers]
     health = Health(names, assembly.apart)
     open_calls = OpenCalls(metrics.refused)
-    server = grpc.aio.server(
-        interceptors=[Interceptor(_reading(settings, metrics), CallLog(metrics.called), open_calls, *assembly.layers)],
-        options=[*_OPTIONS, ("grpc.max_allowed_incoming_connections", settings.limits.connections)],
-        maximum_concurrent_rpcs=MOST_CALLS,
+    server = lasting_server(
+        [Interceptor(_reading(settings, metrics), CallLog(metrics.called), open_calls, *assembly.layers)],
+        [*_OPTIONS, ("grpc.max_allowed_incoming_connections", settings.limits.connections)],
+        MOST_CALLS,
     )
     for servicer in servicers:
         servicer.add(server)

@@ -25,6 +25,9 @@ SECRETS: Final = frozenset(
 
 BLANK: Final = "[withheld]"
 
+_CALLS: Final = "grpc._cython.cygrpc"
+_NO_TEXT: Final = "Invalid encoding"
+
 _TELLTALE = re.compile(
     r"(?i:bearer\s+)\S+"
     r"|(?<![\w-])[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}(?![\w-])"  # a JWT
@@ -51,6 +54,7 @@ def configure(level: str, stream: TextIO | None = None) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=max(logging.INFO, getattr(logging, level.upper())), force=True)
+    logging.getLogger(_CALLS).addFilter(_is_not_about_metadata)
 
 
 def announce(event: str, **facts: Any) -> None:
@@ -93,6 +97,11 @@ def _clean(value: Any) -> Any:
             return [_clean(item) for item in value]
         case _:
             return _TELLTALE.sub(BLANK, str(value))
+
+
+def _is_not_about_metadata(record: logging.LogRecord) -> bool:
+    """Whether it is not what gRPC says, with a traceback, of each piece of metadata that is no text, in every call."""
+    return not str(record.msg).startswith(_NO_TEXT)
 
 
 def _shared() -> list[Processor]:

@@ -105,14 +105,10 @@ class SharedKeys:
 
     async def _compare(self) -> None:
         others = await self._say()
-        before, self.fit = self.fit, True
-        try:
-            for other in others:
-                self._check_running(other)
-        except KeyFileRefused:
-            self.fit = False
-            if before:
-                raise
+        self.fit = False
+        for other in others:
+            self._check_running(other)
+        self.fit = True
 
     def _check_running(self, other: Fingerprints) -> None:
         if lacking := other.unknown_to(self._mine):

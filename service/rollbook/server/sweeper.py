@@ -198,10 +198,11 @@ class Sweeper:
         """Let no match that fails cost the others anything, unless it is the store that fails."""
         try:
             await work
+        except _NOTHING_TO_SWEEP:
+            # Before the store's failures: that an archive is away is one of them, and concerns this match alone.
+            watched.look_ms = self._clock() + AGAIN_MS
         except (StoreUnavailable, AppendUnconfirmed):
             raise
-        except _NOTHING_TO_SWEEP:
-            watched.look_ms = self._clock() + AGAIN_MS
         except Exception:
             self._metrics.loop_failed("sweeper")
             watched.look_ms = self._clock() + AGAIN_MS

@@ -156,7 +156,7 @@ class CallLog(Layer):
 
     What a handler binds with `structlog.contextvars.bind_contextvars` stands in the line as well. Health checks and
     reflection, which come by the minute and say nothing of the service, are told at the level `debug`, and so are calls
-    that are too many, which are counted.
+    that are too many, or of methods that there are none of, which are counted.
     """
 
     def __init__(self, measured: Measured) -> None:
@@ -166,7 +166,8 @@ class CallLog(Layer):
 
     def unknown(self, method: str) -> None:
         """Tell of a call that nothing handles."""
-        self._log.info("call", method=_shown(method, LONGEST_METHOD), status="UNIMPLEMENTED")
+        # Nothing bounds how many of them come.
+        self._log.debug("call", method=_shown(method, LONGEST_METHOD), status="UNIMPLEMENTED")
         # Its name comes from the client, and must not fill anybody's memory.
         self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
 

@@ -84,6 +84,9 @@ _MOST_SAID: Final = 1_000
 """Broken things of the lobby that are remembered, so that each is said once."""
 _LONGEST_SHOWN: Final = 100
 
+_HIGHEST: Final = 2**64 - 1
+"""What no id is above, and no signed head."""
+
 _MOST_ENTRIES_A_MATCH: Final = 500
 """How many entries of one match a wait brings; the rest comes with the next."""
 
@@ -355,7 +358,7 @@ def _head(facts: Any) -> int:
         return 0
     number, _, rest = dict(zip(facts[::2], facts[1::2], strict=True))[b"last-generated-id"].partition(b"-")
     # Nobody who appends by the script makes another id than `N-0`: it is one entry too many.
-    return int(number) + int(rest != b"0")
+    return min(int(number) + int(rest != b"0"), _HIGHEST)
 
 
 def _entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
