@@ -63,7 +63,7 @@ def book_key(holder: str, book: str, partitions: int = PARTITIONS) -> bytes:
     """The key of a book of a holder, all of whose books lie in the same partition.
 
     >>> book_key("somebody", "seats")
-    b'{p9}:book:somebody:seats'
+    b'{p71}:book:somebody:seats'
     """
     return b"{p%d}:book:%b:%b" % (partition_of(holder, partitions), holder.encode(), book.encode())
 
