@@ -41,6 +41,7 @@ class Diary:
 
     def add(self, server: grpc.aio.Server) -> None:
         """Register it."""
+        self._server = server
         text: dict[str, Any] = {
             "request_deserializer": wrappers_pb2.StringValue.FromString,
             "response_serializer": wrappers_pb2.Int64Value.SerializeToString,
@@ -50,6 +51,7 @@ class Diary:
             "Read": grpc.unary_unary_rpc_method_handler(self.read, **text),
             "Slowly": grpc.unary_stream_rpc_method_handler(self.slowly, **text),
             "Fail": grpc.unary_unary_rpc_method_handler(self.fail, **text),
+            "Collapse": grpc.unary_unary_rpc_method_handler(self.collapse, **text),
             "Stay": grpc.unary_stream_rpc_method_handler(self.stay, **text),
             "Chat": grpc.stream_stream_rpc_method_handler(self.chat, **text),
             "Follow": grpc.unary_stream_rpc_method_handler(self.follow, **text),
@@ -82,6 +84,11 @@ class Diary:
     async def fail(self, request: wrappers_pb2.StringValue, _context: Any) -> wrappers_pb2.Int64Value:
         """Fail, and say with what."""
         raise ValueError(f"cannot deal with Bearer {request.value}")
+
+    async def collapse(self, _request: wrappers_pb2.StringValue, _context: Any) -> wrappers_pb2.Int64Value:
+        """Let the whole server end under the service."""
+        self._collapsing = asyncio.create_task(self._server.stop(None))
+        return wrappers_pb2.Int64Value(value=0)
 
     async def stay(self, _request: wrappers_pb2.StringValue, _context: Any) -> AsyncIterator[wrappers_pb2.Int64Value]:
         """Stay for ever, drain or no drain."""

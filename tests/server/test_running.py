@@ -6,6 +6,7 @@ import asyncio
 import queue
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +265,15 @@ def test_a_store_that_is_killed_comes_back_with_everything(tmp_path: Path) -> No
         assert killed.pid != one.store.pid
         one.process.terminate()
         assert 0 == one.ended()
+
+
+def test_a_service_whose_server_ends_by_itself_ends_as_well(tmp_path: Path) -> None:
+    """With an error, so that whatever started it starts it again: a process that answers nothing is no service."""
+    with service(tmp_path) as one, one.channel() as channel:
+        with suppress(grpc.RpcError):
+            call(channel, "Collapse")
+        assert 1 == one.ended()
+        assert any("the server has ended by itself" in line for line in one.said)
 
 
 def test_a_store_that_hangs_makes_the_service_unhealthy_until_it_goes_on(tmp_path: Path) -> None:

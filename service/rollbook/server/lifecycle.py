@@ -138,7 +138,7 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
     """Run a service until a signal ends it: the first one drains, the second one forces.
 
     Call it on the main thread. What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound,
-    ServerFailed, StoreUnavailable, KeyFileRefused, NotListening.
+    ServerFailed, StoreUnavailable, KeyFileRefused, NotListening, which also ends a service whose server has ended.
     """
     with _signals() as signals:
         async with AsyncExitStack() as stack:
@@ -147,15 +147,19 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
                 return Shutdown.DRAINED
             listening(running.listening)
             watching = asyncio.create_task(running.store.watch(running.log, running.say_whether_it_serves))
-            either: set[asyncio.Future[Any]] = {watching, signals.first}
+            terminated = asyncio.create_task(running.server.wait_for_termination())
+            either: set[asyncio.Future[Any]] = {watching, terminated, signals.first}
             try:
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if terminated.done():
+                    raise NotListening("the server has ended by itself, and nothing can be called any more")
                 ended = await running.drain(signals)
             finally:
                 # A watch that ended by itself did so by what ends the service.
-                if not watching.done():
-                    watching.cancel()
-                await asyncio.wait({watching})
+                for task in (watching, terminated):
+                    if not task.done():
+                        task.cancel()
+                await asyncio.wait({watching, terminated})
             if not watching.cancelled():
                 watching.result()
         structlog.get_logger().info("ended", how=ended.name.lower())
