@@ -12,7 +12,7 @@ from rollbook.identity.tokens import Role
 from rollbook.match.chain import Entry
 from rollbook.server.feeds import feed as feeds
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.port import Conflict, LobbyEntry
+from rollbook.storage.port import Conflict, Hole, LobbyEntry
 from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
 from rollbook.v1 import match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_BY_OPERATOR, ABORT_REASON_LOG_LOST, Event
@@ -350,6 +350,21 @@ def test_what_is_no_match_in_the_lobby_costs_nobody_anything(valkey: Server) -> 
             assert before < await world.log.head(sound)
 
     run(valkey, scenario)
+
+
+def test_a_log_that_goes_together_with_its_place_in_the_lobby_is_lost(act: Callable[..., None]) -> None:
+    """As by a failover to a replica that had neither: it is no fault of ours, but a log that is lost."""
+
+    async def scenario(world: Spoiler) -> None:
+        opened = await world.person("opener").open()
+        ledger = await world.folded(opened.match_id)
+        await world.delete(opened.match_id)
+        await world.log.unlist(opened.match_id)
+        async with world.restarted():
+            with pytest.raises(Hole):
+                await world.service.lobby.beside(ledger)
+
+    act(scenario)
 
 
 def test_strangers_find_no_private_match_whose_log_is_lost(act: Callable[..., None]) -> None:

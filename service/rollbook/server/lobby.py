@@ -26,7 +26,7 @@ from rollbook.server.name_uses import NameUses
 from rollbook.server.out.summary import summary_message
 from rollbook.server.replica.history import left
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import LobbyEntry, Log
+from rollbook.storage.port import Hole, LobbyEntry, Log
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
 
@@ -133,8 +133,7 @@ class StoredLobby:
         """
         known = self._besides.get(ledger.opened.match_id)
         if known is not None and _is_told(ledger, known):
-            # No name is read here, so forgetting need not wait.
-            yield None
+            yield None  # No name is read, so forgetting need not wait.
             return
         with self.uses.use():
             yield await self._summary(ledger, player, name)
@@ -238,8 +237,12 @@ class StoredLobby:
         return ListedMatch(summary, b"", tuple(ledger.players))
 
     async def _opened_ms(self, match_id: str) -> int:
-        (first,) = await self._log.read(match_id, 0, 1)
-        return int(Event.FromString(first.event).time_ms)
+        """When it was opened; Hole if even its first event is gone."""
+        entries = await self._log.read(match_id, 0, 1)
+        try:
+            return int(Event.FromString(entries[0].event).time_ms)
+        except (IndexError, DecodeError):
+            raise Hole(match_id, 0) from None
 
 
 def _runs(ledger: Ledger) -> bool:
