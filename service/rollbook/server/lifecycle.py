@@ -11,7 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final, Protocol, TypeVar
@@ -33,7 +33,6 @@ from rollbook.server.rpc.requests import Reading
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.shared_keys import SharedKeys
 from rollbook.server.store_watch import Store, start_store
-from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.log import RedisLog
 
 MOST_REQUEST_BYTES: Final = 64 * 1024 + 64
@@ -232,7 +231,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     log = await stack.enter_async_context(_connected(store, settings))
     shared_keys = SharedKeys(log, keys, metrics.loop_failed)
     await shared_keys.settle()
-    stack.push_async_callback(_left, shared_keys)
+    stack.push_async_callback(shared_keys.close)
     assembly = await assemble(Foundation(settings, log, keys, metrics))
     servicers = assembly.servicers
     for servicer in servicers:
@@ -289,12 +288,6 @@ _OPTIONS: Final = [
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
 ]
-
-
-async def _left(keys: SharedKeys) -> None:
-    with suppress(StoreUnavailable, TimeoutError):
-        async with asyncio.timeout(CLOSE_SECONDS):
-            await keys.close()
 
 
 @asynccontextmanager

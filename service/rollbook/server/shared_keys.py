@@ -8,20 +8,24 @@ runs and no match is open or running.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import secrets
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from rollbook.identity.service_keys import KeyFileRefused, ServiceKeys
 from rollbook.server.lobby import StoredLobby
 from rollbook.server.loops import BackgroundLoop
+from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.log import RedisLog
 
 SERVICE_KEY: Final = "service.key"
 BEAT_SECONDS: Final = 1.0
+LEAVE_SECONDS: Final = 5.0
 SILENT_MS: Final = 5_000
 """A process that has not said for so long that it runs is gone."""
 
@@ -95,9 +99,11 @@ class SharedKeys:
         self._loop.start()
 
     async def close(self) -> None:
-        """Say that the process is gone."""
+        """Say that the process is gone, unless the store is away."""
         await self._loop.close()
-        await self._log.leave(self._process)
+        with suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await self._log.leave(self._process)
 
     async def _say(self) -> list[Fingerprints]:
         said = await self._log.enter(self._process, self._mine.write(), SILENT_MS)
