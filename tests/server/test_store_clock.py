@@ -42,3 +42,20 @@ def test_a_difference_of_more_than_a_second_is_logged_once_and_measured(apart_ms
     assert said == [line["store_is_ahead_ms"] for line in lines]
     assert clocks.store_ms == clock()
     assert apart_ms / 1_000 == metrics.registry.get_sample_value("rollbook_clock_difference_seconds")
+
+
+def test_an_answer_that_was_long_under_way_does_not_put_the_clock_back() -> None:
+    """The store said what time it was when it answered; whatever fits between question and arrival is believed."""
+    steady, under_way = [5_000], [0, 2_000, 0]
+
+    class Slow:
+        async def now_ms(self) -> int:
+            said = 1_700_000_000_000 + steady[0]
+            steady[0] += under_way.pop(0)
+            return said
+
+    log: Any = Slow()
+    clock = StoreClock(log, lambda: 0, lambda: steady[0], Metrics())
+    while under_way:
+        asyncio.run(clock.compare())
+        assert 1_700_000_000_000 + steady[0] == clock()

@@ -35,9 +35,11 @@ class StoreClock:
         return self._steady_ms() + self._ahead_ms
 
     async def compare(self) -> int:
-        """Ask the store what time it is, and keep to that."""
+        """Ask the store what time it is, and keep to that: an answer that was long under way moves nothing back."""
+        asked_ms = self._steady_ms()
         now_ms = await self._log.now_ms()
-        self._ahead_ms = now_ms - self._steady_ms()
+        least_ms, most_ms = now_ms - self._steady_ms(), now_ms - asked_ms
+        self._ahead_ms = min(max(self._ahead_ms, least_ms), most_ms)
         apart_ms = now_ms - self._clock_ms()
         if abs(apart_ms - self._apart_ms) > MOST_APART_MS:
             self._apart_ms = apart_ms
