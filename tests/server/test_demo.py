@@ -50,18 +50,28 @@ OVER = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 class Demonstrating(Serving):
     """`rollbook serve --demo` with bots that do not think for long."""
 
+    thinking_seconds = FAST_SECONDS
+
     def start(self) -> subprocess.Popen[bytes]:
         """Start it, by its variables."""
-        env = os.environ | {"ROLLBOOK_DEMO": "true", "ROLLBOOK_DEMO_SECONDS": FAST_SECONDS}
+        env = os.environ | {"ROLLBOOK_DEMO": "true", "ROLLBOOK_DEMO_SECONDS": self.thinking_seconds}
         words = ["serve", "--data", str(self.data), "--listen", self.address]
         with (self.data.parent / "service.log").open("ab") as said:
             return subprocess.Popen([sys.executable, "-m", "rollbook", *words], stderr=said, env=env)
 
 
+class Unhurried(Demonstrating):
+    """A demo whose matches last longer than it takes to kill and restart the service, also on a busy machine."""
+
+    thinking_seconds = "0.15"
+
+
 @asynccontextmanager
-async def demonstrating(folder: Path) -> AsyncIterator[tuple[Demonstrating, Stranger]]:
+async def demonstrating(
+    folder: Path, kind: type[Demonstrating] = Demonstrating
+) -> AsyncIterator[tuple[Demonstrating, Stranger]]:
     """A demo that is ended in the end, whatever happens, and a guest who looks at it."""
-    service = Demonstrating(folder / "data")
+    service = kind(folder / "data")
     line = Line(service.address)
     try:
         guest = Stranger(line, "Guest", random.Random(SEED))
@@ -164,14 +174,14 @@ def test_after_a_restart_the_demo_carries_on_with_its_matches(tmp_path: Path) ->
     """Killed or ended, it opens no further ones beside them, and each of them is still played to a valid end."""
 
     async def scenario() -> None:
-        async with demonstrating(tmp_path) as (service, guest):
+        async with demonstrating(tmp_path, Unhurried) as (service, guest):
             before = await until(guest, all_run)
             kept = before["wuerfelzoo"].match_id
             async with tailing(tmp_path, kept, "--service", service.address) as tail:
-                await tail.until_lines(20)
+                await tail.until_lines(1)
                 service.kill_both()
                 count = len(tail.lines)
-                await tail.until_lines(count + 10)
+                await tail.until_lines(count + 5)
                 assert 0 == service.end()
                 service.process = service.start()
                 # Whenever it is looked at, there is no second match of a game.
