@@ -21,7 +21,7 @@ from rollbook.cli.app import run
 from rollbook.cli.commands.serve import serve
 from rollbook.server.configuration.flags import Flags
 from rollbook.server.configuration.sources import EVERY, configure
-from rollbook.server.configuration.table import About, Setting, settings_of
+from rollbook.server.configuration.table import About, NumberOrAuto, Setting, settings_of
 from rollbook.server.settings import Limits, SettingRefused, Settings
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import identity_pb2, match_pb2
@@ -65,7 +65,7 @@ def other_than_default(setting: Setting) -> Any:
     """A value that the setting may have."""
     if setting.kind is bool:
         return not setting.default
-    if setting.kind in {int, float}:
+    if setting.kind in {int, float, NumberOrAuto}:
         return setting.default + 1
     if get_origin(setting.kind) is Literal:
         return next(value for value in get_args(setting.kind) if value != setting.default)
