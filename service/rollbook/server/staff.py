@@ -73,7 +73,11 @@ class Worker:
         has_started, failed_starts = False, 0
         while not self._ending.is_set():
             began = loop.time()
-            could_be_called, code = await self._run()
+            try:
+                could_be_called, code = await self._run()
+            except OSError as failure:
+                _log.exception("a worker cannot be run", worker=self.number, why=str(failure))
+                could_be_called, code = False, 1
             if self._ending.is_set():
                 return
             has_started = has_started or could_be_called
@@ -85,7 +89,9 @@ class Worker:
             if loop.time() - began > LIVED_SECONDS:
                 pause = FIRST_PAUSE_SECONDS
             _log.error("a worker has ended, and is started again", worker=self.number, how=_how(code), in_seconds=pause)
-            await asyncio.sleep(pause)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._ending.wait()
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     def signal(self, number: signal.Signals) -> None:
