@@ -34,8 +34,9 @@ def serve(
 
     It runs until SIGTERM or Ctrl-C: then it takes no more calls, lets those under way finish, and ends with exit code
     0. A second signal does not wait for them (130). However it ends, the next start has all that was acknowledged. Exit
-    code 1 if it cannot start, such as with a data directory or a port in use; 3 if the file of a key or of an issuer
-    cannot be read; 64 if a flag, a variable or the file of --config says what cannot be.
+    code 1 if it cannot start, such as with a data directory or a port in use, or if one of several workers does not
+    start any more; 3 if the file of a key or of an issuer cannot be read; 64 if a flag, a variable or the file of
+    --config says what cannot be.
 
     Every setting can be given by flag, by its variable, or in the file of --config, in this order. Limits have no
     flags: they stand in the file under [limits], and the variable of matches is ROLLBOOK_LIMITS_MATCHES. --show-config
