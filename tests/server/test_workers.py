@@ -196,7 +196,7 @@ def test_a_second_signal_ends_all_workers_at_once(tmp_path: Path) -> None:
         until(lambda: sum(line["event"] == "draining" for line in one.lines) == 3, one)
         assert one.process.poll() is None
         one.process.terminate()
-        assert 130 == one.ended(8)
+        assert 130 == one.ended()
         assert not any(process.is_running() for process in left)
 
 
