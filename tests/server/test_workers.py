@@ -7,8 +7,10 @@ import os
 import random
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
@@ -17,8 +19,10 @@ import pytest
 from grpc_health.v1 import health_pb2
 
 from rollbook.cli.commands import serve
+from rollbook.server import staff
 from rollbook.server.settings import Settings, cores
 from rollbook.server.staff import FAILED_STARTS
+from rollbook.server.tallies import Tallies
 from rollbook.server.worker import WORKERS
 from rollbook.v1 import identity_pb2
 from tests.server.serving import DIARY, PROGRAM, Service, begin, call, health, service, started, until
@@ -265,6 +269,43 @@ def test_players_and_watchers_of_a_match_may_sit_in_different_workers(tmp_path: 
             assert {1, 2} == {line["worker"] for line in watched}
 
     run(scenario)
+
+
+STANDING_STILL = """
+import sys, time
+from rollbook.processes import frame, read_frame
+read_frame(sys.stdin.buffer, 1 << 20)
+sys.stdout.buffer.write(frame(b'{"key": "a-key"}') + frame(b'{"rounds": 1}'))
+sys.stdout.buffer.flush()
+time.sleep(1_000)
+"""
+
+
+def test_a_worker_that_hangs_is_killed_and_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that takes calls and answers none is worse than none."""
+    monkeypatch.setattr(staff, "LOOK_SECONDS", 0.01)
+
+    async def scenario() -> None:
+        all_of_them = staff.Staff(Settings.read(workers=2), [sys.executable, "-c", STANDING_STILL], Tallies())
+        assert "a-key" == await all_of_them.start()
+        watching = asyncio.create_task(all_of_them.watch())
+        while all_of_them.deaths < 2 or all_of_them.size < 2:  # noqa: ASYNC110 - other processes
+            await asyncio.sleep(0.01)
+        watching.cancel()
+        all_of_them.signal(signal.SIGTERM)
+        await all_of_them.ended()
+
+    run(scenario)
+
+
+def test_every_match_is_archived_by_exactly_one_of_the_workers() -> None:
+    """None twice, for that would be work for nothing; none by nobody; and about as many by each."""
+    settings = Settings.read(workers=3)
+    each = [replace(settings, worker=number) for number in (1, 2, 3)]
+    archived = Counter(tuple(one.archives(f"match-{number}") for one in each) for number in range(300))
+    assert {(True, False, False), (False, True, False), (False, False, True)} == set(archived)
+    assert min(archived.values()) > 50
+    assert settings.archives("match-1")
 
 
 def test_auto_is_as_many_workers_as_the_process_may_use_cores() -> None:

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import structlog
 
@@ -33,6 +33,10 @@ LIVED_SECONDS: Final = 30.0
 
 FAILED_STARTS: Final = 5
 """So many in a row without one that succeeds end the service."""
+
+LOOK_SECONDS: Final = 1.0
+SILENT_LOOKS: Final = 30
+"""A worker whose loop has not gone round between so many looks in a row hangs: what it is asked it will not answer."""
 
 _log = structlog.get_logger()
 
@@ -65,6 +69,8 @@ class Worker:
         self._child: processes.Child | None = None
         self._ending = asyncio.Event()
         self._asked: asyncio.Future[None] | None = None
+        self._rounds, self._silent_looks = 0, 0
+        """How often its loop had gone round when it was last heard to, and how often it was looked at since."""
 
     async def keep(self) -> None:
         """Run it until it is told to end, again and again; WorkerFailed if it does not start."""
@@ -106,6 +112,18 @@ class Worker:
         """Tell it whether all workers can be called."""
         if self.can_be_called:
             self._say({"complete": is_complete})
+
+    def look(self) -> None:
+        """Look whether it goes on, and kill it if it has not for long."""
+        if not self.can_be_called or self._child is None:
+            return
+        self._silent_looks += 1
+        if self._silent_looks > SILENT_LOOKS:
+            self._silent_looks = 0
+            _log.error("a worker hangs, and is killed", worker=self.number, process=self._child.process.pid)
+            with suppress(ProcessLookupError):
+                self._child.process.kill()
+        self._say({"ask": "rounds"})
 
     async def count(self) -> None:
         """Have its numbers told, unless it does not answer."""
@@ -153,8 +171,11 @@ class Worker:
     def _hear(self, said: dict[str, Any]) -> None:
         if "key" in said:
             self.can_be_called, self.head_key_id = True, said["key"]
+            self._rounds, self._silent_looks = 0, 0
             _log.info("a worker can be called", worker=self.number, process=self._process_id)
             self._changed()
+        if said.get("rounds", self._rounds) != self._rounds:
+            self._rounds, self._silent_looks = said["rounds"], 0
         if "numbers" in said:
             self._tallies.heard(str(self.number), said["numbers"])
             if self._asked is not None:
@@ -198,6 +219,13 @@ class Staff:
         done, _ = await asyncio.wait(self._kept, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
+
+    async def watch(self) -> NoReturn:
+        """Look again and again whether all of them go on."""
+        while True:
+            for worker in self.workers:
+                worker.look()
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def ended(self) -> None:
         """Wait until all that were told to end have ended."""

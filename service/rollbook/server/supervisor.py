@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -50,7 +50,9 @@ async def supervise(settings: Settings, words: Sequence[str], listening: Callabl
             if service is None:
                 return Shutdown.DRAINED
             listening(service.listening)
-            watching = {asyncio.create_task(service.staff.failed()), asyncio.create_task(service.keep_store())}
+            tasks: Sequence[Coroutine[Any, Any, None]]
+            tasks = service.staff.failed(), service.staff.watch(), service.keep_store()
+            watching = {asyncio.create_task(task) for task in tasks}
             try:
                 await asyncio.wait({*watching, signals.first}, return_when=asyncio.FIRST_COMPLETED)
                 ended = await service.drain(signals)

@@ -5,8 +5,10 @@ it, and everything that goes out, are frames with a JSON object each:
 
     in   {"complete": true}                     whether all workers can be called
          {"ask": "numbers"}                     for the metrics
+         {"ask": "rounds"}                      whether its loop goes round
     out  {"key": id}                            once it can be called, which it signs heads with
          {"numbers": [...]}                     what `tallies` sums up
+         {"rounds": count}                      how often its loop went round
 
 A thread of its own listens, so that nothing here waits for calls, or keeps them waiting. When standard input ends, the
 supervisor is gone, and so is the worker.
@@ -14,13 +16,13 @@ supervisor is gone, and so is the worker.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pickle
 import signal
 import sys
 import threading
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
@@ -35,6 +37,8 @@ from rollbook.server.tallies import told
 WORKERS: Final = "rollbook.workers"
 """By this name health tells whether all workers can be called."""
 
+ROUND_SECONDS: Final = 0.5
+
 MOST_SETTINGS_BYTES: Final = 16 << 20
 MOST_WORDS_BYTES: Final = 4 << 10
 
@@ -46,11 +50,15 @@ class Supervised:
     settings: Settings
     supervisor: Supervisor
 
-    def serve(self, assemble: Assemble) -> Coroutine[Any, Any, Shutdown]:
+    async def serve(self, assemble: Assemble) -> Shutdown:
         """Serve until a signal ends it."""
         supervisor = self.supervisor
         around = Surroundings(supervisor.metrics, {WORKERS: lambda: supervisor.is_staff_complete})
-        return serve(self.settings, assemble, supervisor.listening, around)
+        going_round = asyncio.create_task(supervisor.go_round())
+        try:
+            return await serve(self.settings, assemble, supervisor.listening, around)
+        finally:
+            going_round.cancel()
 
 
 class Supervisor:
@@ -60,6 +68,7 @@ class Supervisor:
         """Hear it on one pipe, and answer on the other."""
         self.metrics = Metrics()
         self.is_staff_complete = False
+        self._rounds = 0
         self._words = words
         self._answers = answers
         self._worker = str(worker)
@@ -69,6 +78,12 @@ class Supervisor:
         """Say that the worker can be called."""
         self._say({"key": listening.head_key_id})
 
+    async def go_round(self) -> None:
+        """Count rounds of the loop, as long as it goes round."""
+        while True:
+            self._rounds += 1
+            await asyncio.sleep(ROUND_SECONDS)
+
     def hear(self) -> None:
         """Do what it says, until it is gone, and the worker with it."""
         try:
@@ -76,8 +91,11 @@ class Supervisor:
                 said = json.loads(processes.read_frame(self._words, MOST_WORDS_BYTES))
                 if "complete" in said:
                     self.is_staff_complete = said["complete"]
-                if "ask" in said:
-                    self._say({"numbers": told(self.metrics.registry, self._worker)})
+                match said.get("ask"):
+                    case "numbers":
+                        self._say({"numbers": told(self.metrics.registry, self._worker)})
+                    case "rounds":
+                        self._say({"rounds": self._rounds})
         except (processes.CutOff, OSError):
             os.kill(os.getpid(), signal.SIGKILL)
 
