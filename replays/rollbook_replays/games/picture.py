@@ -177,7 +177,7 @@ SHEET: Final = """
 .outline { fill: none; stroke: var(--ink); stroke-width: 3; stroke-linejoin: round; stroke-linecap: round; }
 .tooth { fill: var(--ink); } .gone { fill: none; stroke: var(--line); stroke-dasharray: 4 4; }
 .yellow .cube { fill: #ffe08a; } .blue .cube { fill: #a9cdff; } .yellow .pip, .blue .pip, .yellow .ink, .blue .ink,
-.yellow .tooth, .blue .tooth { fill: #1b1f24; }
+.yellow .tooth, .blue .tooth, .x2 .ink { fill: #1b1f24; }
 .announced .field { stroke: var(--ink); stroke-width: 4; } .safe .field { stroke-dasharray: 5 3; }
 .back { fill: var(--line); stroke: var(--ink); stroke-width: 1.5; }
 .worm .cube { fill: #f7b8c8; } .squirrel .cube { fill: #f3a96b; } .fox .cube { fill: #ff8f4d; }
