@@ -8,20 +8,30 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 
 from tests.bench import one_choose, replays, rules
 from tests.bench.measure import Row
+from tests.bench.peers import suite as peers
 from tests.bench.service import suite
 
 BENCHES = {"rules": rules.bench, "service": suite.bench, "replays": replays.bench}
 COUNT = "one_choose"
+OF_THEIR_OWN = {"peers": peers.main}
+"""With options of their own."""
+
 PROFILES = {"rules": rules.profile, "service": suite.profile, "replays": replays.profile}
 
 
 def main() -> None:
     """Run one bench and print its table, then the same as JSON."""
+    if sys.argv[1:2] and sys.argv[1] in OF_THEIR_OWN:
+        OF_THEIR_OWN[sys.argv[1]](sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("bench", choices=[*sorted(BENCHES), COUNT], help="what to measure, or one_choose: to count")
+    parser.add_argument(
+        "bench", choices=[*sorted([*BENCHES, *OF_THEIR_OWN]), COUNT], help="what to measure, or one_choose: to count"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured (default 5)")
     parser.add_argument("--tiny", action="store_true", help="next to nothing of everything, once, to see that it runs")
     parser.add_argument("--profile", action="store_true", help="print where the time goes, and measure nothing")
