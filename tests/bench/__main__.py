@@ -77,7 +77,8 @@ def _section(rows: Sequence[Row]) -> list[str]:
 
 
 def _goal(row: Row) -> str:
-    return f"{'<=' if row.at_most else '>='} {row.goal:g}"
+    whose = " by processor time" if row.judged_by_processor else ""
+    return f"{'<=' if row.at_most else '>='} {row.goal:g}{whose}"
 
 
 def _facts(row: Row) -> dict[str, object]:
