@@ -13,6 +13,8 @@ from typing import Final, TypeAlias
 
 Heard: TypeAlias = Callable[[bytes], None]
 """Gets every message of a stream."""
+Ended: TypeAlias = Callable[[str], None]
+"""Gets what a stream ended with."""
 
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _LARGEST_WINDOW: Final = 2**31 - 1
@@ -35,7 +37,11 @@ _SETTING_WINDOW: Final = 4
 
 
 class StreamEnded(Exception):
-    """A stream ended that was to last; says with which headers."""
+    """A stream or connection ended that was to last; says with what."""
+
+
+def _was_to_last(why: str) -> None:
+    raise StreamEnded(why)
 
 
 class Connection:
@@ -62,10 +68,10 @@ class Connection:
         """End all streams."""
         self._socket.close()
 
-    def open(self, path: str, token: str, heard: Heard) -> int:
+    def open(self, path: str, token: str, heard: Heard, ended: Ended = _was_to_last) -> int:
         """Begin a call; the number of its stream."""
         number, self._next = self._next, self._next + 2
-        self._streams[number] = _Stream(heard)
+        self._streams[number] = _Stream(heard, ended)
         # Indexed are `:method: POST` and `:scheme: http`; 4 and 1 name `:path` and `:authority`.
         headers = [b"\x83\x86", b"\x04", _text(path.encode()), b"\x01", _text(self._authority)]
         for name, value in (("content-type", "application/grpc"), ("te", "trailers"), ("authorization", token)):
@@ -101,32 +107,37 @@ class Connection:
             after = at + 9 + size
             if after > end:
                 break
+            stream = number_of(data[at + 5 : at + 9], "big")
             if data[at + 3] == _DATA:
-                self._streams[number_of(data[at + 5 : at + 9], "big")].take(data[at + 9 : after])
+                self._streams[stream].take(data[at + 9 : after])
             else:
-                self._other(data[at + 3], data[at + 4], data[at + 9 : after])
+                self._other(data[at + 3], data[at + 4], stream, data[at + 9 : after])
             at = after
         self._rest = data[at:]
         if self._read > _LARGEST_WINDOW // 2:
             self._socket.sendall(_frame(_WINDOW_UPDATE, 0, 0, self._read.to_bytes(4, "big")))
             self._read = 0
 
-    def _other(self, kind: int, flags: int, payload: bytes) -> None:
+    def _other(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
         if kind == _SETTINGS and not flags & _ACK:
             self._socket.sendall(_frame(_SETTINGS, _ACK, 0, b""))
         elif kind == _PING and not flags & _ACK:
             self._socket.sendall(_frame(_PING, _ACK, 0, payload))
-        elif kind in {_RST_STREAM, _GOAWAY} or (kind == _HEADERS and flags & _END_STREAM):
-            raise StreamEnded(f"frame {kind}: {payload!r}")
+        elif kind == _GOAWAY:
+            _was_to_last(f"the server goes away: {payload!r}")
+        elif kind == _RST_STREAM or (kind == _HEADERS and flags & _END_STREAM):
+            how = f"reset: {int.from_bytes(payload, 'big')}" if kind == _RST_STREAM else f"ended: {payload!r}"
+            self._streams[stream].ended(how)
 
 
 class _Stream:
     """Messages of one stream, however they are cut."""
 
-    __slots__ = ("_heard", "_rest")
+    __slots__ = ("_heard", "_rest", "ended")
 
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: Heard, ended: Ended) -> None:
         self._heard = heard
+        self.ended = ended
         self._rest = b""
 
     def take(self, data: bytes) -> None:
