@@ -213,6 +213,8 @@ def main() -> None:
     began = load.now
     print(json.dumps("begin"), flush=True)
     load.until(began + what["seconds"])
+    while not (load.answers and load.deliveries):
+        load.until(load.now + LONGEST_WAIT_SECONDS)
     seconds = load.now - began
     print(json.dumps("end"), flush=True)
     moves, frames = len(load.answers), load.frames

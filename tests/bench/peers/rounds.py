@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,7 +102,7 @@ def spent(pids: Sequence[int]) -> float:
 
 
 def _spent(pid: int) -> float:
-    if sys.platform == "linux":
+    if platform.system() == "Linux":
         # The clock of another process, as clock_getcpuclockid has it; what psutil reads goes by hundredths of a second.
         return time.clock_gettime(~pid << 3 | 2)
     return float(sum(psutil.Process(pid).cpu_times()[:2]))

@@ -58,6 +58,7 @@ class Load {
     const from = now();
     say("begin");
     await sleep(1_000 * this.what.seconds);
+    while (!this.deliveries.length) await sleep(50);
     const seconds = (now() - from) / 1_000;
     say("end");
     const found = { moves: this.answers.length, frames: this.frames, seconds };
