@@ -15,7 +15,6 @@ from tests.bench.scale.site import filled, settled
 from tests.bench.scale.size import Size
 
 MUST: Final = 1.2
-ROUNDS: Final = 3
 
 
 def beside_quiet_matches(size: Size, said: Callable[[str], None]) -> list[str]:
@@ -26,12 +25,12 @@ def beside_quiet_matches(size: Size, said: Callable[[str], None]) -> list[str]:
         match_ids = filled(service, size.quiet, running=True)
         settled(service)
         token = Tables(channel).guest()
-        for _ in range(ROUNDS):
-            alone.append(one_round(service, size.busy))
+        for _ in range(size.rounds):
+            alone.append(one_round(service, size.busy, rate=size.busy_rate))
             said(f"alone: {alone[-1].said}")
             with watching(service.address, token, match_ids) as found:
                 said(f"{found['begun']} of {found['asked']} quiet matches are watched")
-                beside.append(one_round(service, size.busy))
+                beside.append(one_round(service, size.busy, rate=size.busy_rate))
             said(f"beside them: {beside[-1].said}")
     rows = []
     for part in ("server", "store"):

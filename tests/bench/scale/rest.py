@@ -6,12 +6,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
 from tests.bench import results
 from tests.bench.peers.service import serving
-from tests.bench.peers.tables import UNLIMITED, Tables
+from tests.bench.peers.tables import AT_ONCE, UNLIMITED, Tables
 from tests.bench.scale.onlookers import playing, watching
 from tests.bench.scale.site import cores, filled, resident, settled
 from tests.bench.scale.size import Size
@@ -57,7 +58,7 @@ def clocked_matches(size: Size, said: Callable[[str], None]) -> list[str]:
 
 def memory(size: Size, said: Callable[[str], None]) -> list[str]:
     """Of watchers and streams of Play by their number, and what is left of matches that are over."""
-    with serving() as service, service.channel() as channel:
+    with serving("--archive-after", "1") as service, service.channel() as channel:
         tables = Tables(channel)
         token = tables.guest()
         match_id = tables.started([tables.guest(), tables.guest()])["match_id"]
@@ -85,8 +86,8 @@ def memory(size: Size, said: Callable[[str], None]) -> list[str]:
 
 
 def _over(tables: Tables, token: str, number: int) -> None:
-    for _ in range(number):
-        tables.call("AbortMatch", token, match_id=tables.open(token))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda _: tables.call("AbortMatch", token, match_id=tables.open(token)), range(number)))
 
 
 def one_connection(size: Size, said: Callable[[str], None]) -> list[str]:

@@ -12,6 +12,8 @@ from tests.bench.peers import size as peers
 class Size:
     """How many of each there are."""
 
+    rounds: int = 3
+    """Of whatever is played by a load."""
     open_matches: tuple[int, ...] = (10, 1_000, 10_000)
     calls: int = 31
     """Of each kind, whose median is taken."""
@@ -20,6 +22,8 @@ class Size:
     quiet: int = 900
     """Matches that are watched while others are played."""
     busy: peers.Size = field(default_factory=lambda: peers.Size(matches=20, connections="8"))
+    busy_rate: float = 500.0
+    """Moves a second that are offered in those, so that what is spent in every second is spread over as many."""
     resting: int = 10_000
     """Matches with a clock in which nothing happens."""
     rest_seconds: float = 10.0
@@ -27,7 +31,7 @@ class Size:
     """Watchers, and streams of Play, by which memory is divided."""
     watches: int = 10_000
     """On one connection."""
-    finished: tuple[int, int] = (2_000, 4_000)
+    finished: tuple[int, int] = (10_000, 20_000)
     """Matches that are over, by which memory is compared."""
     workers: tuple[int, ...] = (1, 2, 4)
     shared: peers.Size = field(default_factory=peers.Size)
@@ -36,11 +40,13 @@ class Size:
 
 FULL: Final = Size()
 TINY: Final = Size(
+    rounds=1,
     open_matches=(2, 4),
     calls=2,
     events=(10, 20),
     quiet=3,
     busy=peers.TINY,
+    busy_rate=20.0,
     resting=5,
     rest_seconds=0.5,
     weighed=3,
