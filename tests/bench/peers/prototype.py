@@ -1,4 +1,4 @@
-"""`python -m tests.bench.peers.prototype STORE_PORT`: a service that knows no rules, in a process of its own.
+"""A program whose word is the port of a store: a service that knows no rules.
 
 gRPC's server, one connection to the store that carries all appends, as many in a batch as have come meanwhile, and a
 task for each feed that passes on what it is given. A choice is answered, and fed, once its event is in the store;

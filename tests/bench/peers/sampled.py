@@ -1,4 +1,4 @@
-"""`python -m tests.bench.peers.sampled OUT serve …`: `rollbook` as ever, looked at while it computes.
+"""A program whose words are OUT, `serve` and its flags: `rollbook` as ever, looked at while it computes.
 
 Between SIGUSR1 and SIGUSR2 a timer of processor time, as fine as the system's, notes what the main thread is at, and
 then OUT has it. Unlike cProfile this leaves every call as fast as it is, so that shares are true. Threads of gRPC's own
