@@ -18,6 +18,7 @@ from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.game import Perspective
 from rollbook.server.failures import TailLost
 from rollbook.server.out.frames import EventsFrame
+from rollbook.server.out.projection import seen_alike
 from rollbook.server.replica.replica import Replica
 
 FELL_BEHIND: Final = 50
@@ -141,8 +142,12 @@ class Channel:
             ledger = self.ledger
             if ledger is None:
                 raise LookupError("nothing of the match may be seen yet")
-            events = self.replica.events or []
-            frame = EventsFrame(tuple(events[after : ledger.match.sequence]), perspective, ledger)
+            eyes = seen_alike(ledger, perspective)
+            if eyes != perspective:
+                frame = self.frame(eyes, after)
+            else:
+                events = self.replica.events or []
+                frame = EventsFrame(tuple(events[after : ledger.match.sequence]), perspective, ledger)
             if len(frame.events) < FELL_BEHIND:
                 self._frames[perspective, after] = frame
         return frame
