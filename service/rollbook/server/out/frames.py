@@ -123,6 +123,11 @@ class FrameMessages:
 
     def of(self, frame: Frame) -> MatchFrame | WrittenFrame:  # noqa: PLR0911 - one for each kind
         """The message of a frame; do not change it."""
+        if isinstance(frame, EventsFrame):  # nearly all are
+            message = self._made.get(frame)
+            if message is None:
+                message = self._made[frame] = WrittenFrame(self._events(frame))
+            return message
         match frame:
             case ConfirmedFrame(perspective, position, ledger):
                 return MatchFrame(
@@ -132,11 +137,6 @@ class FrameMessages:
                         head=None if ledger is None else self._heads.of(ledger),
                     )
                 )
-            case EventsFrame():
-                message = self._made.get(frame)
-                if message is None:
-                    message = self._made[frame] = WrittenFrame(self._events(frame))
-                return message
             case CaughtUpFrame(position):
                 return MatchFrame(caught_up=MatchFrame.CaughtUp(position=_position(position)))
             case FellBehindFrame(position):

@@ -10,9 +10,8 @@ the log, of which one signature a match and position serves everyone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
-
-from cachetools import LRUCache
 
 from rollbook.match.chain import HeadKeys, Position
 from rollbook.match.codec.envelope import Logged
@@ -183,19 +182,19 @@ class Heads:
     def __init__(self, keys: HeadKeys) -> None:
         """Sign with the private one of these keys."""
         self._keys = keys
-        self._signed: LRUCache[tuple[str, Position], proto.SignedHead] = LRUCache(MOST_SIGNED)
+        self._signed = lru_cache(MOST_SIGNED)(self._sign)
 
     def of(self, ledger: Ledger, position: Position | None = None) -> proto.SignedHead:
         """The head of the ledger, or an earlier position of the same log; do not change the message."""
-        match_id, at = ledger.opened.match_id, position or ledger.head
-        signed = self._signed.get((match_id, at))
-        if signed is None:
-            head = self._keys.sign(match_id, at.sequence, at.link)
-            signed = self._signed[match_id, at] = proto.SignedHead(
-                match_id=match_id,
-                sequence=head.sequence,
-                link=head.link,
-                key_id=head.key_id,
-                signature=head.signature,
-            )
-        return signed
+        at = position or ledger.head
+        return self._signed(ledger.opened.match_id, at.sequence, at.link)
+
+    def _sign(self, match_id: str, sequence: int, link: bytes) -> proto.SignedHead:
+        head = self._keys.sign(match_id, sequence, link)
+        return proto.SignedHead(
+            match_id=match_id,
+            sequence=head.sequence,
+            link=head.link,
+            key_id=head.key_id,
+            signature=head.signature,
+        )
