@@ -130,6 +130,11 @@ class Channel:
         ledger = self.ledger
         return ledger is not None and ledger.match.sealed is not None
 
+    def goes_on(self, at: Position) -> bool:
+        """Whether there is more for somebody who has been told everything up to here: events, or the end."""
+        ledger = self.ledger
+        return ledger is not None and (ledger.match.sequence != at.sequence or ledger.match.sealed is not None)
+
     @property
     def events(self) -> Sequence[Visible]:
         """All events that may be seen, which the replica holds as long as it is watched."""

@@ -132,6 +132,9 @@ class Feeds:
                 at = start
                 caught_up = seats_closed = False
                 while True:
+                    silent = False
+                    if caught_up and not self._draining and replica.failure is None and not channel.goes_on(at):
+                        silent = not await channel.bell.wait(plays=isinstance(perspective, int))
                     if replica.failure is not None:
                         raise replica.failure
                     # As long as somebody can sit down or get up, the watcher may see with other eyes by now.
@@ -156,7 +159,7 @@ class Feeds:
                         yield RevealedFrame(tuple(channel.events))
                         yield EndedFrame(END_REASON_MATCH_OVER, at)
                         return
-                    elif not await channel.bell.wait(plays=isinstance(perspective, int)) and channel.ledger is not None:
+                    elif silent and channel.ledger is not None:
                         yield HeartbeatFrame(channel.ledger, channel.delay_ms)
 
     def _reason(self, *, expired: bool, changed: bool) -> EndReason.ValueType | None:
