@@ -17,7 +17,6 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
 
 from rollbook.match.chain import Entry
 from rollbook.match.events import Event
@@ -54,9 +53,9 @@ class _Lag(Collector):
         """What has been counted by now; any thread may ask."""
         frames = dict(self.frames)
         buckets = [
-            (floatToGoString(bound), sum(times for events, times in frames.items() if events <= bound))
-            for bound in (*_EVENTS, float("inf"))
+            (str(float(most)), sum(times for events, times in frames.items() if events <= most)) for most in _EVENTS
         ]
+        buckets.append(("+Inf", sum(frames.values())))
         told = sum(events * times for events, times in frames.items())
         about = "How many events a watcher was behind when a frame was made for it."
         yield HistogramMetricFamily("rollbook_feed_lag_events", about, buckets, told)
