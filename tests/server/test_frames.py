@@ -23,13 +23,13 @@ def frames() -> FrameMessages:
     return FrameMessages(Heads(KEYS), lambda: 0)
 
 
-def alone(events: list[Visible], ledger: Ledger, perspective: Perspective) -> bytes:
+def alone(events: list[Visible], ledger: Ledger, perspective: Perspective, *, views: bool) -> bytes:
     """A frame as it is for one pair of eyes, part by part."""
     return MatchFrame(
         events=MatchFrame.Events(
             events=[projected(event, perspective) for event in events],
-            view=view_message(ledger, perspective),
-            legal=legal_message(ledger, perspective),
+            view=view_message(ledger, perspective) if views else None,
+            legal=legal_message(ledger, perspective) if views else None,
             head=Heads(KEYS).of(ledger),
         )
     ).SerializeToString()
@@ -55,8 +55,10 @@ def test_everybody_is_sent_the_bytes_that_are_made_for_them_alone(name: str) -> 
     legal = 0
     for channel, events, ledger in told(name):
         for perspective in eyes(ledger):
-            sent = messages.of(channel.frame(perspective, ledger.match.sequence - len(events)))
-            assert alone(events, ledger, perspective) == sent.SerializeToString()
+            frame = channel.frame(perspective, ledger.match.sequence - len(events))
+            for views in (False, True):
+                sent = messages.of(frame, views=views)
+                assert alone(events, ledger, perspective, views=views) == sent.SerializeToString()
             legal += MatchFrame.FromString(sent.SerializeToString()).events.HasField("legal")
     assert legal > 5
 

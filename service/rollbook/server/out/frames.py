@@ -118,15 +118,19 @@ class FrameMessages:
         self._heads = heads
         self._clock_ms = clock_ms
         self._made: WeakKeyDictionary[EventsFrame, WrittenFrame] = WeakKeyDictionary()
+        self._made_without_views: WeakKeyDictionary[EventsFrame, WrittenFrame] = WeakKeyDictionary()
         self._open_views: WeakKeyDictionary[Ledger, View] = WeakKeyDictionary()
         """Of matches in which nothing is hidden."""
 
-    def of(self, frame: Frame) -> MatchFrame | WrittenFrame:  # noqa: PLR0911 - one for each kind
-        """The message of a frame; do not change it."""
+    def of(  # noqa: PLR0911 - one for each kind
+        self, frame: Frame, *, views: bool = True
+    ) -> MatchFrame | WrittenFrame:
+        """The message of a frame, with the table or without; do not change it."""
         if isinstance(frame, EventsFrame):  # nearly all are
-            message = self._made.get(frame)
+            made = self._made if views else self._made_without_views
+            message = made.get(frame)
             if message is None:
-                message = self._made[frame] = WrittenFrame(self._events(frame))
+                message = made[frame] = WrittenFrame(self._events(frame, views=views))
             return message
         match frame:
             case ConfirmedFrame(perspective, position, ledger):
@@ -149,12 +153,12 @@ class FrameMessages:
             case EndedFrame(reason, position):
                 return MatchFrame(ended=MatchFrame.Ended(reason=reason, position=_position(position)))
 
-    def _events(self, frame: EventsFrame) -> MatchFrame:
+    def _events(self, frame: EventsFrame, *, views: bool) -> MatchFrame:
         return MatchFrame(
             events=MatchFrame.Events(
                 events=[projected(event, frame.perspective) for event in frame.events],
-                view=self._view(frame.ledger, frame.perspective),
-                legal=legal_message(frame.ledger, frame.perspective),
+                view=self._view(frame.ledger, frame.perspective) if views else None,
+                legal=legal_message(frame.ledger, frame.perspective) if views else None,
                 head=self._heads.of(frame.ledger),
             )
         )

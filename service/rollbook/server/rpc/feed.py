@@ -92,13 +92,14 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         def eyes(ledger: Ledger) -> Perspective:
             return sight.perspective_on(ledger, public_only=request.public_only)
 
+        views = not request.without_views
         with self._watches.by(caller.key):
             try:
                 position = _asked(request)
                 expired = partial(self._callers.has_expired, caller)
                 async with aclosing(self._feeds.watch(request.match_id, position, eyes, expired)) as frames:
                     async for frame in frames:
-                        yield self._messages.of(frame)
+                        yield self._messages.of(frame, views=views)
             except (Declined, Refusal) as error:
                 asked = Asked(caller, request.match_id, request.position, request.invitation_code)
                 raise await self._locator.located(asked, error) from error
