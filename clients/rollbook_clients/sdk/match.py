@@ -198,12 +198,16 @@ class Match:
 
     # Watching
 
-    async def watch(self, after: Position | None = None, *, public_only: bool = False) -> AsyncGenerator[Frame, None]:
+    async def watch(
+        self, after: Position | None = None, *, public_only: bool = False, views: bool = True
+    ) -> AsyncGenerator[Frame, None]:
         """Everything that happens behind a position, or from the start, to the end of the match.
 
         It does not end because a connection is lost: Away and Back tell of that, and nothing is left out or told twice.
+        Without views the service sends neither the table nor what may be chosen, which costs it less.
         """
-        watch = Watch(self._caller, self._witness, after, public_only=public_only, invitation_code=self.invitation_code)
+        code = self.invitation_code
+        watch = Watch(self._caller, self._witness, after, public_only=public_only, invitation_code=code, views=views)
         async with aclosing(watch.frames()) as frames:
             async for frame in frames:
                 if isinstance(frame, Events):

@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.registry import Collector
 
 from rollbook.match.chain import Entry
 from rollbook.match.events import Event
@@ -36,6 +39,26 @@ _STATES: Final[dict[MatchState.ValueType, str]] = {
 _RESULTS: Final = ("appended", "conflict", "too_early", "unknown", "unavailable")
 
 
+class _Lag(Collector):
+    """A histogram of frames, which are so many that each is only counted until somebody looks."""
+
+    def __init__(self) -> None:
+        """No frame was made."""
+        self.frames: Tally[int] = Tally()
+        """By how many events their watchers were behind."""
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        """What has been counted by now; any thread may ask."""
+        frames = dict(self.frames)
+        buckets = [
+            (str(float(most)), sum(times for events, times in frames.items() if events <= most)) for most in _EVENTS
+        ]
+        buckets.append(("+Inf", sum(frames.values())))
+        told = sum(events * times for events, times in frames.items())
+        about = "How many events a watcher was behind when a frame was made for it."
+        yield HistogramMetricFamily("rollbook_feed_lag_events", about, buckets, told)
+
+
 class Metrics:
     """All numbers of one service."""
 
@@ -57,12 +80,8 @@ class Metrics:
         )
         self._refusals = Counter("rollbook_refusals", "Refusals by reason.", ["reason"], registry=self.registry)
         self._watchers = Gauge("rollbook_watchers", "Feeds of matches under way.", registry=self.registry)
-        self._lag = Histogram(
-            "rollbook_feed_lag_events",
-            "How many events a watcher was behind when a frame was made for it.",
-            buckets=_EVENTS,
-            registry=self.registry,
-        )
+        self._lag = _Lag()
+        self.registry.register(self._lag)
         self._matches = Gauge(
             "rollbook_matches", "Matches that are not over, at the last sweep.", ["state"], registry=self.registry
         )
@@ -115,7 +134,7 @@ class Metrics:
 
     def framed(self, events: int) -> None:
         """A watcher that was so many events behind got a frame."""
-        self._lag.observe(events)
+        self._lag.frames[events] += 1
 
     def listed(self, summaries: Iterable[MatchSummary]) -> None:
         """These matches are in the lobby."""

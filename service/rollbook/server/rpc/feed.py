@@ -18,7 +18,7 @@ from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.limits import Held
-from rollbook.server.out.frames import FrameMessages
+from rollbook.server.out.frames import FrameMessages, WrittenFrame
 from rollbook.server.play.commands import position_malformed
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
@@ -82,9 +82,9 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         await self._feeds.close()
         await self._board.close()
 
-    async def WatchMatch(  # noqa: N802 - the contract's name
+    async def WatchMatch(  # type: ignore[override]  # noqa: N802 - what is written already is sent like a message
         self, request: WatchMatchRequest, context: Context
-    ) -> AsyncIterator[MatchFrame]:
+    ) -> AsyncIterator[MatchFrame | WrittenFrame]:
         """A match from a position to its end."""
         caller = self._callers.of(context)
         sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
@@ -92,13 +92,14 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         def eyes(ledger: Ledger) -> Perspective:
             return sight.perspective_on(ledger, public_only=request.public_only)
 
+        views = not request.without_views
         with self._watches.by(caller.key):
             try:
                 position = _asked(request)
                 expired = partial(self._callers.has_expired, caller)
                 async with aclosing(self._feeds.watch(request.match_id, position, eyes, expired)) as frames:
                     async for frame in frames:
-                        yield self._messages.of(frame)
+                        yield self._messages.of(frame, views=views)
             except (Declined, Refusal) as error:
                 asked = Asked(caller, request.match_id, request.position, request.invitation_code)
                 raise await self._locator.located(asked, error) from error
