@@ -22,6 +22,7 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
+from rollbook.server import event_loop
 from rollbook.server.addresses import Addresses
 from rollbook.server.limits import Strangers
 from rollbook.server.metrics import Metrics, exposed
@@ -144,6 +145,7 @@ async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Lis
             running = await signals.unless_asked_to_end(_start(settings, assemble, stack))
             if running is None:
                 return Shutdown.DRAINED
+            event_loop.settle()
             listening(running.listening)
             watching = asyncio.create_task(running.store.watch(running.log, running.say_whether_it_serves))
             terminated = asyncio.create_task(running.server.wait_for_termination())

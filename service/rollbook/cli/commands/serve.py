@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 import sys
@@ -88,7 +87,7 @@ serve.__signature__ = _SIGNATURE.replace(  # type: ignore[attr-defined]  # it is
 def run(settings: Settings, assemble: Assemble) -> Exit:
     """Run a service with the servicers that `assemble` makes, and say why if it cannot be started."""
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
-    from rollbook.server import log_output  # noqa: PLC0415 - see above
+    from rollbook.server import event_loop, log_output  # noqa: PLC0415 - see above
     from rollbook.server.house import HouseMissing  # noqa: PLC0415 - see above
     from rollbook.server.lifecycle import NotListening, Shutdown  # noqa: PLC0415 - see above
     from rollbook.server.lifecycle import serve as serve_until_signalled  # noqa: PLC0415 - see above
@@ -98,7 +97,7 @@ def run(settings: Settings, assemble: Assemble) -> Exit:
 
     log_output.configure(settings.log_level)
     try:
-        ended = asyncio.run(serve_until_signalled(settings, assemble, _listening))
+        ended = event_loop.run(serve_until_signalled(settings, assemble, _listening))
     except KeyFileUnreadable as refused:
         return _refused(refused, Exit.UNREADABLE)
     except (
