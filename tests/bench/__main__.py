@@ -1,7 +1,7 @@
 """`python -m tests.bench NAME`: speed as ratios, measured side by side in one run.
 
 Every round measures everything once, one after the other, so that a busy machine slows all of them alike; the table
-and the JSON below it hold the medians of the rounds.
+and the JSON below it hold the medians of the rounds, and `RESULTS.md` keeps the table.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 
-from tests.bench import one_choose, replays, rules
+from tests.bench import one_choose, replays, results, rules
 from tests.bench.measure import Row
 from tests.bench.peers import suite as peers
 from tests.bench.service import suite
@@ -19,6 +20,8 @@ BENCHES = {"rules": rules.bench, "service": suite.bench, "replays": replays.benc
 COUNT = "one_choose"
 OF_THEIR_OWN = {"peers": peers.main}
 """With options of their own."""
+_WHOLE = 1_000
+"""From here on no fraction is shown."""
 
 PROFILES = {"rules": rules.profile, "service": suite.profile, "replays": replays.profile}
 
@@ -46,15 +49,35 @@ def main() -> None:
     for row in rows:
         print(_line(row))
     print(json.dumps([_facts(row) for row in rows]))
+    if not words.tiny:
+        results.write(words.bench, _section(rows))
 
 
 def _line(row: Row) -> str:
     by_processor = "" if row.by_processor is None else f"  by processor time {row.by_processor:7.3f}"
     goal = ""
     if row.goal is not None:
-        goal = f"  goal {'<=' if row.at_most else '>='} {row.goal:g}  {'reached' if row.reached else 'MISSED'}"
-    digits = 0 if row.median >= 1_000 else 1
+        goal = f"  goal {_goal(row)}  {'reached' if row.reached else 'MISSED'}"
+    digits = 0 if row.median >= _WHOLE else 1
     return f"{row.name:<52} {row.median:>12,.{digits}f} {row.unit:<9} ratio {row.ratio:7.3f}{by_processor}{goal}"
+
+
+def _section(rows: Sequence[Row]) -> list[str]:
+    """The table as `RESULTS.md` has it: medians of the rounds, the lowest and highest of them, and the goals."""
+    heads = ("", "median", "lowest", "highest", "unit", "ratio", "by processor time", "goal", "")
+    lines = []
+    for row in rows:
+        found = [
+            f"{value:,.{0 if row.median >= _WHOLE else 1}f}" for value in (row.median, min(row.rates), max(row.rates))
+        ]
+        by_processor = "" if row.by_processor is None else f"{row.by_processor:.2f}"
+        goal = ("", "") if row.goal is None else (_goal(row), "reached" if row.reached else "MISSED")
+        lines.append([row.name, *found, row.unit, f"{row.ratio:.2f}", by_processor, *goal])
+    return [f"{len(rows[0].rates)} rounds.", "", *results.table(heads, lines)]
+
+
+def _goal(row: Row) -> str:
+    return f"{'<=' if row.at_most else '>='} {row.goal:g}"
 
 
 def _facts(row: Row) -> dict[str, object]:

@@ -11,10 +11,10 @@ import hmac
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 import grpc
-from cachetools import LRUCache
 
 from rollbook.identity import references
 from rollbook.identity.refusals import TokenRefused
@@ -112,16 +112,15 @@ class Players:
     def __init__(self, service_key: bytes) -> None:
         """Derive everything from these 32 bytes."""
         self._key = service_key
-        self._references: LRUCache[tuple[str, str], bytes] = LRUCache(MOST_REFERENCES)
+        self._references = lru_cache(MOST_REFERENCES)(self._reference)
 
     def reference(self, caller: Subject, match_id: str) -> bytes:
         """What stands for the caller in the log of this match, and in no other."""
-        about = caller.key, match_id
-        reference = self._references.get(about)
-        if reference is None:
-            salt = hmac.digest(self._key, b"rollbook/1/salt" + match_id.encode(), "sha256")
-            reference = self._references[about] = references.player_reference(salt, caller.key)
-        return reference
+        return self._references(caller.key, match_id)
+
+    def _reference(self, subject: str, match_id: str) -> bytes:
+        salt = hmac.digest(self._key, b"rollbook/1/salt" + match_id.encode(), "sha256")
+        return references.player_reference(salt, subject)
 
     def origin(self, caller: Subject, match_id: str, request_id: str, now_ms: int) -> Origin:
         """Whom a command of the caller comes from, as the log of this match will know it."""

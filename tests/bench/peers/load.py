@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import math
 import select
 import sys
 import time
@@ -58,6 +59,8 @@ class Table:
         """How many feeds have yet to hear of each."""
         self._reached = [0] * len(tokens)
         self._next = [0] * len(tokens)
+        self.silent = set(range(len(tokens)))
+        """The feeds that have not begun."""
         self._seats = []
         for role, token in enumerate(tokens):
             connection = load.connection(number, role)
@@ -90,6 +93,7 @@ class Table:
         load.done(self, self._due)
 
     def _hear_frame(self, feed: int, frame: bytes) -> None:
+        self.silent.discard(feed)
         self._reached[feed] = self._talk.told(feed, frame)
         self._mark(feed)
         if self._is_due:
@@ -168,14 +172,19 @@ class Load:
                 due, _, table = heapq.heappop(self._queue)
                 table.due(due)
 
-    def _turn(self, wait: float) -> None:
+    def _turn(self, wait: float, deadline: float = math.inf) -> None:
         for file, _ in self._poll.poll(wait):
             self.now = time.monotonic()
             self._by_file[file].receive()
         self.now = time.monotonic()
+        if self.now > deadline:
+            raise TimeoutError("not everybody is told what they wait for")
 
     def begin(self) -> None:
-        """Let every match make its first choice: all at once, or spread over the time between two of them."""
+        """Once all feeds have begun, every match makes its first choice: all at once, or spread as they are offered."""
+        deadline = self.now + PATIENCE_SECONDS
+        while any(table.silent for table in self._tables):
+            self._turn(LONGEST_WAIT_SECONDS, deadline)
         for number, table in enumerate(self._tables):
             if self._rate:
                 due = self.now + number / len(self._tables) / self._rate
@@ -189,9 +198,7 @@ class Load:
         self._stopped = True
         deadline = self.now + PATIENCE_SECONDS
         while self._under_way or not all(table.is_told for table in self._tables):
-            self._turn(LONGEST_WAIT_SECONDS)
-            if self.now > deadline:
-                raise TimeoutError("not everybody has heard of every choice")
+            self._turn(LONGEST_WAIT_SECONDS, deadline)
         for connection in self._connections.values():
             connection.close()
 

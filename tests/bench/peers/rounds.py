@@ -39,6 +39,17 @@ class Round:
         return self.processor["load"] / self.seconds
 
     @property
+    def said(self) -> str:
+        """All of it in a line."""
+        times = (*self.answer_ms.values(), *self.told_ms.values())
+        spent_by = ", ".join(f"{part} {self.micros(part):,.0f} µs" for part in self.processor)
+        return (
+            f"{self.rate:,.0f} moves/s; of each move {spent_by}; answers p50 {times[0]:.1f} p99 {times[1]:.1f} ms, "
+            f"feeds p50 {times[2]:.1f} p99 {times[3]:.1f} ms, {self.frames / self.moves:.2f} told a move; "
+            f"the load used {100 * self.load:.0f} % of its core{'' if self.counts else ', so its rate does not count'}"
+        )
+
+    @property
     def counts(self) -> bool:
         """Whether the load left it to the server how fast it was."""
         return self.load <= FULL_LOAD
@@ -59,9 +70,10 @@ def played(
     *,
     begun: Callable[[], None] = nothing,
     ended: Callable[[], None] = nothing,
+    env: Mapping[str, str] | None = None,
 ) -> Round:
     """Start the load, watch over it and these processes, and tell when what is measured begins and ends."""
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as load:
         try:
             assert load.stdin is not None
             assert load.stdout is not None

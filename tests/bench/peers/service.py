@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import psutil
+
 from tests.bench.peers.rounds import Round, nothing, played
 from tests.bench.peers.size import Size
 from tests.bench.peers.tables import UNLIMITED, Tables
@@ -32,13 +34,16 @@ def serving(*flags: str, program: Sequence[str] = SERVE) -> Iterator[Service]:
 
 
 def parts(service: Service) -> dict[str, list[int]]:
-    """The processes of a service, by what they are."""
-    return {"server": [service.process.pid], "store": [service.store.pid]}
+    """The processes of a service by what they are, its workers with the server."""
+    root, store = service.process.pid, service.store.pid
+    others = [child.pid for child in psutil.Process(root).children(recursive=True) if child.pid != store]
+    return {"server": [root, *others], "store": [store]}
 
 
 def one_round(
     service: Service,
     size: Size,
+    *,
     begun: Callable[[], None] = nothing,
     ended: Callable[[], None] = nothing,
     **how: Any,

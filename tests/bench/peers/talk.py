@@ -19,7 +19,7 @@ from rollbook.v1.feed_pb2 import MatchFrame, WatchMatchRequest
 from rollbook.v1.match_pb2 import PlayRequest, PlayResponse
 from rollbook.v1.table_pb2 import Position
 
-BARE_CHOICE: Final = b"." * 90
+BARE_CHOICE: Final = b"." * 48
 BARE_TURN: Final = 5
 """Choices of a seat before the other has its turn."""
 

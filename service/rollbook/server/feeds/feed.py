@@ -124,58 +124,40 @@ class Feeds:
         StoreUnavailable.
         """
         with self._replicas.use(match_id) as replica:
-            async with self._watched(replica) as live:
-                delay_ms = replica.ledger.opened.terms.spectator_delay_seconds * 1_000
-                if eyes(replica.ledger) is Watcher.PUBLIC and delay_ms and not live.sealed:
-                    async with self._cut(live, delay_ms) as delayed:
-                        async for frame in self._frames(delayed, position, eyes, expired):
-                            yield frame
-                else:
-                    async for frame in self._frames(live, position, eyes, expired):
-                        yield frame
-
-    async def _frames(
-        self,
-        channel: Channel,
-        position: Position | None,
-        eyes: Callable[[Ledger], Perspective],
-        expired: Callable[[], bool],
-    ) -> AsyncGenerator[Frame, None]:
-        replica = channel.replica
-        start = Position(0, genesis(replica.match_id)) if position is None else position
-        await channel.check(start)
-        perspective = eyes(replica.ledger)
-        yield ConfirmedFrame(perspective, start, channel.ledger)
-        at = start
-        caught_up = seats_closed = False
-        while True:
-            if replica.failure is not None:
-                raise replica.failure
-            # As long as somebody can sit down or get up, the watcher may see with other eyes by now.
-            changed = not seats_closed and eyes(replica.ledger) != perspective
-            if (reason := self._reason(expired=expired(), changed=changed)) is not None:
-                yield EndedFrame(reason, at)
-                return
-            seats_closed = replica.ledger.match.closed
-            head = channel.head
-            behind = head.sequence - at.sequence
-            if behind >= FELL_BEHIND and caught_up:
-                caught_up = False
-                yield FellBehindFrame(at)
-            elif behind:
-                frame = channel.frame(perspective, at.sequence)
-                self._lag(len(frame.events))
-                at = head
-                yield frame
-            elif not caught_up:
-                caught_up = True
-                yield CaughtUpFrame(at)
-            elif channel.sealed:
-                yield RevealedFrame(tuple(channel.events))
-                yield EndedFrame(END_REASON_MATCH_OVER, at)
-                return
-            elif not await channel.bell.wait(plays=isinstance(perspective, int)) and channel.ledger is not None:
-                yield HeartbeatFrame(channel.ledger, channel.delay_ms)
+            async with self._watched(replica) as live, self._seen(live, eyes) as channel:
+                start = Position(0, genesis(match_id)) if position is None else position
+                await channel.check(start)
+                perspective = eyes(replica.ledger)
+                yield ConfirmedFrame(perspective, start, channel.ledger)
+                at = start
+                caught_up = seats_closed = False
+                while True:
+                    if replica.failure is not None:
+                        raise replica.failure
+                    # As long as somebody can sit down or get up, the watcher may see with other eyes by now.
+                    changed = not seats_closed and eyes(replica.ledger) != perspective
+                    if (reason := self._reason(expired=expired(), changed=changed)) is not None:
+                        yield EndedFrame(reason, at)
+                        return
+                    seats_closed = seats_closed or replica.ledger.match.closed
+                    head = channel.head
+                    behind = head.sequence - at.sequence
+                    if behind >= FELL_BEHIND and caught_up:
+                        caught_up = False
+                        yield FellBehindFrame(at)
+                    elif behind:
+                        self._lag(behind)
+                        after, at = at.sequence, head
+                        yield channel.frame(perspective, after)
+                    elif not caught_up:
+                        caught_up = True
+                        yield CaughtUpFrame(at)
+                    elif channel.sealed:
+                        yield RevealedFrame(tuple(channel.events))
+                        yield EndedFrame(END_REASON_MATCH_OVER, at)
+                        return
+                    elif not await channel.bell.wait(plays=isinstance(perspective, int)) and channel.ledger is not None:
+                        yield HeartbeatFrame(channel.ledger, channel.delay_ms)
 
     def _reason(self, *, expired: bool, changed: bool) -> EndReason.ValueType | None:
         if self._draining:
@@ -248,6 +230,17 @@ class Feeds:
                 await channel.replica.tailed(heads[match_id], entries)
             else:
                 await self._look_over(channel)  # a hole, which the others do not wait for
+
+    @asynccontextmanager
+    async def _seen(self, live: Channel, eyes: Callable[[Ledger], Perspective]) -> AsyncIterator[Channel]:
+        """The channel that such eyes look at: the public's may be late."""
+        ledger = live.replica.ledger
+        delay_ms = ledger.opened.terms.spectator_delay_seconds * 1_000
+        if eyes(ledger) is Watcher.PUBLIC and delay_ms and not live.sealed:
+            async with self._cut(live, delay_ms) as delayed:
+                yield delayed
+        else:
+            yield live
 
     @asynccontextmanager
     async def _cut(self, live: Channel, delay_ms: int) -> AsyncIterator[DelayedChannel]:

@@ -1,4 +1,8 @@
-"""What a watcher is told, frame by frame, and the message that each frame is."""
+"""What a watcher is told, frame by frame, and the message that each frame is.
+
+Nearly all frames tell events, and each of them goes to everybody who sees the same. It is serialised once, and its
+bytes are sent as they are.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from rollbook.rules.game import Perspective
 from rollbook.server.out.projection import (
     Heads,
     clocks_message,
+    is_open,
     legal_message,
     perspective_message,
     projected,
@@ -20,6 +25,7 @@ from rollbook.server.out.projection import (
     view_message,
 )
 from rollbook.v1.feed_pb2 import EndReason, MatchFrame
+from rollbook.v1.games_pb2 import View
 from rollbook.v1.table_pb2 import Position as PositionMessage
 
 
@@ -88,6 +94,22 @@ Frame: TypeAlias = (
 )
 
 
+class WrittenFrame:
+    """A MatchFrame that is serialised already: what is asked of a message to send it is all that it can do."""
+
+    __slots__ = ("_data",)
+
+    FromString = MatchFrame.FromString
+
+    def __init__(self, message: MatchFrame) -> None:
+        """Serialise it."""
+        self._data = message.SerializeToString()
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 - as messages call it
+        """The bytes."""
+        return self._data
+
+
 class FrameMessages:
     """Makes the messages that frames are, each once for everybody who is told the same."""
 
@@ -95,10 +117,17 @@ class FrameMessages:
         """Sign by these heads, and tell clocks by this one."""
         self._heads = heads
         self._clock_ms = clock_ms
-        self._made: WeakKeyDictionary[EventsFrame, MatchFrame] = WeakKeyDictionary()
+        self._made: WeakKeyDictionary[EventsFrame, WrittenFrame] = WeakKeyDictionary()
+        self._open_views: WeakKeyDictionary[Ledger, View] = WeakKeyDictionary()
+        """Of matches in which nothing is hidden."""
 
-    def of(self, frame: Frame) -> MatchFrame:  # noqa: PLR0911 - one for each kind
+    def of(self, frame: Frame) -> MatchFrame | WrittenFrame:  # noqa: PLR0911 - one for each kind
         """The message of a frame; do not change it."""
+        if isinstance(frame, EventsFrame):  # nearly all are
+            message = self._made.get(frame)
+            if message is None:
+                message = self._made[frame] = WrittenFrame(self._events(frame))
+            return message
         match frame:
             case ConfirmedFrame(perspective, position, ledger):
                 return MatchFrame(
@@ -108,11 +137,6 @@ class FrameMessages:
                         head=None if ledger is None else self._heads.of(ledger),
                     )
                 )
-            case EventsFrame():
-                message = self._made.get(frame)
-                if message is None:
-                    message = self._made[frame] = self._events(frame)
-                return message
             case CaughtUpFrame(position):
                 return MatchFrame(caught_up=MatchFrame.CaughtUp(position=_position(position)))
             case FellBehindFrame(position):
@@ -129,11 +153,19 @@ class FrameMessages:
         return MatchFrame(
             events=MatchFrame.Events(
                 events=[projected(event, frame.perspective) for event in frame.events],
-                view=view_message(frame.ledger, frame.perspective),
+                view=self._view(frame.ledger, frame.perspective),
                 legal=legal_message(frame.ledger, frame.perspective),
                 head=self._heads.of(frame.ledger),
             )
         )
+
+    def _view(self, ledger: Ledger, perspective: Perspective) -> View:
+        if not is_open(ledger):
+            return view_message(ledger, perspective)
+        view = self._open_views.get(ledger)
+        if view is None:
+            view = self._open_views[ledger] = view_message(ledger, perspective)
+        return view
 
 
 def _position(position: Position) -> PositionMessage:

@@ -6,8 +6,8 @@ command finds the events it made, whatever has happened since; a choice is never
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -67,6 +67,35 @@ class _Doubt:
         """Turn what would say that nothing was written into what the append came to."""
         if self.why is not None and isinstance(failure, StoreUnavailable):
             raise self.why from failure
+
+
+class _OneAtATime:
+    """A replica for one command at a time; what turns out to be lost of its log ends it for everybody."""
+
+    __slots__ = ("_replica", "_used")
+
+    def __init__(self, used: AbstractContextManager[Replica]) -> None:
+        """Wait for the turn of a command when this is entered."""
+        self._used = used
+
+    async def __aenter__(self) -> Replica:
+        """Begin."""
+        self._replica = self._used.__enter__()
+        try:
+            await self._replica.commands.acquire()
+        except BaseException:
+            self._used.__exit__(None, None, None)
+            raise
+        return self._replica
+
+    async def __aexit__(self, _kind: object, failure: BaseException | None, _where: object) -> None:
+        """Let the next command have its turn."""
+        try:
+            if isinstance(failure, TailLost):
+                await self._replica.fail(failure)
+        finally:
+            self._replica.commands.release()
+            self._used.__exit__(None, None, None)
 
 
 Summary = Callable[[Ledger, bytes, str], AbstractAsyncContextManager[LobbyEntry | None]]
@@ -200,12 +229,5 @@ class Matches:
             why = f"somebody was faster: the log has gone on to event {head}"
             raise Declined(Why.POSITION_BEHIND, why, head=head)
 
-    @asynccontextmanager
-    async def _one_at_a_time(self, match_id: str) -> AsyncIterator[Replica]:
-        with self._replicas.use(match_id) as replica:
-            async with replica.commands:
-                try:
-                    yield replica
-                except TailLost as lost:
-                    await replica.fail(lost)
-                    raise
+    def _one_at_a_time(self, match_id: str) -> _OneAtATime:
+        return _OneAtATime(self._replicas.use(match_id))

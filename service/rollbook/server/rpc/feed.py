@@ -18,7 +18,7 @@ from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.limits import Held
-from rollbook.server.out.frames import FrameMessages
+from rollbook.server.out.frames import FrameMessages, WrittenFrame
 from rollbook.server.play.commands import position_malformed
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
@@ -82,9 +82,9 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         await self._feeds.close()
         await self._board.close()
 
-    async def WatchMatch(  # noqa: N802 - the contract's name
+    async def WatchMatch(  # type: ignore[override]  # noqa: N802 - what is written already is sent like a message
         self, request: WatchMatchRequest, context: Context
-    ) -> AsyncIterator[MatchFrame]:
+    ) -> AsyncIterator[MatchFrame | WrittenFrame]:
         """A match from a position to its end."""
         caller = self._callers.of(context)
         sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)

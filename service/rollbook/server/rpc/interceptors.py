@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Any, Final, TypeAlias
 
 import grpc
@@ -40,6 +41,8 @@ _FLOOD: Final = grpc.StatusCode.RESOURCE_EXHAUSTED.name
 _ALARMING: Final = frozenset({"UNKNOWN", "INTERNAL", "DATA_LOSS"})
 
 Measured: TypeAlias = Callable[[str, str, float], None]
+
+_SERIALIZED: Final = methodcaller("SerializeToString")
 
 _ANSWERED_TO_THE_END: Final = "/grpc."
 """Where the methods begin of what gRPC itself defines: health and reflection."""
@@ -134,8 +137,8 @@ class Interceptor(grpc.aio.ServerInterceptor):
             await handle(call)
             return None if handler.response_streaming else call.response
 
-        # A request is read by a layer: gRPC has no words for bytes that are none.
-        return make(handled, response_serializer=handler.response_serializer)
+        # A request is read by a layer: gRPC has no words for bytes that are none. An answer may be serialised already.
+        return make(handled, response_serializer=_SERIALIZED)
 
 
 # A line in the log
