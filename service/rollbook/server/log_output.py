@@ -114,7 +114,6 @@ def _is_not_about_metadata(record: logging.LogRecord) -> bool:
 
 def _shared() -> list[Processor]:
     return [
-        structlog.contextvars.merge_contextvars,
         structlog.processors.StackInfoRenderer(),
         structlog.processors.format_exc_info,
         _without_internals,

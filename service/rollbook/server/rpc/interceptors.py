@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
@@ -147,14 +148,14 @@ class Interceptor(grpc.aio.ServerInterceptor):
 class CallLog(Layer):
     """Tells of every call when it has ended: method, status, milliseconds, match and request, and never its metadata.
 
-    What a handler binds with `structlog.contextvars.bind_contextvars` stands in the line as well. Health checks and
-    reflection, which come by the minute and say nothing of the service, are told at the level `debug`, and so are calls
-    that are too many, or of methods that there are none of, which are counted.
+    Health checks and reflection, which come by the minute and say nothing of the service, are told at the level
+    `debug`, and so are calls that are too many, or of methods that there are none of, which are counted. What is not
+    written is not put together.
     """
 
     def __init__(self, measured: Measured) -> None:
         """Write to the log as it is configured now; `measured` hears the method, the status and the seconds as well."""
-        self._log: Any = structlog.get_logger()
+        self._log: Any = structlog.get_logger().bind()
         self._measured = measured
 
     def unknown(self, method: str) -> None:
@@ -166,10 +167,9 @@ class CallLog(Layer):
 
     def around(self, method: str, handler: Any, handle: Handler) -> Handler:
         """The stop-watch around whatever handles a call."""
-        streams_requests = bool(handler.request_streaming)
+        streams_requests, is_quiet = bool(handler.request_streaming), method.startswith(_QUIET)
 
         async def timed(call: Call) -> None:
-            structlog.contextvars.clear_contextvars()
             started = time.perf_counter()
             ending: BaseException | None = None
             try:
@@ -181,18 +181,21 @@ class CallLog(Layer):
                 seconds = time.perf_counter() - started
                 status = _status(call.context, ending)
                 self._measured(method, status, seconds)
-                requests = (call.requests.first, call.requests.last) if streams_requests else (call.requests,)
-                tell = self._line(method, status)
-                facts = _facts(requests, call.response)
-                tell("call", method=method, status=status, milliseconds=round(seconds * 1_000, 3), **facts)
+                level = _level(is_quiet=is_quiet, status=status)
+                if self._log.is_enabled_for(level):
+                    requests = (call.requests.first, call.requests.last) if streams_requests else (call.requests,)
+                    milliseconds = round(seconds * 1_000, 3)
+                    facts = _facts(requests, call.response)
+                    self._log.log(level, "call", method=method, status=status, milliseconds=milliseconds, **facts)
 
         return timed
 
-    def _line(self, method: str, status: str) -> Any:
-        """What writes a line of the level that fits."""
-        if method.startswith(_QUIET) or status == _FLOOD:
-            return self._log.debug
-        return self._log.error if status in _ALARMING else self._log.info
+
+def _level(*, is_quiet: bool, status: str) -> int:
+    """At which level a call is told of that ended so."""
+    if is_quiet or status == _FLOOD:
+        return logging.DEBUG
+    return logging.ERROR if status in _ALARMING else logging.INFO
 
 
 def _facts(requests: Iterable[Any], response: Any) -> dict[str, Any]:
