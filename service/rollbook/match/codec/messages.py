@@ -147,7 +147,7 @@ def _outcome_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict
 def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
     """What lies hidden beside the outcome, if it hides something and that is known."""
     kind: Any = type(outcome)
-    name = _hiding(game, kind)
+    name = hiding(game, kind)
     if name is None:
         return None
     value = getattr(outcome, name)
@@ -161,7 +161,7 @@ def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
 
 
 @cache
-def _hiding(game: AnyGame, outcome: Any) -> str | None:
+def hiding(game: AnyGame, outcome: Any) -> str | None:
     """The field that outcomes of this kind hide: the one that their message does not have."""
     described = _message_of(stubs_of(game).outcome, _name(game.outcomes, outcome)).fields_by_name
     return next((field.name for field in fields(outcome) if field.name not in described), None)
