@@ -19,6 +19,7 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
+from rollbook.server import event_loop
 from rollbook.server.addresses import Addresses
 from rollbook.server.exposition import exposed
 from rollbook.server.limits import Strangers
@@ -132,6 +133,7 @@ async def serve(
             running = await signals.unless_asked_to_end(_start(settings, assemble, stack, around or Surroundings()))
             if running is None:
                 return Shutdown.DRAINED
+            event_loop.settle()
             listening(running.listening)
             watching = asyncio.create_task(running.store.watch(running.log, running.say_whether_it_serves))
             terminated = asyncio.create_task(running.server.wait_for_termination())

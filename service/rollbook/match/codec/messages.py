@@ -146,7 +146,8 @@ def _outcome_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict
 
 def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
     """What lies hidden beside the outcome, if it hides something and that is known."""
-    name = hiding(game, cast("Any", type(outcome)))
+    kind: Any = type(outcome)
+    name = hiding(game, kind)
     if name is None:
         return None
     value = getattr(outcome, name)
