@@ -1,9 +1,9 @@
 """A log in front of another one: what it does not do itself it passes on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import Full, Log, Quota, Reserved
+from rollbook.storage.port import Announcement, Full, Log, Quota, Reserved
 
 
 class WrappedLog:
@@ -20,9 +20,13 @@ class WrappedLog:
         """The sequence of the last entry; 0 if the match does not exist."""
         return await self._inner.head(match_id)
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
-        return await self._inner.wait(after, timeout_seconds)
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any."""
+        return await self._inner.behind(after)
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from `began` on, until that ends."""
+        await self._inner.listen(heard, began)
 
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
