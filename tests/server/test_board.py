@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -32,12 +33,12 @@ class Counting:
         """Everything else is as it is."""
         return getattr(self.inner, name)
 
-    async def lobby(self) -> dict[str, bytes]:
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
         """The lobby, unless it is broken."""
         if self.broken:
             raise StoreUnavailable("gone")
         self.lobbies += 1
-        return await self.inner.lobby()
+        return await self.inner.lobby_parts(parts)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """Read, and count."""

@@ -276,6 +276,12 @@ class SimulatedLog:
         """What the lobby says of these matches; those that it does not list are left out."""
         return await self._do(lambda log: log.summaries(match_ids))
 
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby."""
+        return await self._do(lambda log: log.lobby_parts(parts))
+
+    parts = MemoryLog.parts
+
     async def now_ms(self) -> int:
         """The store's own clock."""
         return await self._do(lambda log: log.now_ms())

@@ -172,6 +172,13 @@ class Log(Protocol):
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
         """What the lobby says of these matches; those that it does not list are left out."""
 
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby, which are numbered from 0 and small."""
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the lobby lies."""
+
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby: it is in the archive."""
 

@@ -40,6 +40,15 @@ class WrappedLog:
         """What the lobby says of these matches."""
         return await self._inner.summaries(match_ids)
 
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby."""
+        return await self._inner.lobby_parts(parts)
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the lobby lies."""
+        return self._inner.parts
+
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby."""
         await self._inner.unlist(match_id)

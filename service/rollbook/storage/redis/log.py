@@ -190,18 +190,27 @@ class RedisLog(Books):
         self._dispatch.check_open()
         await self._announcements.listen(heard, began)
 
+    @property
+    def parts(self) -> int:
+        """In how many parts the lobby lies."""
+        return self._partitions
+
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
-        keys = [lobby_key(partition) for partition in range(self._partitions)]
+        return await self.lobby_parts(range(self._partitions))
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The same of some parts of it."""
+        keys = [lobby_key(part) for part in parts]
         answers = await self._dispatch.ask_all([(key, ("HGETALL", key)) for key in keys])
         listed: dict[str, bytes] = {}
-        for partition, (key, answer) in enumerate(zip(keys, answers, strict=True)):
+        for part, key, answer in zip(parts, keys, answers, strict=True):
             if isinstance(answer, KeyMisused):
                 self._say(key, b"", "a part of the lobby cannot be read")
                 continue
             for match_id, summary in zip(answer[::2], answer[1::2], strict=True):
                 name = match_id.decode(errors="replace")
-                if self._partition(name) == partition:
+                if self._partition(name) == part:
                     listed[name] = summary
                 else:
                     self._say(key, match_id, "a part of the lobby lists a match of another part")
