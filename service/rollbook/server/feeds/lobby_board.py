@@ -66,6 +66,7 @@ class Board:
         lobby: StoredLobby,
         sights: Sights,
         players: Players,
+        *,
         seconds: float,
         clock_ms: Callable[[], int],
     ) -> None:
