@@ -29,7 +29,7 @@ from rollbook.storage.port import (
     StoreUnavailable,
     check_append,
 )
-from tests.sim.network import Network, Unanswered
+from tests.sim.network import QUICK, Network, Unanswered
 from tests.storage.memory import MemoryLog, _Book, _Stream
 
 T = TypeVar("T")
@@ -204,6 +204,7 @@ class SimulatedLog:
         self._network = network
         self._host = host
         self._closed = False
+        self._appending: list[str] = []
         self._listening: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
 
     async def append(
@@ -223,10 +224,13 @@ class SimulatedLog:
         terms = {"behind": behind, "lobby": lobby, "not_before_ms": not_before_ms, "in_place_of": in_place_of}
         name = self._host.name
         self._host.decides(match_id, expected, entries)
+        self._appending.append(match_id)
         try:
             return await self._ask(lambda: self.store.append(name, match_id, expected, entries, **terms))
         except Unanswered:
             raise AppendUnconfirmed("the store does not answer") from None
+        finally:
+            self._appending.remove(match_id)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """The entries behind `after`, at most so many, in order; Hole if one is missing."""
@@ -254,7 +258,9 @@ class SimulatedLog:
         def arrive(announcement: Announcement) -> None:
             with suppress(asyncio.CancelledError):
                 self._host.step()
-                if not listening.done():
+                if announcement.match_id in self._appending:
+                    loop.call_later(QUICK[1], arrive, announcement)
+                elif not listening.done():
                     heard(announcement)
 
         self.store.listeners[listening] = self._listening[listening] = hear

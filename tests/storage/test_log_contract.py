@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import uuid
+from functools import partial
 from itertools import count, islice
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -13,7 +14,16 @@ import pytest
 import redis
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import MOST_BYTES, Appended, Conflict, LobbyEntry, Log, StoreUnavailable, TooEarly
+from rollbook.storage.port import (
+    MOST_BYTES,
+    Announcement,
+    Appended,
+    Conflict,
+    LobbyEntry,
+    Log,
+    StoreUnavailable,
+    TooEarly,
+)
 from rollbook.storage.redis.keys import partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from tests.sim.store import SimulatedLog
@@ -298,6 +308,37 @@ async def test_a_wait_that_was_given_up_takes_nothing_along(log: Log, match_id: 
     assert {match_id: entries(b"one", b"two")} == await wait(log, {match_id: 0}, LATE)
     assert {match_id: entries(b"two")} == await wait(log, {match_id: 1, f"{match_id}-other": 0}, LATE)
     assert {} == await wait(log, {match_id: 2, f"{match_id}-other": 0}, SOON)
+
+
+async def test_every_append_is_announced_to_all_who_listen(log: Log, other: Log, match_id: str) -> None:
+    """To whoever appended as well, but not before it has the answer; what was not appended is not announced."""
+    answered: list[int] = []
+    heard: dict[Log, list[Announcement]] = {log: [], other: []}
+    late: list[Announcement] = []
+
+    def hear(where: Log, said: Announcement) -> None:
+        if said.match_id == match_id:
+            heard[where].append(said)
+            if where is log and said.head not in answered:
+                late.append(said)
+
+    began = {each: asyncio.Event() for each in heard}
+    listening = [asyncio.create_task(each.listen(partial(hear, each), began[each].set)) for each in heard]
+    for each in began.values():
+        await each.wait()
+    for position in range(4):
+        lobby = LobbyEntry(b"open") if position in {0, 2} else None
+        assert Appended(position + 1) == await log.append(match_id, position, entries(b"e"), lobby=lobby)
+        answered.append(position + 1)
+        assert Conflict(position + 1) == await log.append(match_id, position, entries(b"other"), lobby=LobbyEntry(b"x"))
+    said = [Announcement(match_id, head, head in {1, 3}) for head in (1, 2, 3, 4)]
+    async with asyncio.timeout(LATE):
+        while sorted(heard[log]) != said or sorted(heard[other]) != said:  # noqa: ASYNC110 - nothing says so
+            await asyncio.sleep(0.002)
+    assert [] == late
+    for task in listening:
+        task.cancel()
+    await asyncio.gather(*listening, return_exceptions=True)
 
 
 async def test_several_may_wait_at_the_same_time(log: Log, match_id: str) -> None:
