@@ -318,3 +318,20 @@ def test_names_that_are_forgotten_are_not_shown() -> None:
         await board.close()
 
     run(scenario)
+
+
+def test_who_comes_when_the_last_has_just_left_is_told_what_happens() -> None:
+    """What ends with the last watcher begins with the next one, however soon that is."""
+
+    async def scenario(world: World) -> None:
+        board = world.service.board(SECONDS)
+        for _ in range(5):
+            async with board.watched():
+                await board.next_look()
+        async with board.watched():
+            match_id = (await world.person("opener").open()).match_id
+            while match_id not in await board.seen_by(somebody("x"), ""):
+                await board.next_look()
+        await board.close()
+
+    run(scenario)

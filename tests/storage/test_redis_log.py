@@ -17,6 +17,7 @@ from rollbook.match.chain import Entry
 from rollbook.storage.data_format import FORMAT
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, Hole, LobbyEntry, StoreUnavailable
+from rollbook.storage.redis import connection
 from rollbook.storage.redis.keys import ANNOUNCEMENTS, lobby_key, partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.tails import MOST_KEYS
@@ -190,6 +191,27 @@ async def test_a_wait_survives_a_server_that_hangs_up(log: RedisLog, client: Any
     client.client_kill_filter(_type="normal", skipme=True)
     await append_anyhow(log, match_id, 0, Entry(b"one"))
     assert {match_id: [Entry(b"one")]} == await waiting
+
+
+async def test_a_server_that_falls_silent_is_not_listened_to_for_ever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A connection may be dead without an end: who hears nothing asks, and gives up if there is no answer."""
+    monkeypatch.setattr(connection, "_SIGN_SECONDS", 0.05)
+    with running(find_server(), tmp_path) as server:
+        log = await RedisLog.connect(server.url)
+        began = asyncio.Event()
+        listening = asyncio.create_task(log.listen(lambda _said: None, began.set))
+        await began.wait()
+        await asyncio.sleep(0.5)
+        assert not listening.done(), "it answers"
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await listening
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        await log.close()
 
 
 async def test_what_others_wrote_is_not_carried_on(log: RedisLog, client: Any, match_id: str) -> None:

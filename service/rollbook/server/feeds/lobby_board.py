@@ -107,7 +107,8 @@ class Board:
         """Let it be looked at from now on."""
         self._watchers += 1
         try:
-            if all(task.done() for task in self._tasks):
+            if not self._tasks or any(task.done() or task.cancelling() for task in self._tasks):
+                self._rest()
                 self._failure = None
                 work = self._look_again_and_again, self._listen
                 self._tasks = [asyncio.create_task(each()) for each in work]

@@ -81,6 +81,8 @@ class Announcements:
 
     async def _hear(self) -> None:
         every = await self._servers.every()
+        if not every:
+            raise StoreUnavailable("The store has no servers")
         # Another one each time: in a cluster any of them hears what all say.
         server = every[next(self._turns) % len(every)]
         try:
