@@ -53,7 +53,7 @@ class _Shown:
     stored: bytes
     """As the store has it."""
     listed: ListedMatch
-    seen: MatchSummary | None
+    public: MatchSummary | None
     """What the public may see of it; nothing if the match is private."""
 
 
@@ -150,7 +150,7 @@ class Board:
             return None
         if shown.listed.summary.spectator_delay_seconds and self._is_inside(caller, shown.listed):
             return await self._sights.summary(caller, shown.listed.summary)
-        return shown.seen
+        return shown.public
 
     def gone(self, match_id: str) -> MatchSummary | None:
         """What became of a match that has left the lobby; nothing if nobody knows."""
