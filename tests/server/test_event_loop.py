@@ -91,7 +91,7 @@ def test_grpc_is_recognised_and_answers_every_call(monkeypatch: pytest.MonkeyPat
         async def echo(request: bytes, _context: Any) -> bytes:
             return request
 
-        methods = {"Echo": grpc.unary_unary_rpc_method_handler(echo)}
+        methods: dict[str, Any] = {"Echo": grpc.unary_unary_rpc_method_handler(echo)}
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("Test", methods),))
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()

@@ -7,13 +7,16 @@ down here a second time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from rollbook.match.chain import Entry
 from rollbook.storage.port import (
     KEEP_SECONDS,
+    MOST_BEHIND,
+    Announcement,
     Appended,
     AppendResult,
     AppendUnconfirmed,
@@ -26,7 +29,7 @@ from rollbook.storage.port import (
     StoreUnavailable,
     check_append,
 )
-from tests.sim.network import Network, Unanswered
+from tests.sim.network import QUICK, Network, Unanswered
 from tests.storage.memory import MemoryLog, _Book, _Stream
 
 T = TypeVar("T")
@@ -55,8 +58,8 @@ class Store:
         """Begin empty; the witness hears of every append that comes."""
         self.log = MemoryLog(clock_ms)
         self.is_up = True
-        self.changed: dict[asyncio.Future[None], None] = {}
-        """Who waits for an append, in the order of coming."""
+        self.listeners: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
+        """Who hears of appends, in the order of coming."""
         self._witness = witness
         self._holes: dict[tuple[str, int], None] = {}
 
@@ -85,7 +88,10 @@ class Store:
             for number in holes:
                 del self._holes[match_id, number]
         self.witness(client, match_id, expected, entries, result)
-        wake(self.changed)
+        if isinstance(result, Appended):
+            said = Announcement(match_id, result.head, terms["lobby"] is not None or not expected)
+            for heard in tuple(self.listeners.values()):
+                heard(said)
         return result
 
     def witness(
@@ -112,7 +118,7 @@ class Store:
         found: dict[str, list[Entry]] = {}
         for match_id, sequence in after.items():
             try:
-                if entries := self.read(match_id, sequence, 1_000):
+                if entries := self.read(match_id, sequence, MOST_BEHIND):
                     found[match_id] = entries
             except Hole:
                 found[match_id] = []
@@ -154,13 +160,6 @@ class Store:
     def _head(self, match_id: str) -> int:
         stream = self.log._streams.get(match_id)
         return 0 if stream is None else stream.head
-
-
-def wake(waiting: Iterable[asyncio.Future[None]]) -> None:
-    """Let all go on who wait for something new."""
-    for future in waiting:
-        if not future.done():
-            future.set_result(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +204,8 @@ class SimulatedLog:
         self._network = network
         self._host = host
         self._closed = False
-        self._waiting: dict[asyncio.Future[None], None] = {}
+        self._appending: list[str] = []
+        self._listening: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
 
     async def append(
         self,
@@ -224,10 +224,13 @@ class SimulatedLog:
         terms = {"behind": behind, "lobby": lobby, "not_before_ms": not_before_ms, "in_place_of": in_place_of}
         name = self._host.name
         self._host.decides(match_id, expected, entries)
+        self._appending.append(match_id)
         try:
             return await self._ask(lambda: self.store.append(name, match_id, expected, entries, **terms))
         except Unanswered:
             raise AppendUnconfirmed("the store does not answer") from None
+        finally:
+            self._appending.remove(match_id)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """The entries behind `after`, at most so many, in order; Hole if one is missing."""
@@ -237,23 +240,35 @@ class SimulatedLog:
         """The sequence of the last entry; 0 if the match does not exist."""
         return await self._do(lambda log: log.head(match_id))
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_seconds
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any."""
         wanted = dict(after)
-        while True:
-            changed: asyncio.Future[None] = loop.create_future()
-            self.store.changed[changed] = self._waiting[changed] = None
-            try:
-                found = await self._answer(lambda: self.store.behind(wanted))
-                left = deadline - loop.time()
-                if found or left <= 0:
-                    return found
-                await asyncio.wait([changed], timeout=left)
-            finally:
-                self.store.changed.pop(changed, None)
-                del self._waiting[changed]
+        return await self._answer(lambda: self.store.behind(wanted))
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from now on, as the network carries it: late, twice or never."""
+        self._check_open()
+        loop = asyncio.get_running_loop()
+        listening: asyncio.Future[None] = loop.create_future()
+
+        def hear(announcement: Announcement) -> None:
+            for seconds in self._network.deliveries():
+                loop.call_later(seconds, arrive, announcement)
+
+        def arrive(announcement: Announcement) -> None:
+            with suppress(asyncio.CancelledError):
+                self._host.step()
+                if announcement.match_id in self._appending:
+                    loop.call_later(QUICK[1], arrive, announcement)
+                elif not listening.done():
+                    heard(announcement)
+
+        self.store.listeners[listening] = self._listening[listening] = hear
+        began()
+        try:
+            await listening
+        finally:
+            del self.store.listeners[listening], self._listening[listening]
 
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
@@ -266,6 +281,12 @@ class SimulatedLog:
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
         """What the lobby says of these matches; those that it does not list are left out."""
         return await self._do(lambda log: log.summaries(match_ids))
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby."""
+        return await self._do(lambda log: log.lobby_parts(parts))
+
+    parts = MemoryLog.parts
 
     async def now_ms(self) -> int:
         """The store's own clock."""
@@ -330,7 +351,9 @@ class SimulatedLog:
     async def close(self) -> None:
         """Refuse everything from now on; appends under way finish first."""
         self._closed = True
-        wake(self._waiting)
+        for listening in self._listening:
+            if not listening.done():
+                listening.set_result(None)
 
     async def _do(self, work: Callable[[MemoryLog], Coroutine[Any, Any, T]]) -> T:
         return await self._answer(lambda: self.store.do(work(self.store.log)))

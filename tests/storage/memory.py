@@ -12,7 +12,9 @@ from rollbook.match.chain import Entry
 from rollbook.storage.port import (
     BOOK_SECONDS,
     KEEP_SECONDS,
+    MOST_BEHIND,
     UNDER_WAY_MS,
+    Announcement,
     Appended,
     AppendResult,
     Conflict,
@@ -64,7 +66,7 @@ class MemoryLog:
         self._lobby: dict[str, bytes] = {}
         self._books: dict[tuple[str, str], _Book] = {}
         self._buckets: dict[str, float] = {}
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._listeners: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
         self._closed = False
         self._beat_ms: int | None = None
         self._archive_mark = ""
@@ -101,7 +103,10 @@ class MemoryLog:
                 self._lobby[match_id] = lobby.summary
             else:
                 self._lobby.pop(match_id, None)
-        self._wake()
+        for heard in self._listeners.values():
+            # Whoever appends has the answer by then.
+            said = Announcement(match_id, stream.head, lobby is not None or not expected)
+            asyncio.get_running_loop().call_soon(heard, said)
         return Appended(stream.head)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
@@ -118,22 +123,22 @@ class MemoryLog:
         stream = self._stream(match_id)
         return 0 if stream is None else stream.head
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_seconds
-        while True:
-            self._check_open()
-            found = {match_id: entries for match_id in after if (entries := self._behind(match_id, after[match_id]))}
-            left = deadline - loop.time()
-            if found or left <= 0:
-                return found
-            woken: asyncio.Future[None] = loop.create_future()
-            self._waiting.add(woken)
-            try:
-                await asyncio.wait([woken], timeout=left)
-            finally:
-                self._waiting.discard(woken)
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any, at most MOST_BEHIND of each."""
+        self._check_open()
+        found = {match_id: self._behind(match_id, sequence)[:MOST_BEHIND] for match_id, sequence in after.items()}
+        return {match_id: entries for match_id, entries in found.items() if entries}
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from now on, until this log is closed."""
+        self._check_open()
+        listening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._listeners[listening] = heard
+        began()
+        try:
+            await listening
+        finally:
+            del self._listeners[listening]
 
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
@@ -149,6 +154,12 @@ class MemoryLog:
         """What the lobby says of these matches; those that it does not list are left out."""
         self._check_open()
         return {match_id: self._lobby[match_id] for match_id in match_ids if match_id in self._lobby}
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby, of which there is one."""
+        return await self.lobby() if parts else {}
+
+    parts = 1
 
     async def now_ms(self) -> int:
         """The clock that was given."""
@@ -266,7 +277,9 @@ class MemoryLog:
     async def close(self) -> None:
         """Refuse everything from now on, also what waits."""
         self._closed = True
-        self._wake()
+        for listening in self._listeners:
+            if not listening.done():
+                listening.set_result(None)
 
     def _behind(self, match_id: str, after: int) -> list[Entry]:
         stream = self._stream(match_id)
@@ -291,11 +304,6 @@ class MemoryLog:
     def _ends_with(self, match_id: str, event: bytes) -> bool:
         stream = self._stream(match_id)
         return stream is not None and bool(stream.entries) and stream.entries[-1].event == event
-
-    def _wake(self) -> None:
-        for woken in self._waiting:
-            if not woken.done():
-                woken.set_result(None)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -164,7 +164,7 @@ class Parts:
 
     def board(self, seconds: float) -> Board:
         """What looks at the lobby so often for whoever watches it."""
-        return Board(self.lobby, self.sights, self.players, seconds)
+        return Board(self.given.log, self.lobby, self.sights, self.players, seconds=seconds, clock_ms=self.clock)
 
     def identity_servicer(self) -> IdentityServicer:
         """What serves guests and keys."""

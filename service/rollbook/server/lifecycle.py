@@ -40,8 +40,11 @@ MOST_REQUEST_BYTES: Final = 64 * 1024 + 64
 """A part of a replay file that is as large as it may be, and the message around it."""
 
 MOST_METADATA_BYTES: Final = 16 * 1024
-MOST_STREAMS_A_CONNECTION: Final = 1_000
-MOST_CALLS: Final = 20_000
+MOST_STREAMS_A_CONNECTION: Final = 12_000
+"""More than the feeds that one connection may carry, so that whoever watches too much is refused in words."""
+
+MOST_OTHER_CALLS: Final = 2_000
+"""Calls under way beside feeds and streams of Play, whose own limits are reached first."""
 
 DRAIN_SECONDS: Final = 10.0
 """How long commands in flight and watchers may take to finish."""
@@ -238,7 +241,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
             ("grpc.so_reuseport", int(bool(settings.worker))),
             ("grpc.max_allowed_incoming_connections", settings.limits.connections),
         ],
-        MOST_CALLS,
+        settings.limits.watches + settings.limits.plays + MOST_OTHER_CALLS,
     )
     for servicer in servicers:
         servicer.add(server)
@@ -274,6 +277,9 @@ _OPTIONS: Final = [
     ("grpc.max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.absolute_max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.max_concurrent_streams", MOST_STREAMS_A_CONNECTION),
+    # Calls that have come and are not looked at yet; gRPC cancels what is more, at first by chance.
+    ("grpc.server.max_pending_requests", MOST_STREAMS_A_CONNECTION),
+    ("grpc.server.max_pending_requests_hard_limit", 2 * MOST_STREAMS_A_CONNECTION),
     # A feed may be silent for long: who is gone is noticed, and who asks whether we are there is not taken for a flood.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),

@@ -9,7 +9,7 @@ the log, so whoever gets up takes the name along.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -181,6 +181,12 @@ class StoredLobby:
         """What the lobby says of these matches; those that it does not list are left out."""
         stored = await self._log.summaries(match_ids)
         return {match_id: await self._read(match_id, data) for match_id, data in stored.items()}
+
+    async def read(self, stored: Mapping[str, bytes]) -> dict[str, ListedMatch]:
+        """What the lobby says of these matches, as the store has it; what can be no match is left out."""
+        return {
+            match_id: await self._read(match_id, data) for match_id, data in stored.items() if self._is_match(match_id)
+        }
 
     async def _over(self, match_id: str) -> ListedMatch | None:
         """What is known of a match that is over: from the lobby, as long as it waits there for the archive."""

@@ -2,17 +2,21 @@
 
 A store keeps for every match one sequence of entries, numbered 1, 2, 3 … without a gap, and a small index of matches,
 the lobby. `append` is all or nothing and durable when it returns; of two writers to one position exactly one wins.
-Reading gives the same entries at any later time, in order, and `wait` is how new ones are noticed.
+Reading gives the same entries at any later time, in order. New ones are noticed by what `listen` hears, and by
+comparing with what `behind` brings, since whatever is heard may be wrong, and something may not be heard.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from rollbook.match.chain import Entry
 
 MOST_BYTES: Final = 64 << 20
 """The most that the entries of one append may weigh: far below where a store would break off, far above any match."""
+
+MOST_BEHIND: Final = 500
+"""How many entries of one match `behind` brings; where there are so many, there may be more."""
 
 KEEP_SECONDS: Final = 7 * 24 * 3_600
 """How long the head of an archived match stays in the store."""
@@ -55,6 +59,16 @@ class TooEarly:
 
 
 AppendResult: TypeAlias = Appended | Conflict | TooEarly
+
+
+class Announcement(NamedTuple):
+    """That somebody has appended to a match, as it is heard: perhaps late, twice, not at all, or falsely."""
+
+    match_id: str
+    head: int
+    """The sequence that the last entry has by now."""
+    is_lifecycle: bool
+    """Whether the lobby says something else of the match than before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +151,16 @@ class Log(Protocol):
     async def head(self, match_id: str) -> int:
         """The sequence of the last entry; 0 if the match does not exist."""
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out.
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any, at most MOST_BEHIND of each.
 
-        A match comes without an entry if there is a hole among what is behind its sequence; the others do not wait.
+        A match comes without an entry if there is a hole among what is behind its sequence; the others do not suffer.
+        """
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from `began` on, until that ends; StoreUnavailable if it cannot begin.
+
+        Of what is appended through this log it is called only when the append has been answered.
         """
 
     async def lobby(self) -> dict[str, bytes]:
@@ -151,6 +171,13 @@ class Log(Protocol):
 
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
         """What the lobby says of these matches; those that it does not list are left out."""
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby, which are numbered from 0 and small."""
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the lobby lies."""
 
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby: it is in the archive."""

@@ -1,9 +1,9 @@
 """A log in front of another one: what it does not do itself it passes on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import Full, Log, Quota, Reserved
+from rollbook.storage.port import Announcement, Full, Log, Quota, Reserved
 
 
 class WrappedLog:
@@ -20,9 +20,13 @@ class WrappedLog:
         """The sequence of the last entry; 0 if the match does not exist."""
         return await self._inner.head(match_id)
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
-        return await self._inner.wait(after, timeout_seconds)
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any."""
+        return await self._inner.behind(after)
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from `began` on, until that ends."""
+        await self._inner.listen(heard, began)
 
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
@@ -35,6 +39,15 @@ class WrappedLog:
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
         """What the lobby says of these matches."""
         return await self._inner.summaries(match_ids)
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby."""
+        return await self._inner.lobby_parts(parts)
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the lobby lies."""
+        return self._inner.parts
 
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby."""

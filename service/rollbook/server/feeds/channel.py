@@ -110,7 +110,7 @@ class Channel:
         self.delay_ms = 0
         self.watchers = 0
         self.followed = False
-        """Whether it has been read to the end once, so that only what is new has to be waited for."""
+        """Whether it has been read to the end once, so that only what is new has to be asked for."""
         self._frames: dict[tuple[Perspective, int], EventsFrame] = {}
 
     @property

@@ -14,7 +14,6 @@ from rollbook.match.commands import Declined
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective
 from rollbook.server.access import Callers, Context, Sights
-from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.limits import Held
@@ -22,7 +21,6 @@ from rollbook.server.out.frames import FrameMessages, WrittenFrame
 from rollbook.server.play.commands import position_malformed
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
-from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1 import feed_pb2_grpc
 from rollbook.v1.feed_pb2 import (
     END_REASON_DRAINING,
@@ -115,6 +113,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     yield frame
 
     async def _lobby(self, caller: Subject, game: str) -> AsyncGenerator[LobbyFrame, None]:
+        looks = self._board.looks
         known = await self._board.seen_by(caller, game)
         for frame in _snapshot(list(known.values())):
             yield frame
@@ -125,26 +124,21 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                 yield LobbyFrame(ended=LobbyFrame.Ended(reason=reason))
                 return
             await self._board.next_look()
-            now = await self._board.seen_by(caller, game)
-            changed = [summary for match_id, summary in now.items() if _has_changed(known.get(match_id), summary)]
-            for match_id in known.keys() - now.keys():
-                gone = await self._gone(caller, known[match_id])
-                if _life(gone) != _life(known[match_id]):
-                    changed.append(gone)
-            known = now
-            for summary in changed:
-                yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
-            quiet = 0 if changed else quiet + 1
+            changes, looks = self._board.changed_since(looks), self._board.looks
+            quiet += 1
+            for match_id in changes:
+                summary = await self._board.seen_of(match_id, caller, game)
+                before = known.pop(match_id, None)
+                if summary is not None:
+                    known[match_id] = summary
+                elif before is not None:
+                    summary = self._board.gone(match_id) or before
+                if summary is not None and (before is None or _life(before) != _life(summary)):
+                    quiet = 0
+                    yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
             if quiet == BEATS:
                 quiet = 0
                 yield LobbyFrame(heartbeat=LobbyFrame.Heartbeat(time_ms=self._clock_ms()))
-
-    async def _gone(self, caller: Subject, last: MatchSummary) -> MatchSummary:
-        """What became of a match that has left the lobby; what was last seen of it, if that cannot be read."""
-        try:
-            return (await self._sights.looked_at(caller, last.match_id)).summary
-        except (MatchUnknown, ArchiveUnavailable, *BROKEN):
-            return last
 
 
 def _asked(request: WatchMatchRequest) -> Position | None:
@@ -154,10 +148,6 @@ def _asked(request: WatchMatchRequest) -> Position | None:
     if len(request.position.link) != LINK_BYTES:
         raise position_malformed()
     return Position(request.position.sequence, request.position.link)
-
-
-def _has_changed(known: MatchSummary | None, summary: MatchSummary) -> bool:
-    return known is not summary and (known is None or _life(known) != _life(summary))
 
 
 def _life(summary: MatchSummary) -> tuple[object, ...]:

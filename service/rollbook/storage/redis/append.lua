@@ -98,4 +98,7 @@ if KEYS[2] then
     end
 end
 
+-- Whoever may not publish appends all the same: what nobody hears of is found by comparison.
+redis.pcall('PUBLISH', 'rollbook:appended', string.format('%.0f %d %s', sequence, KEYS[2] and 1 or 0, ARGV[3]))
+
 return {0, sequence}

@@ -6,6 +6,8 @@ failed says whether anything can have left, so that whoever appends knows what i
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
 from redis.exceptions import RedisError, ResponseError
@@ -26,6 +28,9 @@ NEEDED_FOR_FSYNC: Final = {
 """What a server has to be set to, so that an answer means that the entries survive it."""
 
 NOT_KEPT: Final = "the store would not keep what it acknowledges"
+
+_SIGN_SECONDS: Final = 5.0
+"""How long a server may be silent that is listened to before it is asked, and again before it is given up."""
 
 _ELSE: Final = "Or ask for durability 'relaxed' by name, which may lose what was acknowledged."
 
@@ -73,6 +78,21 @@ def check_durable(setting: str, needed: str, answer: Any) -> None:
         )
 
 
+async def _ask_for_signs(connection: Any, signs: asyncio.Event) -> None:
+    """Ask now and then, and hang up on a server of which nothing has been heard since."""
+    with suppress(RedisError, OSError), cancellation_heeded() as heed:
+        while True:
+            await asyncio.sleep(_SIGN_SECONDS)
+            if not signs.is_set():
+                await connection.send_packed_command(connection.pack_command("PING"), check_health=False)
+                heed()
+                await asyncio.sleep(_SIGN_SECONDS)
+                if not signs.is_set():
+                    await connection.disconnect(nowait=True)
+                    return
+            signs.clear()
+
+
 class Wire:
     """Connections to one server."""
 
@@ -113,6 +133,36 @@ class Wire:
         except (RedisError, OSError) as failure:
             raise Unanswered(str(failure), answers) from failure
         return answers
+
+    async def subscribe(self, channel: bytes, began: Callable[[], None], heard: Callable[[bytes], None]) -> None:
+        """Hear what is published, from `began` on, until the connection ends, which Unanswered tells."""
+        with cancellation_heeded() as heed:
+            try:
+                connection = await self._pool.get_connection()
+            except (RedisError, OSError) as failure:
+                raise Unsent(str(failure)) from failure
+            asking: asyncio.Task[None] | None = None
+            try:
+                await connection.send_packed_command(connection.pack_command("SUBSCRIBE", channel), check_health=False)
+                heed()
+                await connection.read_response()
+                heed()
+                began()
+                signs = asyncio.Event()
+                asking = asyncio.create_task(_ask_for_signs(connection, signs))
+                while True:
+                    message = await connection.read_response(timeout=inf)
+                    signs.set()
+                    if message[0] == b"message":
+                        heard(message[2])
+            except (RedisError, OSError) as failure:
+                raise Unanswered(str(failure), []) from failure
+            finally:
+                if asking is not None:
+                    asking.cancel()
+                # What is still published would be taken for an answer.
+                await connection.disconnect(nowait=True)
+                await self._pool.release(connection)
 
     async def hang_up(self) -> None:
         """Let go of the connections that nobody talks over, so that the next conversation begins with a greeting."""

@@ -67,16 +67,14 @@ class Dispatch:
             if not self._appending:
                 self._quiet.set()
 
-    async def ask(self, key: bytes, *command: bytes | str | int, held: bool = False, appends: bool = False) -> Any:
+    async def ask(self, key: bytes, *command: bytes | str | int, appends: bool = False) -> Any:
         """The answer to a command that may be sent twice, from the server that has the key."""
-        (answer,) = await self.ask_all([(key, command)], held=held, appends=appends)
+        (answer,) = await self.ask_all([(key, command)], appends=appends)
         if isinstance(answer, KeyMisused):
             raise answer
         return answer
 
-    async def ask_all(
-        self, commands: Sequence[tuple[bytes, Command]], *, held: bool = False, appends: bool = False
-    ) -> list[Any]:
+    async def ask_all(self, commands: Sequence[tuple[bytes, Command]], *, appends: bool = False) -> list[Any]:
         """The answers to commands that may be sent twice, each from the server that has its key.
 
         KeyMisused may be one of them, and none where a key does not exist that has to.
@@ -95,7 +93,7 @@ class Dispatch:
                 failure = unreachable
                 continue
             for server, numbers in by_server:
-                wire = _wire(server, held=held, appends=appends)
+                wire = _wire(server, appends=appends)
                 try:
                     heard = await wire.converse([commands[number][1] for number in numbers])
                 except (Unsent, Unanswered) as silence:
@@ -104,7 +102,7 @@ class Dispatch:
                     continue
                 for number, answer in zip(numbers, heard, strict=True):
                     try:
-                        answers[number] = await self._follow(answer, commands[number][1], held=held, appends=appends)
+                        answers[number] = await self._follow(answer, commands[number][1], appends=appends)
                     except (AskError, TryAgainError, ClusterDownError, Unsent, Unanswered) as refusal:
                         self._doubt_after(refusal)
                         failure = refusal
@@ -175,12 +173,12 @@ class Dispatch:
             found.setdefault(id(server), (server, []))[1].append(number)
         return list(found.values())
 
-    async def _follow(self, answer: Any, command: Command, *, held: bool, appends: bool) -> Any:
+    async def _follow(self, answer: Any, command: Command, *, appends: bool) -> Any:
         """An answer as it is, or where it sends on, the answer from there."""
         if isinstance(answer, AskError):
             server = await self._servers.redirected(answer)
             asking: list[Command] = [] if isinstance(answer, MovedError) else [("ASKING",)]
-            *_, answer = await _wire(server, held=held, appends=appends).converse([*asking, command])
+            *_, answer = await _wire(server, appends=appends).converse([*asking, command])
         if isinstance(answer, AskError | TryAgainError | ClusterDownError):
             raise answer
         if isinstance(answer, ResponseError):
@@ -196,10 +194,8 @@ class Dispatch:
             self._servers.doubt()
 
 
-def _wire(server: Server, *, held: bool, appends: bool) -> Wire:
-    if appends:
-        return server.appends.wire
-    return server.tails if held else server.reads
+def _wire(server: Server, *, appends: bool) -> Wire:
+    return server.appends.wire if appends else server.reads
 
 
 def _refused(refusal: ResponseError) -> StoreUnavailable:

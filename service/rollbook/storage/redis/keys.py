@@ -32,6 +32,10 @@ ROLL_KEY: Final = b"rollbook:roll"
 """Which call the services of this store answer, and which of them have."""
 
 
+ANNOUNCEMENTS: Final = b"rollbook:appended"
+"""The channel on which the script that appends says so; no key has this name."""
+
+
 def alive_key(partition: int) -> bytes:
     """Where processes write to see whether the server of a partition takes it."""
     return b"{p%d}:alive" % partition

@@ -7,7 +7,7 @@ What an append may claim: `Appended` is durable, `Conflict` and `TooEarly` wrote
 Everything else is AppendUnconfirmed. Nothing is sent twice behind the caller's back, except after a refusal.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final, Self
 
@@ -18,6 +18,7 @@ from rollbook.match.chain import Entry
 from rollbook.storage.data_format import BEFORE_RELEASE, FORMAT, refusal
 from rollbook.storage.port import (
     KEEP_SECONDS,
+    Announcement,
     Appended,
     AppendResult,
     Conflict,
@@ -28,6 +29,7 @@ from rollbook.storage.port import (
     check_append,
 )
 from rollbook.storage.redis.address import Kind, parse
+from rollbook.storage.redis.announcements import Announcements
 from rollbook.storage.redis.books import Books
 from rollbook.storage.redis.connection import Durability
 from rollbook.storage.redis.dispatch import Dispatch, KeyMisused
@@ -46,7 +48,7 @@ from rollbook.storage.redis.keys import (
     stream_key,
 )
 from rollbook.storage.redis.masters import ConnectionSettings, Servers, servers
-from rollbook.storage.redis.tails import Tails
+from rollbook.storage.redis.tails import Tails, whole_entries
 
 _APPENDED: Final = 0
 _CONFLICT: Final = 1
@@ -87,9 +89,6 @@ _LONGEST_SHOWN: Final = 100
 _HIGHEST: Final = 2**64 - 1
 """What no id is above, and no signed head."""
 
-_MOST_ENTRIES_A_MATCH: Final = 500
-"""How many entries of one match a wait brings; the rest comes with the next."""
-
 
 _logger = structlog.get_logger()
 
@@ -100,7 +99,8 @@ class RedisLog(Books):
     def __init__(self, servers: Servers, *, partitions: int, cluster: bool) -> None:
         """Use `RedisLog.connect`, which looks at what it connects to."""
         super().__init__(Dispatch(servers), partitions)
-        self._tails = Tails(self._look, self._partition, by_bucket=cluster)
+        self._tails = Tails(self._dispatch, partitions, by_partition=cluster)
+        self._announcements = Announcements(servers)
         self._said: LRUCache[tuple[bytes, bytes], bool] = LRUCache(_MOST_SAID)
 
     @classmethod
@@ -153,7 +153,8 @@ class RedisLog(Books):
         arguments.append(b"%d" % (in_place_of or 0))
         for entry in entries:
             arguments += (entry.event, entry.private)
-        outcome, number = await self._dispatch.append(keys, arguments)
+        with self._announcements.appending(match_id):
+            outcome, number = await self._dispatch.append(keys, arguments)
         if outcome == _APPENDED:
             return Appended(number)
         return Conflict(number) if outcome == _CONFLICT else TooEarly(number)
@@ -168,7 +169,7 @@ class RedisLog(Books):
         facts, answer = await self._dispatch.ask_all([(key, command) for command in commands])
         if isinstance(answer, KeyMisused):
             raise Hole(match_id, 0) from answer
-        entries = _entries(match_id, after, answer)
+        entries = whole_entries(match_id, after, answer)
         head = _head(facts)
         if len(entries) < limit and after + len(entries) < head and (entries or not await self._is_trimmed(key)):
             raise Hole(match_id, after + len(entries), head)
@@ -180,23 +181,36 @@ class RedisLog(Books):
         (facts,) = await self._dispatch.ask_all([(key, ("XINFO", "STREAM", key))])
         return _head(facts)
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any, at most MOST_BEHIND of each."""
+        return await self._tails.behind(after)
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from `began` on, until the connection ends."""
         self._dispatch.check_open()
-        return await self._tails.wait(after, timeout_seconds)
+        await self._announcements.listen(heard, began)
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the lobby lies."""
+        return self._partitions
 
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
-        keys = [lobby_key(partition) for partition in range(self._partitions)]
+        return await self.lobby_parts(range(self._partitions))
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The same of some parts of it."""
+        keys = [lobby_key(part) for part in parts]
         answers = await self._dispatch.ask_all([(key, ("HGETALL", key)) for key in keys])
         listed: dict[str, bytes] = {}
-        for partition, (key, answer) in enumerate(zip(keys, answers, strict=True)):
+        for part, key, answer in zip(parts, keys, answers, strict=True):
             if isinstance(answer, KeyMisused):
                 self._say(key, b"", "a part of the lobby cannot be read")
                 continue
             for match_id, summary in zip(answer[::2], answer[1::2], strict=True):
                 name = match_id.decode(errors="replace")
-                if self._partition(name) == partition:
+                if self._partition(name) == part:
                     listed[name] = summary
                 else:
                     self._say(key, match_id, "a part of the lobby lists a match of another part")
@@ -295,7 +309,7 @@ class RedisLog(Books):
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""
         await self._dispatch.finish()
-        await self._tails.close()
+        await self._announcements.close()
         await self._dispatch.close()
 
     @property
@@ -334,23 +348,6 @@ class RedisLog(Books):
                 f" {self._partitions}: it would look for matches in the wrong places. Start it with the store's number."
             )
 
-    async def _look(self, after: Mapping[str, int], hold_seconds: float) -> dict[str, list[Entry]]:
-        """One read of several matches, held back until there is something."""
-        names = {stream_key(match_id, self._partitions): match_id for match_id in after}
-        # A server holds back for ever what it shall hold back for 0 ms.
-        hold = ("BLOCK", max(1, int(hold_seconds * 1_000))) if hold_seconds > 0 else ()
-        ids = [f"{sequence}-0" for sequence in after.values()]
-        command = ("XREAD", "COUNT", _MOST_ENTRIES_A_MATCH, *hold, "STREAMS", *names, *ids)
-        try:
-            answer = await self._dispatch.ask(next(iter(names)), *command, held=bool(hold))
-        except KeyMisused:
-            kinds = await self._dispatch.ask_all([(key, ("TYPE", key)) for key in names])
-            misused = {key for key, kind in zip(names, kinds, strict=True) if kind not in {b"stream", b"none"}}
-            if not misused:
-                raise
-            return {names[key]: [] for key in misused}
-        return {names[key]: _whole(names[key], after[names[key]], entries) for key, entries in answer or ()}
-
 
 def _head(facts: Any) -> int:
     """The sequence of the last entry that a stream has had; 0 if there is no stream."""
@@ -359,22 +356,3 @@ def _head(facts: Any) -> int:
     number, _, rest = dict(zip(facts[::2], facts[1::2], strict=True))[b"last-generated-id"].partition(b"-")
     # Nobody who appends by the script makes another id than `N-0`: it is one entry too many.
     return min(int(number) + int(rest != b"0"), _HIGHEST)
-
-
-def _entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
-    """Entries as they came, or Hole if one before or between them is missing."""
-    entries: list[Entry] = []
-    for expected, (identity, fields) in enumerate(answer, after + 1):
-        named = dict(zip(fields[::2], fields[1::2], strict=True))
-        if identity != b"%d-0" % expected or b"e" not in named:
-            raise Hole(match_id, expected - 1)
-        entries.append(Entry(named[b"e"], named.get(b"p", b"")))
-    return entries
-
-
-def _whole(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
-    """The same for a read of many matches, which goes on for the others: none of a match that has a hole there."""
-    try:
-        return _entries(match_id, after, answer)
-    except Hole:
-        return []

@@ -1,6 +1,6 @@
 """Which server keeps what: one master, or the masters of a cluster.
 
-Each is spoken to in three ways that do not get into each other's way: appends, reads, and reads that are held back.
+Each is spoken to in three ways that do not get into each other's way: appends, reads, and what it is listened to for.
 """
 
 import asyncio
@@ -29,16 +29,12 @@ from rollbook.storage.redis.connection import (
 )
 from rollbook.storage.redis.group_commit import GroupCommit
 
-MOST_BLOCK_SECONDS: Final = 5.0
-"""The longest that a server is asked to hold back an answer."""
-
 _ANSWER_SECONDS: Final = 5.0
 """How long an answer may take that is not held back."""
 
 _BEAT_KEPT_SECONDS: Final = 60
 
 _MOST_READS: Final = 32
-_MOST_TAILS: Final = 1_024
 
 _SCRIPT: Final = files("rollbook.storage.redis").joinpath("append.lua").read_bytes()
 
@@ -58,7 +54,7 @@ class Server:
 
     appends: GroupCommit
     reads: Wire
-    tails: Wire
+    news: Wire
     durability: Durability
 
     async def beat(self, key: bytes) -> Any:
@@ -83,7 +79,7 @@ class Server:
         """Let what is under way finish, then hang up."""
         await self.appends.close()
         await self.reads.close()
-        await self.tails.close()
+        await self.news.close()
 
 
 class Servers(Protocol):
@@ -133,10 +129,8 @@ def _server(settings: ConnectionSettings, pool: Any, **where: Any) -> Server:
     greeting = {"redis_connect_func": prove_durable} if settings.durability == "fsync" else {}
     appends = pool(max_connections=2, socket_timeout=settings.append_seconds, **greeting, **common)
     reads = pool(max_connections=_MOST_READS, socket_timeout=_ANSWER_SECONDS, **common)
-    tails = pool(max_connections=_MOST_TAILS, socket_timeout=MOST_BLOCK_SECONDS + _ANSWER_SECONDS, **common)
-    return Server(
-        GroupCommit(Wire(appends, 1), _SCRIPT), Wire(reads, _MOST_READS), Wire(tails, _MOST_TAILS), settings.durability
-    )
+    news = pool(max_connections=2, socket_timeout=_ANSWER_SECONDS, **common)
+    return Server(GroupCommit(Wire(appends, 1), _SCRIPT), Wire(reads, _MOST_READS), Wire(news, 1), settings.durability)
 
 
 def _of_one_host(settings: ConnectionSettings, host: Host) -> Server:
