@@ -76,7 +76,7 @@ def flow(blocks: Sequence[Block], wide: int, gap: int = 1) -> Block:
 
 def boxed(content: Sequence[str], style: str = "", rim: str = THIN) -> Block:
     """Lines of equal width with a border around them: a die, or a card."""
-    left_above, across, right_above, upright, left_below, right_below = rim
+    left_above, across, right_above, upright, left_below, right_below = tuple(rim)
     long = across * width(content[0])
     inside = f"{style} strong" if style else ""
     return [

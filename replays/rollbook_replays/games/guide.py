@@ -21,7 +21,7 @@ def guide(shown: Presentation, language: str, wide: int = WIDTH) -> Block:
     lines: Block = []
     for part in _parts(text):
         if part.startswith(HEADING):
-            lines += [Text()] if lines else []
+            lines += [Text()] if lines and lines[-1].plain else []
             lines.append(Text.of((part.removeprefix(HEADING), STRONG)))
         elif part.startswith(ITEM):
             lines += Text.of(f"• {part.removeprefix(ITEM)}").wrapped(wide, 2)

@@ -135,7 +135,7 @@ def test_a_replay_plays_by_itself_and_stops_at_the_end() -> None:
     async def does(pilot: Pilot[Any]) -> None:
         # At half an event a second it is at the end in minutes, however busy the machine is.
         await pilot.press("home", *["minus"] * len(SPEEDS), "space")
-        assert "Plays 0.5 events a second" in screen_lines(pilot.app)
+        assert "Playing 0.5 events a second" in screen_lines(pilot.app)
         await pilot.press(*["plus"] * len(SPEEDS))
         while screen.position < len(film):
             await pilot.pause(0.01)

@@ -81,9 +81,10 @@ def test_a_bust_is_seen_on_the_board() -> None:
     before: Any = None
     for _, event, match in after_each_event("cant_stop"):
         view: Any = match.game.view(match.state, 0) if match.started and match.sealed is None else None
-        is_rolled = isinstance(event, Happened) and isinstance(event.outcome, Rolled)
-        if is_rolled and before is not None and view is not None and view.seat != before.seat:
-            text = plain(drawn(match, 0, Spotlight(moves=(event.outcome,), before=before)))
+        outcome = event.outcome if isinstance(event, Happened) else None
+        is_over = before is not None and view is not None and view.seat != before.seat
+        if is_over and isinstance(outcome, Rolled):
+            text = plain(drawn(match, 0, Spotlight(moves=(outcome,), before=before)))
             assert sum(column.runner > 0 for column in before.columns) == text.count("✗")
             assert "BUST" in text
             assert "BUST" not in plain(drawn(match, 0, Spotlight()))

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from textual.containers import VerticalScroll
-from textual.events import Resize
+from textual.events import Click, Resize
+from textual.message import Message
 from textual.widgets import RichLog, Static
 
 from rollbook_replays.games.blocks import Room
-from rollbook_replays.games.presentation import Presentation, Sentence
+from rollbook_replays.games.presentation import NOTHING_MARKED, Presentation, Sentence, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.renderers import as_rich
+from rollbook_replays.text import SPOT
 
 MOST_LINES: Final = 2_000
 
@@ -18,18 +20,25 @@ MOST_LINES: Final = 2_000
 class BoardPane(VerticalScroll, can_focus=False):
     """Draws a view; scrolls if there is less room than it takes."""
 
+    class Pointed(Message):
+        """A place of the board was clicked."""
+
+        def __init__(self, spot: str) -> None:
+            super().__init__()
+            self.spot = spot
+
     def __init__(self) -> None:
         super().__init__(id="board")
         self._canvas = Static()
-        self._shown: tuple[Presentation, Any, Seating] | None = None
+        self._shown: tuple[Presentation, Any, Seating, Spotlight] | None = None
 
     def compose(self) -> list[Static]:
         """One canvas."""
         return [self._canvas]
 
-    def show(self, shown: Presentation, view: Any, seating: Seating) -> None:
+    def show(self, shown: Presentation, view: Any, seating: Seating, spotlight: Spotlight = NOTHING_MARKED) -> None:
         """Draw this view from now on."""
-        self._shown = (shown, view, seating)
+        self._shown = (shown, view, seating, spotlight)
         self._draw()
 
     def say(self, sentence: str) -> None:
@@ -41,11 +50,16 @@ class BoardPane(VerticalScroll, can_focus=False):
         """Draw it anew."""
         self._draw()
 
+    def on_click(self, event: Click) -> None:
+        """Say which place it is."""
+        if SPOT in event.style.meta:
+            self.post_message(self.Pointed(event.style.meta[SPOT]))
+
     def _draw(self) -> None:
         if self._shown is None or not self.size.width:
             return
-        shown, view, seating = self._shown
-        lines = shown.board(view, seating, Room(self.size.width, self.size.height))
+        shown, view, seating, spotlight = self._shown
+        lines = shown.board(view, seating, Room(self.size.width, self.size.height), spotlight)
         self._canvas.update(as_rich(lines, shown.palette))
 
 

@@ -158,7 +158,7 @@ def _hand(view: View, seating: Seating, wide: int, considered: Choice | None) ->
 def _card_of(choice: Choice | None) -> Card | None:
     """The card of the hand that the choice plays."""
     specials = {Reverse: REVERSE, Steal: STEAL, Gift: GIFT}
-    return specials.get(type(choice), getattr(choice, "card", None))  # type: ignore[arg-type]  # None has no card
+    return specials.get(type(choice), getattr(choice, "card", None))
 
 
 def _large(card: Card, words: Words, *, is_used: bool) -> Block:

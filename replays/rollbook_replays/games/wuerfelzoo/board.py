@@ -113,6 +113,6 @@ def _sorted_dice(row: tuple[DieInFront, ...], wide: int, marked: Marked, size: i
 def _die(die: int, face: str, marked: Marked, size: int) -> Block:
     style, shown = style_of(face), short(face, marked.seating.words)
     if size == CHIPS:
-        left, right = marked.edges(die)
+        left, right = tuple(marked.edges(die))
         return [Text.of((left, style), (shown, f"{style} strong"), (right, style)).at(die)]
     return [line.at(die) for line in boxed([shown], style, marked.rim(die))]
