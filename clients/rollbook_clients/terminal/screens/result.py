@@ -38,7 +38,7 @@ def headline(summary: MatchSummary, seating: Seating) -> str:
     if own is None:
         return words("end.wins" if len(winners) == 1 else "end.win", names=words.both(map(seating.name, winners)))
     if own not in winners:
-        return words("end.place", place=places[own], most=len(places))
+        return words("end.place", place=_ordinal(places[own], words), most=len(places))
     others = [seating.name(seat) for seat in winners if seat != own]
     return words("end.shared", names=words.both(others)) if others else words("end.won")
 
@@ -58,8 +58,14 @@ def result_of(summary: MatchSummary, own: int | None, words: Words) -> str:
     if summary.state == MATCH_STATE_ABORTED or own is None or own >= len(summary.places.places):
         return words(f"state.{summary.state}")
     place, most = summary.places.places[own], len(summary.places.places)
-    said = words("result.won") if place == 1 else words("result.place", place=place, most=most)
+    said = words("result.won") if place == 1 else words("result.place", place=_ordinal(place, words), most=most)
     return f"{said}, {words('result.gave_up')}" if summary.seats[own].forfeited else said
+
+
+def _ordinal(place: int, words: Words) -> str:
+    """The place in words, as far as there are words."""
+    key = f"place.{place}"
+    return words(key) if key in words else f"{place}."
 
 
 class Afterwards:

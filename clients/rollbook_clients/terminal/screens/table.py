@@ -312,7 +312,7 @@ class TableScreen(SeatScreen):
         if self._backlog:
             self._draw(self._spotlight)
             self._control.wait(self._caption.waiting(""))
-        elif self._notices.under_way:
+        elif self._notices.under_way and newest is not None and self._offered == newest.position:
             self._draw(self._spotlight)
         elif newest is None or newest.legal is None or self._own is None:
             self._draw(self._spotlight)

@@ -20,6 +20,7 @@ class Control(Vertical):
         self.menu = Menu(words)
         self.picker = Picker(words)
         self._message = Static(id="message", markup=False)
+        self._said = ""
         self._waiting = Static(id="waiting", markup=False)
         self._about = Static(id="about", markup=False)
         self._switcher = ContentSwitcher(initial="waiting")
@@ -68,13 +69,16 @@ class Control(Vertical):
 
     def say(self, message: str) -> None:
         """Say something above; empty says nothing any more."""
+        self._said = message
         self._message.update(message)
         self._message.display = bool(message)
 
     def on_menu_considered(self, event: Menu.Considered) -> None:
         """Say below what it means, unless that would take room from the choices."""
-        lines = -(-len(event.about) // max(1, self.size.width - 4))
+        wide = max(1, self.size.width - 6)
+        lines = [*self._said.splitlines(), *event.about.splitlines()]
         entries = self.menu.option_count if self._switcher.current == "menu" else self.picker.rows
-        taken = entries + (self._message.size.height if self._message.display else 0)
         self._about.update(event.about)
-        self._about.display = bool(event.about) and taken + lines <= self.size.height
+        self._about.display = (
+            bool(event.about) and entries + sum(-(-len(line) // wide) for line in lines) <= self.size.height
+        )
