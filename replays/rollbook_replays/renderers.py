@@ -17,7 +17,7 @@ LOOKS: Final = {
     "filled": "reverse",
     "gold": "#e3b341",
     "considered": "bold #0d1117 on #e3b341",
-    "latest": "bold reverse",
+    "latest": "bold underline on #57606a",
     "seat0": "#ff7b72",
     "seat1": "#79c0ff",
     "seat2": "#7ee787",

@@ -80,6 +80,7 @@ class Terminal(App[int]):
     OptionList { border: none; padding: 0; background: #161b22; height: 1fr; scrollbar-size-vertical: 1; }
     OptionList:focus { border: none; background: #161b22; }
     OptionList > .option-list--option { padding: 0 1; }
+    #menu, #actions, #matches { text-wrap: nowrap; text-overflow: ellipsis; }
     OptionList > .option-list--option-highlighted { background: #1f6feb; color: #ffffff; text-style: bold; }
     #message { height: auto; padding: 0 1; color: #e3b341; }
     #message:empty { display: none; }

@@ -13,6 +13,8 @@ from rollbook_replays.games.presentation import MenuEntry
 from rollbook_replays.games.words import Words
 
 KEYS: Final = "123456789"
+MARGIN: Final = 3
+"""Columns of a list that are not for its lines: the space around them, and the scroll bar."""
 
 
 class Menu(OptionList):
@@ -77,7 +79,7 @@ class Menu(OptionList):
                 self.replace_option_prompt_at_index(number, line_of(number, entries[number], is_lit=is_lit))
         self._lit = event.option_index
         entry = entries[self._lit] if self._lit < len(entries) else MenuEntry("")
-        self.post_message(self.Considered(entry.choice, about=entry.about))
+        self.post_message(self.Considered(entry.choice, about=about_of(entry, self.size.width - MARGIN)))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Choose by Enter or by the mouse."""
@@ -114,6 +116,12 @@ class Menu(OptionList):
         elif entry.entries:
             self._levels.append(entry.entries)
             self._fill()
+
+
+def about_of(entry: MenuEntry, wide: int) -> str:
+    """What there is to say of an entry apart from its line; its note as well, if the line has no room for it."""
+    is_cut = line_of(0, entry).cell_len > wide
+    return " · ".join(part for part in (entry.note if is_cut else "", entry.about) if part)
 
 
 def _spots(entry: MenuEntry) -> set[str]:

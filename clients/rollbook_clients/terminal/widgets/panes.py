@@ -38,8 +38,9 @@ class BoardPane(VerticalScroll, can_focus=False):
 
     def show(self, shown: Presentation, view: Any, seating: Seating, spotlight: Spotlight = NOTHING_MARKED) -> None:
         """Draw this view from now on."""
-        self._shown = (shown, view, seating, spotlight)
-        self._draw()
+        if self._shown != (shown, view, seating, spotlight):
+            self._shown = (shown, view, seating, spotlight)
+            self._draw()
 
     def say(self, sentence: str) -> None:
         """Say why there is no board."""

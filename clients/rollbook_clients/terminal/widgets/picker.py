@@ -12,11 +12,13 @@ from textual.events import Click, Key
 from textual.message import Message
 from textual.widgets import OptionList, Static
 
-from rollbook_clients.terminal.widgets.menu import KEYS, Menu, menu_line
+from rollbook_clients.terminal.widgets.menu import KEYS, Menu, about_of, menu_line
 from rollbook_replays.games.presentation import MenuEntry, Picking
 from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
 
+ABOUT_ROWS: Final = 3
+"""Kept free for the last line and for what is said below."""
 PIECE: Final = "piece"
 """Marks the cells of a piece with its number. An action there would make it a link, in colours of its own."""
 
@@ -129,9 +131,11 @@ class Picker(Vertical, can_focus=True):
             _flowing([self._chip(number, is_long=is_long) for number in range(len(self._picking.pieces))], wide)
             for is_long in (True, False)
         )
-        room = self.size.height - len(entries) - 1
+        room = self.size.height - len(entries) - ABOUT_ROWS
         self._shown.update(long if len(long.split()) <= room else short)
-        about = next((entry.about for entry in entries if entry.choice is not None), "")
+        # Why the first cannot be done comes first, if its line has no room for that.
+        possible = next((entry for entry in entries if entry.choice is not None), entries[0])
+        about = about_of(entries[0], wide - 1) or about_of(possible, wide - 1)
         self.post_message(Menu.Considered(picked=frozenset(self._picked), about=about))
         lines = [menu_line(number, entry) for number, entry in enumerate(entries)]
         every = menu_line(len(entries), MenuEntry(self._words("picking.all")))
