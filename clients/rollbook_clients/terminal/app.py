@@ -5,6 +5,7 @@ from typing import ClassVar, Final
 from textual.app import App, ComposeResult
 from textual.containers import Container
 from textual.events import Resize
+from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
@@ -32,11 +33,11 @@ class TooSmall(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Say it."""
-        self.say()
+        self.say(self.app.size)
 
-    def say(self) -> None:
+    def say(self, size: Size) -> None:
         """With the size that the terminal has now."""
-        (columns, rows), size = SMALLEST, self.app.size
+        columns, rows = SMALLEST
         said = self._words("size.too_small", columns=columns, rows=rows, wide=size.width, high=size.height)
         self._said.update(said)
 
@@ -109,21 +110,21 @@ class Terminal(App[int]):
         """Show it."""
         self._write(PUSH_TITLE)
         self.push_screen(self._first)
-        self._cover_if_too_small()
+        self._cover_if_too_small(self.size)
 
     def on_unmount(self) -> None:
         """Leave the terminal's title as it was."""
         self._write(POP_TITLE)
 
-    def on_resize(self, _event: Resize) -> None:
+    def on_resize(self, event: Resize) -> None:
         """Nothing is cut off: what does not fit is not shown."""
-        self._cover_if_too_small()
+        self._cover_if_too_small(event.size)
 
-    def _cover_if_too_small(self) -> None:
-        is_small = self.size.width < SMALLEST[0] or self.size.height < SMALLEST[1]
+    def _cover_if_too_small(self, size: Size) -> None:
+        is_small = size.width < SMALLEST[0] or size.height < SMALLEST[1]
         is_covered = self.screen is self._too_small
         if is_covered and is_small:
-            self._too_small.say()
+            self._too_small.say(size)
         elif is_covered:
             self.pop_screen()
         elif is_small and len(self.screen_stack) > 1:

@@ -80,7 +80,7 @@ class Spotlight:
 NOTHING_MARKED: Final = Spotlight()
 
 
-class Board(Protocol):
+class Drawing(Protocol):
     """The table as a view has it, within a room; spans with a style `at:NAME` are its spots, which can be clicked."""
 
     def __call__(self, view: Any, seating: Seating, room: Room, spotlight: Spotlight = ..., /) -> Block:
@@ -111,7 +111,7 @@ class Sentence:
 class Presentation:
     """How one game is shown to people."""
 
-    board: Board
+    board: Drawing
     menu: Callable[[Any, Choices[Any], Seating], Menu]
     """What the seat that looks may choose: its view, and what is legal."""
     story: Callable[[Any, Moment, Seating], Iterable[Sentence]]

@@ -60,7 +60,9 @@ def menu(text: str) -> dict[str, str]:
     """What stands behind the numbers of the menu."""
     rows = text.splitlines()[MENU_ROW:]
     # A line that goes on with how many of a species is no entry.
-    return {found[1]: found[2] for row in rows if (found := re.match(r"[\s\u203a]{0,2}([1-9]) (?!\u00d7)(.{2,40})", row))}
+    return {
+        found[1]: found[2] for row in rows if (found := re.match(r"[\s\u203a]{0,2}([1-9]) (?!\u00d7)(.{2,40})", row))
+    }
 
 
 def first(person: Person, text: str) -> None:

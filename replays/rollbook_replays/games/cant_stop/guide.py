@@ -24,6 +24,7 @@ can be used.
 # Bust
 If no pair of a throw can be used by any runner, you are bust: the runners leave the board and your markers stay where
 they were.
+
 Example: your runners stand in 7, 8 and 9 and you throw 1 1 2 2. There is no 7, 8 or 9 in it, so the turn is lost.
 
 # Stopping
@@ -63,6 +64,7 @@ eines etwas bringt.
 # Zu viel gewagt
 Kann kein Läufer auch nur ein Paar nutzen, ist dein Zug verloren: Die Läufer kommen vom Plan, deine Spielsteine
 bleiben, wo sie waren.
+
 Beispiel: Deine Läufer stehen in 7, 8 und 9, und du würfelst 1 1 2 2. Darin steckt keine 7, 8 oder 9.
 
 # Aufhören
