@@ -38,6 +38,16 @@ def with_clock(address: str, game: str, turn_seconds: int) -> str:
     return asyncio.run(opened())
 
 
+def at_table(stack: ExitStack, address: str, match_id: str, home: Path) -> list[Pseudo]:
+    """Two people who join the match by its id."""
+    terminals = []
+    for name in NAMES[:2]:
+        words = ["play", "--service", address, "--name", name, "--pace", "0"]
+        terminals.append(stack.enter_context(pseudo(words, home / name)))
+        joined(terminals[-1], match_id)
+    return terminals
+
+
 def copied(terminal: Pseudo) -> set[str]:
     """What the program has put onto the clipboard."""
     return {base64.b64decode(found).decode() for found in re.findall(rb"\x1b\]52;c;([^\x07]*)\x07", terminal.raw)}
@@ -67,7 +77,9 @@ def test_a_finished_match_says_who_won_and_offers_what_can_be_done_with_it(addre
         file = tmp_path / "kept.rollbook"
         winner.press("2")
         winner.until("Save as:")
-        winner.press("\x15\x0b" + "\x7f" * 200 + f"{file}\r")
+        winner.press("\x15")
+        winner.until(lambda text: f"{match_id}.rollbook" not in text)
+        winner.press(f"{file}\r")
         winner.until("Saved as")
         assert file.read_bytes()
         winner.press("4")
@@ -88,11 +100,7 @@ def test_who_loses_on_time_is_told_before_and_after(address: str, tmp_path: Path
     """The one who stays away reads of every time-out, why it is over, and finds that in the lobby, too."""
     match_id = with_clock(address, "cant_stop", 5)
     with ExitStack() as stack:
-        terminals = []
-        for name in NAMES[:2]:
-            words = ["play", "--service", address, "--name", name, "--pace", "0"]
-            terminals.append(stack.enter_context(pseudo(words, tmp_path / name)))
-            joined(terminals[-1], match_id)
+        terminals = at_table(stack, address, match_id, tmp_path)
         awake = Person(terminals[0], first)
 
         def sees(said: str) -> None:
@@ -114,11 +122,7 @@ def test_leaving_a_running_match_says_what_will_happen(address: str, tmp_path: P
     """Whoever stays is still there; whoever leaves finds the turn and the clock in the lobby, and is asked again."""
     match_id = with_clock(address, "cant_stop", 600)
     with ExitStack() as stack:
-        terminals = []
-        for name in NAMES[:2]:
-            words = ["play", "--service", address, "--name", name, "--pace", "0"]
-            terminals.append(stack.enter_context(pseudo(words, tmp_path / name)))
-            joined(terminals[-1], match_id)
+        terminals = at_table(stack, address, match_id, tmp_path)
         mine = on_turn(terminals)
         mine.press("\x1b")
         mine.until("your seat is still yours")
@@ -207,3 +211,19 @@ def test_help_has_all_rules_of_the_game(address: str, tmp_path: Path) -> None:
         terminal.until("EINE NEUE PARTIE")
         terminal.until("Worum es geht")
         terminal.until("Beispiel:")
+
+
+def test_moves_of_others_follow_one_after_the_other_and_a_key_shows_the_present(tmp_path: Path) -> None:
+    """At two seconds a move a spectator of bots is behind; the space bar shows what there is at once."""
+    words = [*serve(tmp_path / "data", "127.0.0.1:0"), "--demo"]
+    with started(words) as service:
+        watch = ["watch", "--service", service.address, "--pace", "2"]
+        with pseudo(watch, tmp_path / "watching", size=(100, 30)) as terminal:
+            terminal.until("Public matches")
+            terminal.press("\r")
+            terminal.until("'s turn")
+            terminal.until("to come")
+            terminal.press(" ")
+            terminal.until(lambda text: "to come" not in text)
+            terminal.press("\x10")
+            terminal.until("Other players' moves: 0 s each")

@@ -51,6 +51,10 @@ class MatchScreen(Screen[None]):
         """Keys and rules."""
         self.app.push_screen(Help(self.words, self._topic, self.game))
 
+    def action_rules(self) -> None:
+        """The same."""
+        self.action_help()
+
     def action_copy(self) -> None:
         """Put the match's id where it can be pasted from, and show it in full."""
         self.app.copy_to_clipboard(self.match_id)

@@ -165,7 +165,7 @@ class ReplayScreen(MatchScreen):
         self.title_bar.update(self._title(seating))
         self.status_bar.update(self._status(seating))
         self._controls.update(self._buttons())
-        keys = ("?", "help"), ("esc", "leave")
+        keys = ("?", "rules"), ("^y", "copy"), ("esc", "leave")
         self.hints.update(hint(self.words, ("←→", "forward"), ("↑↓", "next_turn"), ("v", "look"), *keys))
 
     def _told(self, seating: Seating) -> list[Sentence]:

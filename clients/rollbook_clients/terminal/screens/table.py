@@ -359,7 +359,7 @@ class TableScreen(SeatScreen):
             line.append(f"{words('table.behind', moves=words.count('move', len(self._backlog)))} ", "bold #79c0ff")
         line.append_text(caption.status(self._clocks.shown()))
         self.status_bar.update(line)
-        keys = [("?", "help"), ("esc", "leave"), ("^y", "copy"), ("^p", "pace"), ("^g", "bell")]
+        keys = [("?", "rules"), ("esc", "leave"), ("^y", "copy"), ("^p", "pace"), ("^g", "bell")]
         if self._own is not None and self._summary.state not in OVER:
             keys.append(("^x", "give_up"))
         if self._backlog:

@@ -51,7 +51,8 @@ Make the window larger.""",
     "hint.last": "end",
     "hint.go_to": "go to turn",
     "hint.look": "perspective",
-    "hint.help": "help, rules",
+    "hint.help": "help",
+    "hint.rules": "help, rules",
     "hint.leave": "leave",
     "hint.copy": "id",
     "hint.present": "now",
@@ -111,7 +112,7 @@ and after three turns in a row you are out.""",
     "table.waits_for": "Waiting for {name}.",
     "table.waits_for_seats": "Waiting for players: {seats} free.",
     "table.waits_for_ready": "Waiting for {names} to get ready.",
-    "table.invite": "This match: {match}  (ctrl+y copies it)",
+    "table.invite": "This match: {match}\nctrl+y copies its id.",
     "table.invite.code": "It is private. Others press c in the lobby and type the match, a space, and {code}",
     "table.leave_seat": "Leave this seat? Somebody else can take it then.",
     "table.give_up": "Resign? A bot will play out your seat.",
@@ -192,7 +193,7 @@ y   copy the match's id       ctrl+g   bell on or off
 A NEW MATCH
 ↑ ↓   choose a line           ← →   change it
 enter   on the last line opens the match, on others the next value
-The clock is for each turn. Only those who have its code get into a private match.
+The clock is for each turn. A private match needs its invitation code.
 esc   leave""",
     "help.lobby.watch": """\
 LOBBY
@@ -200,17 +201,18 @@ LOBBY
 y   copy the match's id       esc q   leave""",
     "help.table": """\
 TABLE
-The menu has everything you may do: ↑ ↓ and enter, a number, or a click; backspace
-goes one menu back. Where dice are picked, letters pick them. Clicking what lies
-on the board works as well. What the cursor is on is shown there.
-space   show what has happened at once     ctrl+p   others' moves faster or slower
-ctrl+g   bell on or off                    ctrl+y   copy the match's id
-ctrl+x   leave the seat, or resign         esc   lobby; your seat is still yours
-► whose turn it is   the clock: this turn + reserve""",
+The menu has everything you may do: ↑ ↓ and enter, a number, or a click;
+backspace goes one menu back. Where dice are picked, letters pick them.
+What lies on the board can be clicked as well, and shows what the cursor
+is on. ► marks whose turn it is; the clock is this turn + reserve.
+space    show at once what has happened
+ctrl+p   others' moves faster or slower    ctrl+g   bell on or off
+ctrl+y   copy the match's id               ctrl+x   leave the seat, resign
+esc      lobby; your seat is still yours""",
     "help.watch": """\
 WATCHING
-You see what the public may see, as much later as the spectator delay says.
-space   show what has happened at once     ctrl+p   moves faster or slower
-ctrl+y   copy the match's id               esc   leave
-► whose turn it is   the clock: this turn + reserve""",
+You see what the public may see, later by the spectator delay. ► marks
+whose turn it is; the clock is this turn + reserve.
+space    show at once what has happened    ctrl+p   faster or slower
+ctrl+y   copy the match's id               esc      leave""",
 }

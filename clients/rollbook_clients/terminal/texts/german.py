@@ -51,7 +51,8 @@ Mach das Fenster größer.""",
     "hint.last": "Ende",
     "hint.go_to": "zu Zug",
     "hint.look": "Perspektive",
-    "hint.help": "Hilfe, Regeln",
+    "hint.help": "Hilfe",
+    "hint.rules": "Hilfe, Regeln",
     "hint.leave": "verlassen",
     "hint.copy": "ID",
     "hint.present": "jetzt",
@@ -74,7 +75,7 @@ esc q   verlassen""",
     "move.one": "Spielzug",
     "move.many": "Spielzüge",
     "state.1": "offen",
-    "state.2": "macht sich bereit",
+    "state.2": "Vorbereitung",
     "state.3": "läuft",
     "state.4": "zu Ende",
     "state.5": "abgebrochen",
@@ -116,7 +117,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "table.waits_for": "Warten auf {name}.",
     "table.waits_for_seats": "Warten auf Mitspieler: {seats} frei.",
     "table.waits_for_ready": "Noch nicht bereit: {names}.",
-    "table.invite": "Diese Partie: {match}  (ctrl+y kopiert)",
+    "table.invite": "Diese Partie: {match}\nctrl+y kopiert ihre ID.",
     "table.invite.code": "Sie ist privat. Andere drücken c in der Lobby und tippen die Partie, Leerzeichen, {code}",
     "table.leave_seat": "Diesen Platz verlassen? Dann kann ihn jemand anderes nehmen.",
     "table.give_up": "Aufgeben? Ein Bot spielt deinen Platz zu Ende.",
@@ -197,7 +198,7 @@ y   ID der Partie kopieren    ctrl+g   Ton an oder aus
 EINE NEUE PARTIE
 ↑ ↓   Zeile wählen            ← →   ändern
 Enter   eröffnet auf der letzten Zeile, auf anderen der nächste Wert
-Die Uhr gilt für jeden Zug. In eine private Partie kommt nur, wer ihren Code hat.
+Die Uhr gilt für jeden Zug. Eine private Partie braucht ihren Code.
 esc   verlassen""",
     "help.lobby.watch": """\
 LOBBY
@@ -205,17 +206,18 @@ LOBBY
 y   ID der Partie kopieren    esc q   verlassen""",
     "help.table": """\
 TISCH
-Das Menü enthält alles, was du darfst: ↑ ↓ und Enter, eine Zahl oder ein Klick;
-Rücktaste führt ein Menü zurück. Wo Würfel gewählt werden, wählen Buchstaben.
-Auch was auf dem Tisch liegt, kann angeklickt werden. Worauf du stehst, ist dort zu sehen.
-Leertaste   sofort zeigen, was geschah     ctrl+p   Züge der anderen schneller, langsamer
-ctrl+g   Ton an oder aus                   ctrl+y   ID der Partie kopieren
-ctrl+x   Platz verlassen oder aufgeben     esc   Lobby; dein Platz bleibt dir
-► wer am Zug ist   die Uhr: dieser Zug + Reserve""",
+Das Menü enthält alles, was du darfst: ↑ ↓ und Enter, eine Zahl oder ein
+Klick; Rücktaste führt zurück. Wo Würfel gewählt werden, wählen Buchstaben.
+Was auf dem Tisch liegt, kann auch angeklickt werden und zeigt, worauf du
+gerade stehst. ► ist am Zug; die Uhr: dieser Zug + Reserve.
+Leertaste   sofort zeigen, was geschah
+ctrl+p   Züge schneller, langsamer   ctrl+g   Ton an oder aus
+ctrl+y   ID der Partie kopieren      ctrl+x   Platz verlassen, aufgeben
+esc      Lobby; dein Platz bleibt dir""",
     "help.watch": """\
 ZUSEHEN
-Du siehst, was Zuschauer sehen dürfen, um die Verzögerung später.
-Leertaste   sofort zeigen, was geschah     ctrl+p   Züge schneller, langsamer
-ctrl+y   ID der Partie kopieren            esc   verlassen
-► wer am Zug ist   die Uhr: dieser Zug + Reserve""",
+Du siehst, was Zuschauer sehen dürfen, um die Verzögerung später. ► ist am
+Zug; die Uhr: dieser Zug + Reserve.
+Leertaste   sofort zeigen, was geschah   ctrl+p   schneller, langsamer
+ctrl+y      ID der Partie kopieren       esc      verlassen""",
 }

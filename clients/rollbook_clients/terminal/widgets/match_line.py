@@ -15,7 +15,8 @@ from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
 from rollbook_replays.text import fitted
 
-STATE: Final = 21
+OWN_STATE: Final = 21
+STATE: Final = 13
 NAME: Final = 14
 
 
@@ -31,9 +32,9 @@ def match_line(summary: MatchSummary, own: OwnMatch | None, words: Words) -> Tex
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append("► " if is_called else "  ", "bold #7ee787")
     line.append(f"{title:<12} ", "bold")
-    line.append(
-        f"{fitted(standing_of(summary, own, seating), STATE):<{STATE}} ", "bold #7ee787" if is_called else "#8b949e"
-    )
+    wide = STATE if own is None else OWN_STATE
+    standing = fitted(standing_of(summary, own, seating), wide)
+    line.append(f"{standing:<{wide}} ", "bold #7ee787" if is_called else "#adbac7")
     for number, seat in enumerate(summary.seats):
         if seat.taken:
             line.append_text(as_rich([seating.mark(number)], {}))
