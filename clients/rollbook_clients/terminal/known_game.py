@@ -65,7 +65,7 @@ def known_game(name: str, ruleset: int | None = None) -> KnownGame | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ShownEvent:
     """One event, as it is shown."""
 
     told: list[Sentence]
@@ -93,7 +93,7 @@ class Story:
         """The lines that this event makes; none of a game that is not known here."""
         return self.scene(event, seating).told
 
-    def scene(self, event: Event, seating: Seating) -> Scene:
+    def scene(self, event: Event, seating: Seating) -> ShownEvent:
         """The event with the table after it and what it has changed there."""
         before = self._view
         on_turn = getattr(before, "seat", None)
@@ -103,14 +103,14 @@ class Story:
             told = self._told(happened, seating)
         except (Unreadable, Misplaced, RefusedByRules):
             self._narrator = None
-            return Scene([], self._seat, None, Spotlight(), is_move=False)
+            return ShownEvent([], self._seat, None, Spotlight(), is_move=False)
         if isinstance(happened, Chosen):
             self._moves, self._since = (happened.choice,), before
         elif isinstance(happened, Happened):
             self._moves += (happened.outcome,)
         is_move = isinstance(happened, Chosen | Happened) and any(not sentence.is_implied for sentence in told)
         marked = Spotlight(moves=self._moves, since=self._since, before=before)
-        return Scene(told, self._seat, self._view, marked, is_move)
+        return ShownEvent(told, self._seat, self._view, marked, is_move)
 
     @property
     def _view(self) -> Any:

@@ -64,8 +64,9 @@ class Archivist:
         clock_ms: Callable[[], int],
         after_seconds: int,
         step: Step = no_step,
+        is_ours: Callable[[str], bool] = lambda _match_id: True,
     ) -> None:
-        """Archive the matches of this log at this place, so long after their seal."""
+        """Archive the matches of this log at this place, so long after their seal; others do what is not ours."""
         self._lobby = lobby
         self._lost = lost
         self._head_keys = head_keys
@@ -77,6 +78,7 @@ class Archivist:
         self._where = where
         self._after_ms = after_seconds * 1_000
         self._step = step
+        self._is_ours = is_ours
         self._off: type[Exception] | None = None
         """What keeps everything from being archived; none if nothing does."""
         self._looks = 0
@@ -123,7 +125,7 @@ class Archivist:
             with self._lobby.uses.use():
                 if age != self._lobby.uses.age:
                     return  # names that the lobby had have been forgotten since; the next look begins with what it has
-                if listed.summary.changed_ms <= due_ms:
+                if listed.summary.changed_ms <= due_ms and self._is_ours(listed.summary.match_id):
                     await self._attempt(listed)
 
     async def _attempt(self, listed: ListedMatch) -> None:

@@ -14,8 +14,9 @@ import pytest
 from rollbook_clients.sdk import connect
 from tests.clients.terminal.persons import STRATEGIES, Person, first, menu, play_out
 from tests.clients.terminal.pseudo import Pseudo, pseudo
-from tests.clients.terminal.test_pseudo_terminal import NAMES, joined, on_turn, seated, serve
+from tests.clients.terminal.test_pseudo_terminal import NAMES, joined, may_advance, on_turn, seated, serve
 from tests.server.serving import started
+from tests.server.test_whole_service import free_port
 
 GAME = "wuerfelzoo"
 """Two people play it out in a few moves."""
@@ -227,3 +228,22 @@ def test_moves_of_others_follow_one_after_the_other_and_a_key_shows_the_present(
             terminal.until(lambda text: "to come" not in text)
             terminal.press("\x10")
             terminal.until("Other players' moves: 0 s each")
+
+
+def test_a_choice_made_while_the_service_is_away_arrives_and_is_said_to(tmp_path: Path) -> None:
+    """It waits until the service is back; in between it is said that it has not been sent, and then that it counted."""
+    address = f"127.0.0.1:{free_port()}"
+    data = tmp_path / "data"
+    with ExitStack() as stack:
+        first_service = stack.enter_context(started(serve(data, address)))
+        first_service.line("listening")
+        terminals = seated(stack, address, "cant_stop", tmp_path, 2)
+        mine = on_turn(terminals)
+        mine.until(may_advance)
+        first_service.process.kill()
+        mine.until("Connection lost")
+        mine.press("1")
+        mine.until("Not sent yet:")
+        stack.enter_context(started(serve(data, address))).line("listening")
+        mine.until("Your choice has arrived:")
+        mine.until("Throw again")

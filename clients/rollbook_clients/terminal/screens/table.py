@@ -36,7 +36,7 @@ from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.backlog import Backlog
 from rollbook_clients.terminal.clocks import TickingClocks
 from rollbook_clients.terminal.errors import said_of
-from rollbook_clients.terminal.known_game import KnownGame, Scene, Story, known_game
+from rollbook_clients.terminal.known_game import KnownGame, ShownEvent, Story, known_game
 from rollbook_clients.terminal.screens.captions import Caption
 from rollbook_clients.terminal.screens.match import hint
 from rollbook_clients.terminal.screens.result import Afterwards, headline, standing
@@ -68,7 +68,7 @@ class TableScreen(SeatScreen):
         self._public_only = public_only
         self._afterwards = Afterwards(self, match, words, self._say)
         self._told = Story()
-        self._backlog = Backlog[Scene]()
+        self._backlog = Backlog[ShownEvent]()
         """What has happened and is not shown yet."""
         self._timer: Timer | None = None
         self._clocks = TickingClocks()
@@ -177,7 +177,7 @@ class TableScreen(SeatScreen):
                 self._notices.happened(event)
             scene = self._told.scene(event, seating)
             if event is frame.events[-1]:
-                scene = Scene(scene.told, scene.seat, self._view, scene.spotlight, scene.is_move)
+                scene = ShownEvent(scene.told, scene.seat, self._view, scene.spotlight, scene.is_move)
             # One's own moves need no time to be understood, and nobody waits for what was over long ago.
             is_followed = self._is_current and scene.is_move and {scene.seat, self._last_seat} != {self._own}
             self._last_seat = scene.seat
@@ -197,7 +197,7 @@ class TableScreen(SeatScreen):
         self._timer = None if self._backlog.wait is None else self.set_timer(self._backlog.wait, self._advance)
         self._show()
 
-    def _show_scenes(self, scenes: list[Scene]) -> None:
+    def _show_scenes(self, scenes: list[ShownEvent]) -> None:
         for scene in scenes:
             self.story.add(scene.told, self._palette)
             if scene.view is not None:

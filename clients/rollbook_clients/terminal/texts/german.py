@@ -207,7 +207,7 @@ y   ID der Partie kopieren    esc q   verlassen""",
     "help.table": """\
 TISCH
 Das Menü enthält alles, was du darfst: ↑ ↓ und Enter, eine Zahl oder ein
-Klick; Rücktaste führt zurück. Wo Würfel gewählt werden, wählen Buchstaben.
+Klick; Rücktaste führt zurück. Würfel werden mit Buchstaben gewählt.
 Was auf dem Tisch liegt, kann auch angeklickt werden und zeigt, worauf du
 gerade stehst. ► ist am Zug; die Uhr: dieser Zug + Reserve.
 Leertaste   sofort zeigen, was geschah
