@@ -75,7 +75,7 @@ class Terminal(App[int]):
     #board > Static { width: auto; height: auto; }
     #control { background: #161b22; height: 100%; }
     #control > ContentSwitcher { height: 1fr; }
-    #story { background: #0d1117; padding: 0 1; scrollbar-size-vertical: 1; height: 100%; }
+    #story { background: #0d1117; padding: 0 1; scrollbar-size-vertical: 1; height: 100%; overflow-x: hidden; }
     MatchScreen.-wide #story { dock: right; width: 44; border-left: solid #30363d; }
     MatchScreen.-wider #story { dock: right; width: 50; border-left: solid #30363d; }
     OptionList { border: none; padding: 0; background: #161b22; height: 1fr; scrollbar-size-vertical: 1; }

@@ -1,8 +1,10 @@
 """What a match shows: the board of whatever game, as large as the screen allows, and the log in words."""
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from rich.text import Text as RichText
 from textual.containers import VerticalScroll
 from textual.events import Click, Resize
 from textual.message import Message
@@ -69,14 +71,26 @@ class StoryLog(RichLog, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="story", wrap=True, max_lines=MOST_LINES, min_width=10)
+        self._told: deque[RichText] = deque(maxlen=MOST_LINES)
+        self._wide = 0
 
     def add(self, told: Iterable[Sentence], palette: Mapping[str, str]) -> None:
         """Append what happened, without what the next line says as well."""
         for line in told:
             if not line.is_implied:
-                self.write(as_rich([line.text], palette, wraps=True))
+                self._told.append(as_rich([line.text], palette, wraps=True))
+                self.write(self._told[-1])
 
     def tell(self, told: Sequence[Sentence], palette: Mapping[str, str]) -> None:
         """Begin anew with these lines."""
+        self._told.clear()
         self.clear()
         self.add(told[-MOST_LINES:], palette)
+
+    def on_resize(self, event: Resize) -> None:
+        """Lay the lines out anew, so that none is cut off and none wraps that need not."""
+        if self._wide and event.size.width != self._wide:
+            self.clear()
+            for line in self._told:
+                self.write(line)
+        self._wide = event.size.width
