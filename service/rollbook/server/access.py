@@ -11,8 +11,8 @@ import hmac
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, Final
+from functools import lru_cache, partial
+from typing import Any, Final, Protocol
 
 import grpc
 
@@ -22,6 +22,7 @@ from rollbook.identity.tokens import Role, Subject, Verifier
 from rollbook.match.commands import Origin
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
+from rollbook.server.bans import Bans
 from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates, Strangers
 from rollbook.server.lobby import Beside, StoredLobby
@@ -34,6 +35,14 @@ from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
 
 Context = grpc.aio.ServicerContext[Any, Any]
 """A call, as gRPC gives it."""
+
+
+class Acted(Protocol):
+    """Hears of what an operator has done."""
+
+    def __call__(self, operator: Subject, what: str, **facts: Any) -> None:
+        """Note it."""
+
 
 _SCHEME: Final = "bearer"
 _REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
@@ -76,11 +85,14 @@ def check_request_id(request_id: str) -> None:
 class Callers:
     """Finds out who calls, and counts how often they do."""
 
-    def __init__(self, verifier: Verifier, rates: Rates, strangers: Strangers, clock_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, verifier: Verifier, rates: Rates, strangers: Strangers, bans: Bans, clock_ms: Callable[[], int]
+    ) -> None:
         """Believe this verifier, and hold everybody to these rates, and whoever has no token to those of strangers."""
         self._verifier = verifier
         self._rates = rates
         self._strangers = strangers
+        self._bans = bans
         self._clock_ms = clock_ms
 
     def of(self, context: Context, weight: float = 1) -> Subject:
@@ -91,6 +103,13 @@ class Callers:
             self._strangers.count(context)
             raise
         self.count(caller, weight)
+        self._bans.check(caller, partial(self._strangers.addresses.of, context))
+        return caller
+
+    def operator(self, context: Context, weight: float = 1) -> Subject:
+        """Who calls, who has to be an operator."""
+        caller = self.of(context, weight)
+        require(caller, Role.OPERATOR)
         return caller
 
     def anybody(self, context: Context) -> None:
@@ -101,9 +120,17 @@ class Callers:
         """Refuse a caller who asks too much, by calls or by requests within one."""
         self._rates.take(caller.key, self._clock_ms(), weight)
 
-    def has_expired(self, caller: Subject) -> bool:
-        """Whether the token that the caller came with holds no longer."""
-        return self._verifier.has_expired(caller)
+    def expiry(self, caller: Subject, context: Context) -> Callable[[], bool]:
+        """Says, again and again, whether the token that a stream began with holds no longer.
+
+        It raises if an operator keeps the caller out by now.
+        """
+
+        def has_expired() -> bool:
+            self._bans.check(caller, partial(self._strangers.addresses.of, context))
+            return self._verifier.has_expired(caller)
+
+        return has_expired
 
 
 class Players:

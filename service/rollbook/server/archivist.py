@@ -115,6 +115,7 @@ class Archivist:
                 # Another service has archived it; what cannot be read now the next comparison reads.
                 await self._finished.find(match_id)
         self._leaving = set(finished)
+        self._metrics.waiting(len(finished))
         self._failed = {match_id: why for match_id, why in self._failed.items() if match_id in finished}
         if await self._archived.store.archive_is_lacked():
             self._turn_off(OtherArchive("another service of this store does not have the archive"))

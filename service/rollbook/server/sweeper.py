@@ -13,6 +13,7 @@ it is asked for but its line in the lobby.
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Final
@@ -128,8 +129,12 @@ class Sweeper:
 
     async def beat(self) -> None:
         """Sweep, unless another process does."""
-        if await self._log.lease(self._name, LEASE_MS):
+        sweeps = await self._log.lease(self._name, LEASE_MS)
+        self._metrics.sweeping(sweeps=sweeps)
+        if sweeps:
+            began = time.perf_counter()
             await self.sweep()
+            self._metrics.swept_all(self._swept_ms, time.perf_counter() - began)
             await self._recount()
         else:
             await self._clock.compare()

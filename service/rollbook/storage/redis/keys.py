@@ -31,6 +31,8 @@ LACKING_KEY: Final = b"rollbook:archive:lacking"
 ROLL_KEY: Final = b"rollbook:roll"
 """Which call the services of this store answer, and which of them have."""
 
+BANS_KEY: Final = b"rollbook:bans"
+"""Who is kept out, and until when."""
 
 ANNOUNCEMENTS: Final = b"rollbook:appended"
 """The channel on which the script that appends says so; no key has this name."""
