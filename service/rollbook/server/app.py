@@ -18,10 +18,11 @@ from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
-from rollbook.server.access import Callers, Players, Sights
+from rollbook.server.access import Callers, Sights
 from rollbook.server.addresses import Addresses
 from rollbook.server.archive_index import INDEX_NAME, ArchiveIndex
 from rollbook.server.archivist import Archivist
+from rollbook.server.device_codes import DeviceCodes
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
@@ -34,10 +35,13 @@ from rollbook.server.lobby import StoredLobby
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
+from rollbook.server.play.bots import Bots, Invite
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
+from rollbook.server.players import Players
 from rollbook.server.quotas import GuestQuota, Quotas
+from rollbook.server.rematches import Rematches
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.rpc.feed import FeedServicer
@@ -99,6 +103,8 @@ class Given:
     """What the archive has; none: there is no archive."""
     archives: Callable[[str], bool] = lambda _match_id: True
     """Whether this process is the one to archive a match."""
+    invite: Invite | None = None
+    """Tells the house where its bots sit; without it nobody can ask bots to a table."""
 
 
 class Parts:
@@ -118,12 +124,22 @@ class Parts:
         self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
         self.strangers = Strangers(given.addresses, limits, clock_ms)
         self.callers = Callers(given.verifier, self.rates, self.strangers, clock_ms)
-        self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
+        self.rematches = Rematches(self.replicas, self.players, clock_ms)
+        self.sights = Sights(self.replicas, self.lobby, self.players, self.rematches, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
         self.quotas = Quotas(log, self.lobby, self.players, limits)
         self.opener = Opener(
-            self.matches, log, self.players, self.quotas, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
+            self.matches,
+            log,
+            self.players,
+            self.quotas,
+            limits,
+            replicas=self.replicas,
+            sights=self.sights,
+            clock_ms=clock_ms,
+            draw_secret=given.draw_secret,
         )
+        self.bots = Bots(self.commands, self.players, self.quotas, given.invite)
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
         self.plays = Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
@@ -135,9 +151,10 @@ class Parts:
             log=given.log,
             callers=self.callers,
             sights=self.sights,
-            seats=Seats(self.players, self.quotas),
+            seats=Seats(self.players, self.rematches, self.quotas),
             opener=self.opener,
             commands=self.commands,
+            bots=self.bots,
             plays=self.plays,
             plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),
             lists=Lists(self.lobby, given.finished, self.sights, self.players, given.service_key),
@@ -176,6 +193,8 @@ class Parts:
             name=given.name,
             limits=given.limits,
             quota=GuestQuota(given.log, self.players, given.limits),
+            codes=DeviceCodes(given.log, self.players, given.clock_ms, given.draw_secret),
+            callers=self.callers,
             strangers=self.strangers,
             clock_ms=given.clock_ms,
         )

@@ -15,10 +15,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from rollbook.identity.tokens import Role, Subject
 from rollbook.rules.catalogue import current, rulesets
 from rollbook.rules.options import written
-from rollbook.server.access import Players, Sights, judges
+from rollbook.server.access import Sights, judges
 from rollbook.server.archive_index import Wanted
 from rollbook.server.finished import Finished
 from rollbook.server.lobby import ListedMatch, StoredLobby
+from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
 from rollbook.v1 import match_pb2 as proto
 

@@ -54,6 +54,8 @@ class Beside:
     """By reference; an empty name is one that was erased."""
     sequence: int = 0
     """The event behind which the lobby said so."""
+    rematch_of: str = ""
+    """The match that this is the rematch of; empty for none."""
     told: tuple[tuple[int, ...], bytes] | None = None
     """Who had forfeited when the lobby was last told that the match runs, and by which event."""
 
@@ -98,7 +100,8 @@ class ListedMatch:
         """What lies beside the log of this match."""
         named = zip(self.players, self.summary.seats, strict=True)
         names = {player: seat.name for player, seat in named if player}
-        return Beside(self.summary.opened_ms, self.opener, names, self.summary.position.sequence)
+        summary = self.summary
+        return Beside(summary.opened_ms, self.opener, names, summary.position.sequence, summary.rematch_of)
 
 
 async def _not_archived(_match_id: str) -> ListedMatch | None:
@@ -126,21 +129,23 @@ class StoredLobby:
         await self.uses.begin_anew()
 
     @asynccontextmanager
-    async def summary(self, ledger: Ledger, player: bytes = b"", name: str = "") -> AsyncIterator[LobbyEntry | None]:
+    async def summary(
+        self, ledger: Ledger, player: bytes = b"", name: str = "", rematch_of: str = ""
+    ) -> AsyncIterator[LobbyEntry | None]:
         """What the lobby says of a match from now on, to be appended in here; nothing new unless its life has changed.
 
-        `player` is who asks for that: opens the match, or sits down by this name.
+        `player` is who asks for that: opens the match, as the rematch of another one, or sits down by this name.
         """
         known = self._besides.get(ledger.opened.match_id)
         if known is not None and _is_told(ledger, known):
             yield None  # No name is read, so forgetting need not wait.
             return
         with self.uses.use():
-            yield await self._summary(ledger, player, name)
+            yield await self._summary(ledger, player, name, rematch_of)
 
-    async def _summary(self, ledger: Ledger, player: bytes, name: str) -> LobbyEntry | None:
+    async def _summary(self, ledger: Ledger, player: bytes, name: str, rematch_of: str) -> LobbyEntry | None:
         if ledger.head.sequence == 1:
-            return _entry(ledger, Beside(ledger.time_ms, player))
+            return _entry(ledger, Beside(ledger.time_ms, player, rematch_of=rematch_of))
         beside = await self._beside(ledger, ledger.head.sequence - 1)
         if _is_told(ledger, beside):
             return None
@@ -264,5 +269,5 @@ def _is_told(ledger: Ledger, beside: Beside) -> bool:
 
 
 def _entry(ledger: Ledger, beside: Beside) -> LobbyEntry:
-    summary = summary_message(ledger, beside.names, beside.opened_ms)
+    summary = summary_message(ledger, beside.names, beside.opened_ms, beside.rematch_of)
     return LobbyEntry(ListedMatch(summary, beside.opener, tuple(ledger.players)).write())

@@ -102,6 +102,9 @@ class Limits:
     open_matches_per_subject: Annotated[int, About("Those of them that have free seats.", scope="store")] = 5
     seats_per_subject: Annotated[int, About("Seats that one subject has in matches not over.", scope="store")] = 100
     waiting_seats_per_subject: Annotated[int, About("Those of them in matches not started.", scope="store")] = 10
+    house_seats: Annotated[
+        int, About("Seats that bots have in matches not over, by AddBot; 0 is no bots.", least=0, scope="store")
+    ] = 50
     requests_per_second: Annotated[float, About("Calls a second by one subject, for long.", least=0.001)] = 200.0
     requests_at_once: Annotated[int, About("Calls by one subject at once, after a rest.")] = 400
     plays_per_subject: Annotated[int, About("Open streams of Play, of one subject.")] = 32
