@@ -280,6 +280,7 @@ def test_another_match_under_the_same_id_is_never_overwritten(tmp_path: Path) ->
         assert sealed != forged[-1].event
         await store.append(match_id, 0, [*forged[:-1], Entry(sealed)])
         store._lobby[match_id] = listed.write()
+        await keeper.service.index.make()
         keeper.log._kept.clear()
         await keeper.archivist.look()
         assert good == (files / f"{match_id}.rollbook").read_bytes()

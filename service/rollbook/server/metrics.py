@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -25,7 +25,6 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_OPEN,
     MATCH_STATE_RUNNING,
     MatchState,
-    MatchSummary,
 )
 
 _SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -118,11 +117,10 @@ class Metrics:
         """A watcher that was so many events behind got a frame."""
         self._lag.observe(events)
 
-    def listed(self, summaries: Iterable[MatchSummary]) -> None:
-        """These matches are in the lobby."""
-        states = [summary.state for summary in summaries]
+    def listed(self, counts: Mapping[MatchState.ValueType, int]) -> None:
+        """So many matches are in the lobby, by state."""
         for state, name in _STATES.items():
-            self._matches.labels(name).set(states.count(state))
+            self._matches.labels(name).set(counts.get(state, 0))
 
     def lost_tail(self) -> None:
         """A log has lost what was told."""

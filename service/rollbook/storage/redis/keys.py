@@ -76,3 +76,25 @@ def bucket_key(bucket: str, partitions: int = PARTITIONS) -> bytes:
 def lobby_key(partition: int) -> bytes:
     """The key of the lobby of a partition."""
     return b"{p%d}:lobby" % partition
+
+
+def index_key(base: bytes | int | None, *names: str) -> bytes:
+    """Where the index of all partitions begins, or that of one; and from such a beginning, what is in there.
+
+    >>> index_key(index_key(None), "list", "public"), index_key(index_key(7), "made")
+    (b'rollbook:index:list:public', b'{p7}:index:made')
+    """
+    if base is None:
+        return b"rollbook:index:"
+    if isinstance(base, int):
+        return b"{p%d}:index:" % base
+    return base + ":".join(names).encode()
+
+
+def rows_key(base: bytes, partition: int) -> bytes:
+    """The key of what an index says of the matches of a partition.
+
+    >>> rows_key(index_key(None), 7)
+    b'rollbook:index:rows:7'
+    """
+    return index_key(base, "rows", str(partition))
