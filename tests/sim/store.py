@@ -298,8 +298,8 @@ class SimulatedLog:
         """So many matches of an agenda that may be due in that time, and when."""
         return await self._do(lambda log: log.due(agenda, until_ms, limit, since_ms))
 
-    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int | None) -> None:
-        """Something is due at another time, or never."""
+    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
+        """Something is due at another time."""
         await self._do(lambda log: log.put_off(agenda, match_id, was_ms, due_ms))
 
     async def differing(self, part: int, now_ms: int) -> list[str]:

@@ -51,7 +51,7 @@ class _Indexed:
     summary: bytes
     """What it was made of."""
     row: IndexRow
-    due_ms: int | None
+    due_ms: int
 
 
 @dataclass(slots=True)
@@ -195,12 +195,12 @@ class MemoryLog:
         found = [
             (one.due_ms, match_id)
             for match_id, one in self._index.items()
-            if one.row.agenda == agenda and one.due_ms is not None and since_ms <= one.due_ms <= until_ms
+            if one.row.agenda == agenda and since_ms <= one.due_ms <= until_ms
         ]
         return [(match_id, due_ms) for due_ms, match_id in sorted(found)[:limit]]
 
-    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int | None) -> None:
-        """Something is due at another time, or never, unless that was said anew since it was due then."""
+    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
+        """Something is due at another time, unless that was said anew since it was due then."""
         self._check_open()
         found = self._index.get(match_id)
         if found is not None and (found.row.agenda, found.due_ms) == (agenda, was_ms):
@@ -232,7 +232,7 @@ class MemoryLog:
 
     @staticmethod
     def _is_late(one: _Indexed, now_ms: int) -> bool:
-        return bool(one.row.agenda) and (one.due_ms is None or one.due_ms > now_ms + one.row.longest_ms)
+        return bool(one.row.agenda) and one.due_ms > now_ms + one.row.longest_ms
 
     async def has_index(self) -> bool:
         """Whether the index is whole, as far as anybody knows."""

@@ -58,5 +58,5 @@ class IndexKeeper:
         return count
 
     async def check(self) -> int:
-        """Of how many matches the index says something else than the lobby."""
+        """Of how many matches the index says something else than the lobby, as long as nothing changes meanwhile."""
         return sum([await self._lobby.differing(part) for part in range(self._log.parts)])

@@ -33,8 +33,8 @@ CHUNK: Final = 200
 MATCHES_PER_WEIGHT: Final = 10
 """So many matches of a page weigh as much as a call."""
 
-MOST_LOOKED_AT: Final = 2_000
-"""What one page may look at, most of which may be nothing that the caller asked for: matches, as the index has them."""
+LOOKED_AT_A_CALL: Final = 100
+"""So many matches a page may look at for each call that it weighs; most may be nothing that the caller asked for."""
 
 READING: Final = 10
 """As so many of them a match counts whose log has to be read."""
@@ -100,11 +100,11 @@ class Lists:
         cursor = self._tokens.read(caller, request) if request.page_token else None
         player = unicodedata.normalize("NFC", request.player)
         response = proto.ListMatchesResponse()
-        looked = 0
+        looked, most = 0, LOOKED_AT_A_CALL * weight_of(request)
         async for place, listed, length in self._behind(caller, request, player, cursor, size + 1):
             may_match = self._may_match(caller, request, listed)
             is_full = may_match and len(response.matches) == size
-            if cursor is not None and (looked >= MOST_LOOKED_AT or is_full):
+            if cursor is not None and (looked >= most or is_full):
                 response.next_page_token = self._tokens.write(caller, request, cursor)
                 break
             looked += 1

@@ -246,7 +246,7 @@ class Sweeper:
                 _logger.exception("cannot sweep a match", match=one.match_id)
             await self._put_off(one, self._clock() + AGAIN_MS)
 
-    async def _put_off(self, one: _Due, due_ms: int | None) -> None:
+    async def _put_off(self, one: _Due, due_ms: int) -> None:
         await self._log.put_off(SWEEP, one.match_id, one.since_ms, due_ms)
 
     async def _pardon(self, match_id: str, pardon: Pardon) -> None:
@@ -260,7 +260,7 @@ class Sweeper:
         ledger = await self._replicas.ledger(one.match_id)
         due, now_ms, turn_ms = next_due(ledger), self._clock(), ledger.clock.turn_ms
         # Another seat's turn may begin at any moment, and be over sooner than the one that runs.
-        look_ms = now_ms + turn_ms if turn_ms else None
+        look_ms = now_ms + (turn_ms or one.listed.row.longest_ms)
         if due is not None:
             due_ms, what = due
             due_ms = max(due_ms, self._back_ms + (EXPIRY_SPARED_MS if what is Expire else SPARED_MS))
@@ -268,7 +268,7 @@ class Sweeper:
                 # When something is due next the next look finds out.
                 await self._do(one.match_id, what(Origin(now_ms)))
                 return
-            look_ms = due_ms if look_ms is None else min(look_ms, due_ms)
+            look_ms = min(look_ms, due_ms)
         await self._put_off(one, look_ms)
 
     async def _do(self, match_id: str, command: Command) -> bool:

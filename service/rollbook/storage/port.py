@@ -198,8 +198,8 @@ class Log(Protocol):
     async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
         """So many matches of an agenda that may be due in that time, and when, those first that are due longest."""
 
-    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int | None) -> None:
-        """Something is due at another time, or never, unless that was said anew since it was due then."""
+    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
+        """Something is due at another time, unless that was said anew since it was due then."""
 
     async def differing(self, part: int, now_ms: int) -> list[str]:
         """The matches of a part of the lobby of which the index says something else, or which only it has."""

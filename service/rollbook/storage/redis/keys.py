@@ -28,6 +28,9 @@ ARCHIVE_KEY: Final = b"rollbook:archive"
 LACKING_KEY: Final = b"rollbook:archive:lacking"
 """Is there for as long as some service runs that does not have that archive."""
 
+INDEX: Final = b":index:"
+"""In the key of everything that an index of a lobby has."""
+
 ROLL_KEY: Final = b"rollbook:roll"
 """Which call the services of this store answer, and which of them have."""
 
@@ -85,9 +88,9 @@ def index_key(base: bytes | int | None, *names: str) -> bytes:
     (b'rollbook:index:list:public', b'{p7}:index:made')
     """
     if base is None:
-        return b"rollbook:index:"
+        return b"rollbook" + INDEX
     if isinstance(base, int):
-        return b"{p%d}:index:" % base
+        return b"{p%d}%b" % (base, INDEX)
     return base + ":".join(names).encode()
 
 

@@ -5,7 +5,8 @@ script changes match, lobby and index everywhere. The index is derived: what it 
 anew where its mark is missing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from heapq import merge
 from importlib.resources import files
 from itertools import islice
@@ -18,7 +19,7 @@ from redis.exceptions import ClusterCrossSlotError
 from rollbook.storage.port import IndexRow, Place, StoreUnavailable
 from rollbook.storage.redis.books import Books
 from rollbook.storage.redis.dispatch import Dispatch, KeyMisused
-from rollbook.storage.redis.keys import index_key, lobby_key, partition_of, rows_key, stream_key
+from rollbook.storage.redis.keys import INDEX, index_key, lobby_key, partition_of, rows_key, stream_key
 
 INDEX_FORMAT: Final = b"1"
 """The mark of an index that is whole; another number has it made anew."""
@@ -29,7 +30,7 @@ _LONGEST_SHOWN: Final = 100
 
 _PLACE_DIGITS: Final = 16
 _NONE: Final = "-"
-_ERASED_AT_ONCE: Final = 500
+_SCANNED_AT_ONCE: Final = 500
 
 
 def _script(name: str) -> bytes:
@@ -163,11 +164,11 @@ class LobbyIndex(Books):
         found = merge(*[zip(map(int, map(float, answer[1::2])), answer[::2], strict=True) for answer in answers])
         return [(name.decode(errors="replace"), due_ms) for due_ms, name in islice(found, limit)]
 
-    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int | None) -> None:
-        """Something is due at another time, or never, unless that was said anew since it was due then."""
+    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
+        """Something is due at another time, unless that was said anew since it was due then."""
         key = index_key(self._base(self._partition(match_id)), "due", agenda)
         try:
-            await self._run(_PUT_OFF, [key], match_id, was_ms, "" if due_ms is None else due_ms)
+            await self._run(_PUT_OFF, [key], match_id, was_ms, due_ms)
         except KeyMisused:
             await self.mark_index(whole=False)
 
@@ -205,17 +206,36 @@ class LobbyIndex(Books):
         commands = [(key, ("SET", key, INDEX_FORMAT) if whole else ("DEL", key)) for key in keys]
         await self._dispatch.ask_all(commands, appends=True)
 
+    async def strays(self) -> int:
+        """How many places in lists and agendas there are too many; of those that are missing `differing` tells."""
+        expected: Counter[bytes] = Counter()
+        for part in range(self._partitions):
+            base, rows = self._base(part), self._rows(part)
+            (stored,) = await self._ask_index([(rows, ("HVALS", rows))])
+            for row in stored:
+                _digest, _place, agenda, _longest, *lists = row.split(b"\n")
+                keys = [index_key(base, "list", name.decode()) for name in lists]
+                expected.update([*keys, index_key(base, "due", agenda.decode())])
+        found = 0
+        async for keys in self._index_keys():
+            sets = [key for key in keys if b":index:list:" in key or b":index:due:" in key]
+            counts = await self._ask_index([(key, ("ZCARD", key)) for key in sets])
+            found += sum(max(0, (count or 0) - expected[key]) for key, count in zip(sets, counts, strict=True))
+        return found
+
     async def erase_index(self) -> None:
         """Leave nothing of the index."""
         await self.mark_index(whole=False)
-        for shard in self._shards:
-            pattern = index_key(self._base(shard), "*")
+        async for keys in self._index_keys():
+            await self._dispatch.ask_all([(key, ("DEL", key)) for key in keys], appends=True)
+
+    async def _index_keys(self) -> AsyncIterator[list[bytes]]:
+        for server in await self._dispatch.servers.every():
             cursor: Any = b"0"
             while True:
-                scan = ("SCAN", cursor, "MATCH", pattern, "COUNT", _ERASED_AT_ONCE)
-                cursor, keys = await self._dispatch.ask(self._rows(shard), *scan)
-                if keys:
-                    await self._dispatch.ask_all([(key, ("DEL", key)) for key in keys], appends=True)
+                scan = ("SCAN", cursor, "MATCH", b"*" + INDEX + b"*", "COUNT", _SCANNED_AT_ONCE)
+                ((cursor, keys),) = await server.reads.converse([scan])
+                yield [key for key in keys if key.startswith(tuple(self._bases()))]
                 if cursor == b"0":
                     break
 
@@ -244,6 +264,9 @@ class LobbyIndex(Books):
 
     def _base(self, partition: int) -> bytes:
         return index_key(partition if self._has_slots else None)
+
+    def _bases(self) -> Iterable[bytes]:
+        return (self._base(shard) for shard in self._shards)
 
     def _rows(self, partition: int) -> bytes:
         return rows_key(self._base(partition), partition)

@@ -1,14 +1,11 @@
 -- Something is due at another time, unless it has been said anew when since it was looked at.
 --
 -- KEYS  the agenda
--- ARGV  match id, when it was due, when it is (empty: never)
+-- ARGV  match id, when it was due, when it is
 
 local found = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not found or tonumber(found) ~= tonumber(ARGV[2]) then
     return 0
-end
-if ARGV[3] == '' then
-    return redis.call('ZREM', KEYS[1], ARGV[1])
 end
 redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
 return 1
