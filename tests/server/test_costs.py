@@ -32,6 +32,7 @@ MOST: Final = 1.3
 
 REPEATED: Final = 5
 LATE: Final = 400
+MOST_HEARD: Final = 150_000
 
 
 @dataclass
@@ -111,10 +112,12 @@ def _count(_frame: object, event: str, _argument: object) -> None:
     COUNTED.calls += event == "call"
 
 
-def assert_alike(what: str, few: Counted, many: Counted) -> None:
+def assert_alike(what: str, few: Counted, many: Counted, *, but: str = "") -> None:
     """That much more of everything costs no more, or little."""
     for name, value in vars(many).items():
-        assert value <= MOST * vars(few)[name] + 2, f"{what}: {name} grow from {vars(few)[name]} to {value}"
+        assert name == but or value <= MOST * vars(few)[name] + 2, (
+            f"{what}: {name} grow from {vars(few)[name]} to {value}"
+        )
 
 
 async def fill(world: World, until: int, there: list[str]) -> None:
@@ -194,7 +197,9 @@ def test_no_call_costs_more_where_there_are_many_matches(store: Server) -> None:
             await fill(world, MANY, there)
             many = await costs(world)
             for what, counted in many.items():
-                assert_alike(what, few[what], counted)
+                # In a cluster each partition tells of a few matches, if it has any.
+                assert_alike(what, few[what], counted, but="" if store.scheme == "redis" else "heard")
+                assert counted.heard < MOST_HEARD
 
     asyncio.run(main())
 
@@ -204,11 +209,11 @@ def test_a_choice_costs_the_same_early_and_late_in_a_match(store: Server) -> Non
 
     async def main() -> None:
         async with world_on(store) as world:
-            match_id, people = await world.started(cant_stop={"columns_to_win": 5})
+            match_id, people = await world.started()
 
             async def choose() -> None:
                 person, look = await world.awaited(match_id, people)
-                await person.choose(match_id, some_choice(look.legal, 1), world.check_head(look.head))
+                await person.choose(match_id, some_choice(look.legal), world.check_head(look.head))
 
             early = await cost(choose)
             while (await people[0].look(match_id)).head.sequence < LATE:

@@ -7,7 +7,7 @@ anew where its mark is missing.
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from heapq import merge
+from heapq import merge, nlargest
 from importlib.resources import files
 from itertools import islice
 from typing import Any, Final
@@ -29,6 +29,8 @@ _MOST_SAID: Final = 1_000
 _LONGEST_SHOWN: Final = 100
 
 _PLACE_DIGITS: Final = 16
+_FEW: Final = 3
+"""Matches that each list of a partition is asked for at first."""
 _NONE: Final = "-"
 _SCANNED_AT_ONCE: Final = 500
 
@@ -132,20 +134,24 @@ class LobbyIndex(Books):
     # What is found by the index
 
     async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
-        """So many matches of these lists, each once, those opened last first, behind a place in that order."""
-        highest = b"+" if before is None else b"(" + _member(*before)
+        """So many matches of these lists, each once, those opened last first, behind a place in that order.
+
+        Of many lists each is asked for a few matches, and for more only if all of these are on the page.
+        """
         keys = [index_key(self._base(shard), "list", name) for shard in self._shards for name in lists]
-        answers = await self._ask_index(
-            [(key, ("ZREVRANGEBYLEX", key, highest, "-", "LIMIT", 0, limit)) for key in keys]
-        )
-        found: dict[Place, None] = {}
-        for member in merge(*answers, reverse=True):
-            with_place = _place(member)
-            if with_place is not None:
-                found[with_place] = None
-            if len(found) == limit:
-                break
-        return list(found)
+        many = limit if len(self._shards) == 1 else _FEW
+        begins = dict.fromkeys(keys, b"+" if before is None else b"(" + _member(*before))
+        found: set[bytes] = set()
+        while begins:
+            commands = [(key, ("ZREVRANGEBYLEX", key, at, "-", "LIMIT", 0, many)) for key, at in begins.items()]
+            answers = await self._ask_index(commands)
+            found.update(member for answer in answers for member in answer)
+            last = min(nlargest(limit, found), default=b"") if len(found) >= limit else b""
+            full = [(key, answer[-1]) for key, answer in zip(begins, answers, strict=True) if len(answer) == many]
+            begins = {key: b"(" + end for key, end in full if end > last}
+            many = limit
+        places = map(_place, nlargest(limit, found))
+        return [place for place in places if place is not None]
 
     async def counts(self, lists: Sequence[str]) -> list[int]:
         """How many matches each of these lists has."""
