@@ -64,7 +64,10 @@ class Metrics:
             registry=self.registry,
         )
         self._matches = Gauge(
-            "rollbook_matches", "Matches that are not over, at the last sweep.", ["state"], registry=self.registry
+            "rollbook_matches",
+            "Matches that are not over, some seconds ago at most.",
+            ["state"],
+            registry=self.registry,
         )
         for state in _STATES.values():
             self._matches.labels(state)

@@ -54,6 +54,12 @@ LEASE_MS: Final = 3_000
 RECOUNT_MS: Final = 300_000
 """How often the places of all matches are compared with the lobby."""
 
+COUNT_MS: Final = 5_000
+"""How often matches are counted."""
+
+FREE_MS: Final = 3_000
+"""How often the places of those that have ended are freed."""
+
 LATE_MS: Final = 5_000
 """By how much later than it says the end of a match may come into the lobby."""
 
@@ -123,6 +129,7 @@ class Sweeper:
         self._index = index
         self._quotas = quotas
         self._recounted_ms = 0
+        self._counted_ms = 0
         self._freed_ms = 0
         """Until when it is known which matches have ended."""
         self._matches = matches
@@ -149,11 +156,14 @@ class Sweeper:
         else:
             await self._clock.compare()
             # The lobby is counted where it is swept.
+            self._counted_ms = 0
             self._metrics.listed({})
 
     async def _recount(self) -> None:
         """Free the places of matches that have ended, and now and then let the book be what the lobby says."""
         now_ms = self._clock()
+        if now_ms - self._freed_ms < FREE_MS:
+            return
         ended = await self._log.due(ARCHIVE, now_ms, MOST_DUE, max(0, self._freed_ms - LATE_MS))
         await self._quotas.free([match_id for match_id, _ in ended])
         self._freed_ms = ended[-1][1] + LATE_MS if len(ended) == MOST_DUE else now_ms
@@ -185,7 +195,10 @@ class Sweeper:
         self._swept_ms = self._clock()
 
     async def _count(self) -> None:
-        """Say how many matches there are that are not over."""
+        """Say now and then how many matches there are that are not over."""
+        if (now_ms := self._clock()) - self._counted_ms < COUNT_MS:
+            return
+        self._counted_ms = now_ms
         lists = [list_of(is_private=is_private, state=state) for state in _STATES for is_private in (False, True)]
         counts = await self._log.counts(lists)
         self._metrics.listed({state: sum(counts[2 * at : 2 * at + 2]) for at, state in enumerate(_STATES)})

@@ -30,7 +30,10 @@ local function is_right(id, summary)
     return true
 end
 
-local listed = redis.call('HGETALL', KEYS[1])
+local listed = redis.pcall('HGETALL', KEYS[1])
+if listed.err then
+    return redis.error_reply('WRONGTYPE the lobby is something else')
+end
 for i = 1, #listed, 2 do
     if not is_right(listed[i], listed[i + 1]) then
         table.insert(wrong, listed[i])

@@ -47,7 +47,8 @@ _COMPARE: Final = _SHARED + _script("compare")
 _DROP: Final = _SHARED + _script("drop")
 _PUT_OFF: Final = _script("put_off")
 
-_COUNTS: Final = b"local n = {} for i, key in ipairs(KEYS) do n[i] = redis.call('ZCARD', key) end return n"
+_PAGE: Final = _script("page")
+_COUNTS: Final = _script("counts")
 
 _CROSS_SLOT: Final = "CROSSSLOT"
 
@@ -138,29 +139,48 @@ class LobbyIndex(Books):
 
         Of many lists each is asked for a few matches, and for more only if all of these are on the page.
         """
-        keys = [index_key(self._base(shard), "list", name) for shard in self._shards for name in lists]
-        many = limit if len(self._shards) == 1 else _FEW
-        begins = dict.fromkeys(keys, b"+" if before is None else b"(" + _member(*before))
+        begins: dict[int, dict[bytes, bytes]] = {}
+        for shard in self._shards:
+            keys = (index_key(self._base(shard), "list", name) for name in lists)
+            begins[shard] = dict.fromkeys(keys, b"+" if before is None else b"(" + _member(*before))
+        many = limit if len(begins) == 1 else _FEW
         found: set[bytes] = set()
         while begins:
-            commands = [(key, ("ZREVRANGEBYLEX", key, at, "-", "LIMIT", 0, many)) for key, at in begins.items()]
-            answers = await self._ask_index(commands)
-            found.update(member for answer in answers for member in answer)
-            last = min(nlargest(limit, found), default=b"") if len(found) >= limit else b""
-            full = [(key, answer[-1]) for key, answer in zip(begins, answers, strict=True) if len(answer) == many]
-            begins = {key: b"(" + end for key, end in full if end > last}
+            ends = await self._next(begins, many)
+            found.update(member for _, _, members in ends for member in members)
+            last = min(nlargest(limit, found)) if len(found) >= limit else b""
+            begins = {}
+            for shard, key, members in ends:
+                if len(members) == many and members[-1] > last:
+                    begins.setdefault(shard, {})[key] = b"(" + members[-1]
             many = limit
         places = map(_place, nlargest(limit, found))
         return [place for place in places if place is not None]
 
+    async def _next(
+        self, begins: Mapping[int, Mapping[bytes, bytes]], many: int
+    ) -> list[tuple[int, bytes, Sequence[bytes]]]:
+        """By partition and list so many members from a place on."""
+        commands: list[tuple[bytes, Any]] = [
+            (next(iter(keys)), ("EVAL", _PAGE, len(keys), *keys, many, *keys.values())) for keys in begins.values()
+        ]
+        found: list[tuple[int, bytes, Sequence[bytes]]] = []
+        for (shard, keys), answer in zip(begins.items(), await self._ask_index(commands), strict=True):
+            if 0 in answer:
+                await self.mark_index(whole=False)
+            found += ((shard, key, members or ()) for key, members in zip(keys, answer, strict=True))
+        return found
+
     async def counts(self, lists: Sequence[str]) -> list[int]:
         """How many matches each of these lists has."""
-        commands = []
+        commands: list[tuple[bytes, Any]] = []
         for shard in self._shards:
             keys = [index_key(self._base(shard), "list", name) for name in lists]
             commands.append((keys[0], ("EVAL", _COUNTS, len(keys), *keys)))
         answers = await self._ask_index(commands)
-        return [sum(counted) for counted in zip(*answers, strict=False)] or [0] * len(lists)
+        if any(not isinstance(count, int) for answer in answers for count in answer):
+            await self.mark_index(whole=False)
+        return [sum(count for count in counts if isinstance(count, int)) for counts in zip(*answers, strict=True)]
 
     async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
         """So many matches of an agenda that may be due in that time, and when, those first that are due longest."""
