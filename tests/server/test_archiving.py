@@ -296,7 +296,7 @@ def test_archiving_twice_and_in_two_processes_at_once_is_harmless(tmp_path: Path
 
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over()
-        (listed,) = await keeper.service.lobby.finished()
+        (listed,) = await keeper.service.lobby.everything()
         await keeper.archivist.settle()
         second = keeper.keeping(keeper.service)
         await second.settle()

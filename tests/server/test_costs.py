@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any, Final
 
@@ -166,17 +167,18 @@ async def costs(world: World) -> dict[str, Counted]:
 
     found["Choose"] = await cost(choose)
     stranger = world.person("stranger")
-    state, size = match_pb2.MATCH_STATE_OPEN, 10
-    for name, filters in (
-        ("all", {}),
-        ("a game", {"game": "cant_stop"}),
-        ("a state", {"state": state}),
-        ("a game and state", {"game": "cant_stop", "state": state}),
-        ("nothing", {"game": "raffzahn"}),
-        ("mine", {"mine": True}),
-        ("a name", {"player": "Nobody"}),
-    ):
-        found[f"a page of {name}"] = await cost(lambda f=filters: stranger.call("ListMatches", page_size=size, **f))
+    state = match_pb2.MATCH_STATE_OPEN
+    pages: dict[str, dict[str, Any]] = {
+        "all": {},
+        "a game": {"game": "cant_stop"},
+        "a state": {"state": state},
+        "a game and state": {"game": "cant_stop", "state": state},
+        "nothing": {"game": "raffzahn"},
+        "mine": {"mine": True},
+        "a name": {"player": "Nobody"},
+    }
+    for name, filters in pages.items():
+        found[f"a page of {name}"] = await cost(partial(stranger.call, "ListMatches", page_size=10, **filters))
     sweeper = world.service.sweeper()
     for _ in range(3):
         await sweeper.beat()

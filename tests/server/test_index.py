@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -17,19 +16,15 @@ from rollbook.match.events import TimedOut
 from rollbook.server.index_keeper import ROUND_SECONDS
 from rollbook.server.index_rows import SWEEP, UNHELD
 from rollbook.server.lobby import ListedMatch
-from rollbook.server.settings import Limits
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.keys import lobby_key, partition_of
-from rollbook.storage.redis.log import RedisLog
 from rollbook.v1 import match_pb2
+from tests.server.pairs import run
 from tests.server.sweeping import MATCH, Replicas
 from tests.server.sweeping import run as sweep
 from tests.server.talking import Person, World
 from tests.storage.servers import ALL_SLOTS, Server, running
-
-PATIENCE_SECONDS = 100
-PLENTY = 10**6
 
 
 @pytest.fixture(scope="module", params=["one server", "a cluster"])
@@ -38,26 +33,6 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     slots = ALL_SLOTS if request.param == "a cluster" else range(0)
     with running(find_server(), tmp_path_factory.mktemp("store"), slots=slots) as found:
         yield found
-
-
-def run(store: Server, scenario: Callable[[World, World], Awaitable[None]]) -> None:
-    """Let the scenario happen at two processes of a service, on a store that was empty."""
-    with store.client() as client:
-        client.flushall()
-
-    async def main() -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
-            worlds = []
-            for number in range(2):
-                log = await RedisLog.connect(store.url)
-                stack.push_async_callback(log.close)
-                world = World(log=log, limits=Limits(requests_at_once=PLENTY))
-                world.requests = count(1 + number * PLENTY)
-                worlds.append(await stack.enter_async_context(world.serving()))
-                await world.service.clock.compare()
-            await scenario(*worlds)
-
-    asyncio.run(main())
 
 
 async def some_matches(one: World, other: World) -> None:

@@ -271,10 +271,6 @@ class StoredLobby:
         """All matches that are open or running, those opened last first."""
         return [listed for listed in await self.everything() if not listed.is_over]
 
-    async def finished(self) -> list[ListedMatch]:
-        """All matches that are over and not yet archived, those opened last first."""
-        return [listed for listed in await self.everything() if listed.is_over]
-
     async def everything(self) -> list[ListedMatch]:
         """All matches of the lobby, those opened last first."""
         age = self.uses.age
