@@ -66,7 +66,7 @@ class MatchCommands:
                     # Whatever it comes to, what is asked now names the position that its sender saw.
                     with suppress(Refused):
                         await self._settle(earlier)
-                request.request_id = str(uuid.uuid4())
+                request.request_id = request.request_id or str(uuid.uuid4())
                 earlier = self._unsettled = _Unanswered(of, request)
             answer: A = await self._settle(earlier)
             return answer

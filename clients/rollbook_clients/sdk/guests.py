@@ -41,11 +41,20 @@ class GuestsUnreadable(ValueError):
 class Caller:
     """Calls with a token, and sees to it that there is a good one."""
 
-    def __init__(self, connection: Connection, name: str, token: str, keep: Path | None, secret: bytes = b"") -> None:
-        """Be who the token says; without one the guest of the file, or a new one."""
+    def __init__(  # noqa: PLR0913 - who calls, and what is kept of it
+        self,
+        connection: Connection,
+        name: str,
+        token: str,
+        keep: Path | None,
+        secret: bytes = b"",
+        *,
+        is_guest: bool = False,
+    ) -> None:
+        """Be who the token says; without one the guest of the file, or a new one. A guest's own token is renewed."""
         self.connection = connection
         self.name = name
-        self._is_guest = not token
+        self._is_guest = is_guest or not token
         self._keep = keep
         kept = _kept(keep, connection.address) if keep is not None else {}
         self.token = token or kept.get("token", "")

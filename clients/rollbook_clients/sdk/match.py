@@ -152,17 +152,19 @@ class Match:
 
     # Playing
 
-    async def choose(self, choice: Message, *, at: Position | None = None) -> Made:
+    async def choose(self, choice: Message, *, at: Position | None = None, request_id: str = "") -> Made:
         """Choose for this client's seat, in answer to the last that was shown, or to another position.
 
         `choice` is one of the legal ones, or a choice of the match's game such as a CantStopChoice. It is made once or
         not at all: OutcomeUnknown says that this could not be found out, and the next call settles it first; the same
-        choice again is then the same one. MovedOn says that the match has gone on.
+        choice again is then the same one, also by another client that sends it with the same `request_id`. MovedOn
+        says that the match has gone on.
         """
         position = at or self._shown
         if position is None:
             raise Malformed("POSITION_MISSING", "look at the match before choosing: state, watch or play show it")
         request = ChooseRequest(match_id=self.id, position=self._witness.message(position), choice=choice_of(choice))
+        request.request_id = request_id
         answer = await self._commands.send(lambda line: line.matches.Choose, request)
         return await self.take_in(answer.made)
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from rollbook.rules.game import Choices, Game
 from rollbook.rules.options import Option, OptionValue, written
 from rollbook_replays.games.blocks import Block, Room
+from rollbook_replays.games.picture import Picture
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Texts, Words
 from rollbook_replays.text import Text
@@ -85,6 +86,10 @@ class Presentation:
     `option.NAME.VALUE`, of one that differs from the default `differs.NAME` or `differs.NAME.VALUE`), and `help`."""
     palette: Mapping[str, str] = field(default_factory=dict)
     """What the styles look like that are the game's own, as `bold #ffffff on #000000`."""
+    picture: Callable[[Any, Words], Picture] | None = None
+    """The table as a view has it, drawn; none of a game that is shown in letters alone."""
+    touched: Callable[[Any, Any], tuple[str, ...]] = field(default=lambda _view, _choice: ())
+    """The ids of the things in that picture that a choice is about."""
 
 
 def grouped(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:

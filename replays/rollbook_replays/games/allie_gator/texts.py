@@ -8,6 +8,9 @@ from rollbook_replays.games.words import Texts, Words
 TEXTS: Final[Texts] = {
     "en": {
         "card.one": "card",
+        "picture.target": "target {card}",
+        "picture.pile": "Pile on the {pile}: {target}, top card {card}.",
+        "picture.stock": "Cards in the stock: {count}.",
         "card.many": "cards",
         "pile.0": "left",
         "pile.1": "right",
@@ -75,6 +78,9 @@ second fewest: 1. Whoever has enough teeth ends the match; most teeth win.""",
     },
     "de": {
         "card.one": "Karte",
+        "picture.target": "Ziel {card}",
+        "picture.pile": "Stapel {pile}: {target}, oberste Karte {card}.",
+        "picture.stock": "Karten im Vorrat: {count}.",
         "card.many": "Karten",
         "pile.0": "links",
         "pile.1": "rechts",

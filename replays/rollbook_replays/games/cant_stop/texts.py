@@ -7,6 +7,11 @@ from rollbook_replays.games.words import Texts
 TEXTS: Final[Texts] = {
     "en": {
         "step.one": "step",
+        "picture.board": "Eleven columns, 2 to 12.",
+        "picture.dice": "Dice: {dice}.",
+        "picture.at": "field {height} of column {column}",
+        "picture.runners": "Runners: {places}.",
+        "picture.no_runners": "No runners on the board.",
         "step.many": "steps",
         "board.columns_held": "columns",
         "board.runners": "Runners",
@@ -39,6 +44,11 @@ this turn is lost. The top of a column wins it; enough columns win the match."""
     },
     "de": {
         "step.one": "Feld",
+        "picture.board": "Elf Spalten, 2 bis 12.",
+        "picture.dice": "Würfel: {dice}.",
+        "picture.at": "Feld {height} in Spalte {column}",
+        "picture.runners": "Läufer: {places}.",
+        "picture.no_runners": "Keine Läufer auf dem Plan.",
         "step.many": "Felder",
         "board.columns_held": "Spalten",
         "board.runners": "Läufer",

@@ -7,6 +7,9 @@ from rollbook_replays.games.words import Texts
 TEXTS: Final[Texts] = {
     "en": {
         "tooth.one": "tooth",
+        "picture.dice": "Dice: {dice}.",
+        "picture.star": "star",
+        "picture.middle": "Tiles in the middle: {count}.",
         "tooth.many": "teeth",
         "die.all": "all dice",
         "die.0": "yellow",
@@ -54,6 +57,9 @@ the turn. Most teeth win when the middle is empty.""",
     },
     "de": {
         "tooth.one": "Zahn",
+        "picture.dice": "Würfel: {dice}.",
+        "picture.star": "Stern",
+        "picture.middle": "Plättchen in der Tischmitte: {count}.",
         "tooth.many": "Zähne",
         "die.all": "Alle Würfel",
         "die.0": "Gelb",

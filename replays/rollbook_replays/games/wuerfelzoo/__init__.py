@@ -6,7 +6,8 @@ from rollbook_replays.games.presentation import Presentation
 from rollbook_replays.games.wuerfelzoo.animals import PALETTE
 from rollbook_replays.games.wuerfelzoo.board import board
 from rollbook_replays.games.wuerfelzoo.menu import menu
+from rollbook_replays.games.wuerfelzoo.picture import picture, touched
 from rollbook_replays.games.wuerfelzoo.story import story
 from rollbook_replays.games.wuerfelzoo.texts import TEXTS
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE)
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched)

@@ -7,6 +7,9 @@ from rollbook_replays.games.words import Texts
 TEXTS: Final[Texts] = {
     "en": {
         "die.one": "die",
+        "picture.in_the_middle": "In the middle: {animals}",
+        "picture.in_front": "Seat {seat}: {animals}.",
+        "picture.thrown": "Being thrown: {animals}.",
         "die.many": "dice",
         "animal.elephant.one": "elephant",
         "animal.elephant.many": "elephants",
@@ -90,6 +93,9 @@ wins the round; what the others still have are penalty points.""",
     },
     "de": {
         "die.one": "Würfel",
+        "picture.in_the_middle": "In der Mitte: {animals}",
+        "picture.in_front": "Platz {seat}: {animals}.",
+        "picture.thrown": "Gewürfelt werden: {animals}.",
         "die.many": "Würfel",
         "animal.elephant.one": "Elefant",
         "animal.elephant.many": "Elefanten",

@@ -1,0 +1,73 @@
+"""The page, put together: its routes, and its beginning and end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from rollbook_clients.web import judge, lobby_pages, match_pages, replay_pages, verify_pages
+from rollbook_clients.web.policy import Policy
+from rollbook_clients.web.visit import LANGUAGE, Page, PageOptions, Visit, handled
+from rollbook_clients.web.words import LANGUAGES
+from rollbook_replays.games.picture import SHEET
+
+
+async def set_language(visit: Visit) -> Response:
+    """Speak this language from now on."""
+    form = await visit.form()
+    back = str(form.get("back", "/"))
+    response = visit.go(back if back.startswith("/") and not back.startswith("//") else "/")
+    if (language := str(form.get("language"))) in LANGUAGES:
+        response.set_cookie(LANGUAGE, language, max_age=365 * 24 * 3_600, httponly=True, samesite="lax")
+    return response
+
+
+async def board_sheet(_request: Request) -> Response:
+    """How boards are painted, for all games."""
+    return Response(SHEET, media_type="text/css", headers={"cache-control": "public, max-age=3600"})
+
+
+async def not_found(request: Request, _error: Exception) -> Response:
+    """No route leads there."""
+    visit = Visit.of(request)
+    return visit.show("error.html", status=404, said=visit.words("error.no_page"))
+
+
+ROUTES: Final = (
+    *lobby_pages.ROUTES,
+    *match_pages.ROUTES,
+    *replay_pages.ROUTES,
+    *verify_pages.ROUTES,
+    *judge.ROUTES,
+    ("POST", "/language", set_language),
+)
+
+
+def create_app(options: PageOptions) -> Starlette:
+    """The page of a service, for any ASGI server."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.page = Page(options)
+        try:
+            yield
+        finally:
+            await app.state.page.close()
+
+    static = StaticFiles(directory=str(files("rollbook_clients.web") / "static"))
+    routes = [
+        *(Route(path, handled(handler), methods=[method]) for method, path, handler in ROUTES),
+        Route("/static/board.css", board_sheet),
+        Mount("/static", static),
+    ]
+    middleware = [Middleware(Policy)]
+    return Starlette(routes=routes, lifespan=lifespan, middleware=middleware, exception_handlers={404: not_found})

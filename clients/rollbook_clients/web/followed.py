@@ -1,0 +1,249 @@
+"""Matches as they happen, each followed once in this process for all who look at it with the same eyes."""
+
+from __future__ import annotations
+
+import asyncio
+import time  # noqa: TID251 - clocks tick on a page
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+
+from rollbook.match.chain import Position
+from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Clocks, Perspective
+from rollbook_clients.sdk import (
+    Away,
+    Back,
+    Beat,
+    CaughtUp,
+    Confirmed,
+    Ended,
+    Event,
+    Events,
+    Frame,
+    Legal,
+    Match,
+    RollbookError,
+)
+from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
+from rollbook_replays.games.presentation import Sentence
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
+
+_log = structlog.get_logger()
+
+IDLE_SECONDS: Final = 30.0
+"""For so long a match is followed that nobody looks at any more."""
+
+CHANGE_SUMMARY: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """What one event made, in words."""
+
+    sequence: int
+    sentences: tuple[Sentence, ...]
+
+
+class FollowedMatch:
+    """One match as one pair of eyes sees it."""
+
+    def __init__(self, match: Match, *, public_only: bool) -> None:
+        """Nothing is asked yet."""
+        self.match = match
+        self.public_only = public_only
+        self.summary = MatchSummary()
+        self.known: KnownGame | None = None
+        self.own: int | None = None
+        self.view: Any = None
+        self.legal: Legal | None = None
+        self.position: Position | None = None
+        self.clocks: Clocks | None = None
+        self.clocks_at = 0.0
+        self.is_away = False
+        self.has_ended = False
+        self.failed: RollbookError | None = None
+        """Why it cannot be followed."""
+        self.version = 0
+        """Rises with everything that can be seen."""
+        self.watchers = 0
+        self.rendered: dict[Any, bytes] = {}
+        """What was made of this version for whom; nothing of an older one."""
+        self._events: list[Event] = []
+        self._lines: dict[str, tuple[Story, list[LogLine]]] = {}
+        self._changed = asyncio.Event()
+        self._is_ready = asyncio.Event()
+        self._getting_ready: asyncio.Task[None] | None = None
+        self._task = asyncio.create_task(self._follow())
+
+    async def ready(self) -> None:
+        """Wait until there is something to show; raises what makes it impossible."""
+        await self._is_ready.wait()
+        if self.failed is not None and self.position is None:
+            raise self.failed
+
+    async def beyond(self, version: int) -> None:
+        """Wait until there is something newer."""
+        while self.version <= version and not self.is_over:
+            await self._changed.wait()
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing will come any more."""
+        return self._task.done()
+
+    async def close(self) -> None:
+        """Follow it no more."""
+        tasks = [task for task in (self._task, self._getting_ready) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def seating(self, words: Words) -> Seating:
+        """Who sits there."""
+        if self.known is not None:
+            return self.known.seating(self.summary, self.own, words)
+        return Seating(tuple(seat.name for seat in self.summary.seats), self.own, {}, words)
+
+    def lines(self, words: Words) -> list[LogLine]:
+        """Everything so far, in this language."""
+        story, lines = self._lines.setdefault(words.language, (Story(), []))
+        seating = self.seating(words)
+        for event in self._events[len(lines) :]:
+            lines.append(LogLine(event.sequence, tuple(story.tell(event, seating))))
+        return lines
+
+    @property
+    def on_turn(self) -> int | None:
+        """Whose turn it is, as far as it can be seen."""
+        if self.summary.state != MATCH_STATE_RUNNING or self.has_ended:
+            return None
+        seat: int | None = getattr(self.view, "seat", None)
+        return seat
+
+    @property
+    def last_kind(self) -> str:
+        """What happened last, such as `happened`."""
+        return self._events[-1].kind if self._events else ""
+
+    async def _follow(self) -> None:
+        try:
+            async with aclosing(self.match.watch(public_only=self.public_only)) as frames:
+                async for frame in frames:
+                    await self._take(frame)
+                    if self.position is not None and isinstance(frame, CaughtUp | Ended):
+                        self._is_ready.set()
+        except RollbookError as error:
+            self.failed = error
+        except Exception as error:  # noqa: BLE001 - one match that cannot be followed is no other's trouble
+            # Whoever looks at this match is told so; the others are not concerned.
+            _log.exception("a match cannot be followed", match_id=self.match.id)
+            self.failed = RollbookError(str(error))
+        finally:
+            self._is_ready.set()
+            self._show()
+
+    async def _take(self, frame: Frame) -> None:
+        match frame:
+            case Confirmed():
+                self._see_as(frame.perspective)
+            case Events():
+                await self._happened(frame)
+            case Beat():
+                self.clocks, self.clocks_at = frame.clocks, time.monotonic()
+            case Away():
+                self.is_away = True
+            case Back():
+                self.is_away = False
+            case Ended():
+                self.has_ended = True
+                await self._look()
+            case _:
+                return
+        self._show()
+
+    def _see_as(self, perspective: Perspective) -> None:
+        is_seat = perspective.kind == PERSPECTIVE_KIND_SEAT and not self.public_only
+        self.own = perspective.seat if is_seat else None
+
+    async def _happened(self, frame: Events) -> None:
+        self._events += frame.events
+        if self.known is None or CHANGE_SUMMARY & {event.kind for event in frame.events}:
+            await self._look()
+        self.position, self.legal = frame.position, frame.legal
+        self.view = None if self.known is None else self.known.view(frame.view)
+        if self.own is not None and self.summary.state == MATCH_STATE_GETTING_READY:
+            self._get_ready()
+
+    async def _look(self) -> None:
+        state = await self.match.state()
+        self.summary = state.summary
+        self.known = known_game(state.summary.game, state.summary.ruleset)
+        self.clocks, self.clocks_at = state.clocks, time.monotonic()
+
+    def _get_ready(self) -> None:
+        """Reveal what this seat brings, as soon as all seats are taken."""
+        if self._getting_ready is None and self.own is not None and not self.summary.seats[self.own].ready:
+            self._getting_ready = asyncio.create_task(self._ready())
+
+    async def _ready(self) -> None:
+        with suppress(RollbookError):
+            await self.match.ready()
+
+    def _show(self) -> None:
+        self.version += 1
+        self.rendered.clear()
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+class FollowedMatches:
+    """All matches that are followed in this process."""
+
+    def __init__(self) -> None:
+        self._tails: dict[tuple[str, str], FollowedMatch] = {}
+        self._closing: dict[tuple[str, str], asyncio.TimerHandle] = {}
+        self._ends: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def following(self, eyes: str, match: Match, *, public_only: bool) -> AsyncIterator[FollowedMatch]:
+        """The match as these eyes see it, once there is something to show."""
+        key = (match.id, eyes)
+        tail = self._tails.get(key)
+        if tail is None or tail.failed is not None:
+            tail = self._tails[key] = FollowedMatch(match, public_only=public_only)
+        tail.watchers += 1
+        if (handle := self._closing.pop(key, None)) is not None:
+            handle.cancel()
+        try:
+            await tail.ready()
+            yield tail
+        finally:
+            tail.watchers -= 1
+            if tail.watchers == 0:
+                self._leave(key, tail)
+
+    async def close(self) -> None:
+        """Follow none of them any more."""
+        for handle in self._closing.values():
+            handle.cancel()
+        await asyncio.gather(*(tail.close() for tail in self._tails.values()), *self._ends, return_exceptions=True)
+
+    def _leave(self, key: tuple[str, str], tail: FollowedMatch) -> None:
+        if tail.failed is not None:
+            self._forget(key, tail)
+            return
+        loop = asyncio.get_running_loop()
+        self._closing[key] = loop.call_later(IDLE_SECONDS, self._forget, key, tail)
+
+    def _forget(self, key: tuple[str, str], tail: FollowedMatch) -> None:
+        self._closing.pop(key, None)
+        if self._tails.get(key) is tail:
+            del self._tails[key]
+        end = asyncio.create_task(tail.close())
+        self._ends.add(end)
+        end.add_done_callback(self._ends.discard)

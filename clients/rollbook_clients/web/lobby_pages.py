@@ -1,0 +1,193 @@
+"""The lobby's pages: find a match, open one, play now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from rollbook.rules.catalogue import current
+from rollbook.rules.options import Option
+from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
+from rollbook_clients.sdk import RollbookError
+from rollbook_clients.sdk.lobby import OVER
+from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message
+from rollbook_clients.web.visit import Visit
+from rollbook_replays.games import presentation
+from rollbook_replays.games.presentation import option_name, option_value
+
+CLOCKS: Final = (0, 30, 60, 120, 300, 86_400)
+DELAYS: Final = (0, 30, 60, 300)
+ROUND_NUMBERS: Final = (0, 10, 20, 30, 50, 100)
+MOST_VALUES: Final = 12
+LONGEST_NAME: Final = 40
+MOST_MINE: Final = 50
+
+
+def titles() -> dict[str, str]:
+    """What each game is called."""
+    return {name: game.title for name, game in current().items()}
+
+
+async def lobby(visit: Visit) -> Response:
+    """Open and running matches, one's own first."""
+    tail = await visit.page.watch_lobby()
+    if tail.version == 0:
+        try:
+            async with asyncio.timeout(2):
+                await tail.beyond(0)
+        except TimeoutError:
+            pass
+    return visit.show(
+        "lobby.html",
+        matches=tail.matches,
+        mine=await _mine(visit),
+        is_away=tail.lobby.is_away,
+        titles=titles(),
+        name=visit.visitor.name,
+        version=tail.version,
+    )
+
+
+async def _mine(visit: Visit) -> list[MatchSummary]:
+    """The running matches of this guest; none if the service cannot say."""
+    if not visit.visitor.token:
+        return []
+    mine: list[MatchSummary] = []
+    try:
+        table = await visit.page.visitors.table(visit.visitor)
+        async for summary in table.matches(mine=True):
+            mine.append(summary)
+            if len(mine) == MOST_MINE:
+                break
+    except RollbookError:
+        return []
+    return sorted(mine, key=lambda summary: summary.state in OVER)
+
+
+async def lobby_stream(visit: Visit) -> Response:
+    """The list, whenever it has changed."""
+    tail = await visit.page.watch_lobby()
+
+    async def chunks() -> AsyncIterator[bytes]:
+        sent = -1
+        while True:
+            if tail.version != sent:
+                sent = tail.version
+                facts = {"matches": tail.matches, "titles": titles(), "is_away": tail.lobby.is_away}
+                yield message(visit.page.render("_matches.html", visit.words, **facts), number=str(sent))
+            try:
+                async with asyncio.timeout(BEAT_SECONDS):
+                    await tail.beyond(sent)
+            except TimeoutError:
+                yield b""
+
+    return EventStream(chunks)  # type: ignore[return-value]  # an ASGI application, as responses are
+
+
+async def opening(visit: Visit) -> Response:
+    """Everything that can be agreed for a match of one game."""
+    game = visit.request.query_params.get("game", "")
+    if game not in current():
+        return visit.show(
+            "games.html", titles=titles(), words_of=lambda name: visit.words.also(presentation(name).texts)
+        )
+    rules = current()[game]
+    words = visit.words.also(presentation(game).texts)
+    options = [
+        (option, option_name(option, words), [(str(value), _said(option, value, visit)) for value in _values(option)])
+        for option in rules.options
+    ]
+    return visit.show(
+        "open.html",
+        game=game,
+        title=rules.title,
+        seats=list(rules.seats),
+        options=options,
+        clocks=CLOCKS,
+        delays=DELAYS,
+        name=visit.visitor.name,
+    )
+
+
+def _values(option: Option) -> list[Any]:
+    values = list(option.values)
+    if len(values) <= MOST_VALUES:
+        return values
+    return sorted({option.default, *(number for number in ROUND_NUMBERS if number in option.values)})
+
+
+def _said(option: Option, value: Any, visit: Visit) -> str:
+    if isinstance(value, bool):
+        return visit.words("yes" if value else "no")
+    return option_value(option, value, visit.words)
+
+
+async def open_match(visit: Visit) -> Response:
+    """Open a match and sit down in it."""
+    form = await visit.form()
+    game = str(form.get("game"))
+    if game not in current():
+        raise HTTPException(400, "error.form")
+    rules = current()[game]
+    options = {option.name: _chosen(option, form.get(f"option.{option.name}")) for option in rules.options}
+    _be_called(visit, form)
+    table = await visit.page.visitors.table(visit.visitor)
+    match = await table.open(
+        game,
+        _number(form.get("seats"), rules.seats),
+        options,
+        turn_seconds=_number(form.get("clock"), CLOCKS),
+        spectator_delay_seconds=_number(form.get("delay"), DELAYS),
+        is_private=form.get("private") == "yes",
+    )
+    await match.join(name=visit.visitor.name or None)
+    code = f"#{match.invitation_code}" if match.invitation_code else ""
+    return visit.go(f"/matches/{match.id}{code}")
+
+
+def _chosen(option: Option, given: object) -> Any:
+    return next((value for value in option.values if str(value) == given), option.default)
+
+
+def _number(given: object, allowed: Sequence[int]) -> int:
+    return next((number for number in allowed if str(number) == given), next(iter(allowed)))
+
+
+def _be_called(visit: Visit, form: Any) -> None:
+    name = "".join(letter for letter in str(form.get("name", "")).strip() if letter.isprintable())[:LONGEST_NAME]
+    visit.visitor.name = name or visit.visitor.name
+
+
+async def play_now(visit: Visit) -> Response:
+    """Sit down where somebody waits for a player of this game; else open a table for two, or as few as it takes."""
+    form = await visit.form()
+    game = str(form.get("game"))
+    if game not in current():
+        raise HTTPException(400, "error.form")
+    _be_called(visit, form)
+    table = await visit.page.visitors.table(visit.visitor)
+    async for summary in table.matches(game, MATCH_STATE_OPEN):
+        if summary.is_private or not any(seat.taken for seat in summary.seats):
+            continue
+        try:
+            match = await visit.page.visitors.match(visit.visitor, summary.match_id)
+            await match.join(name=visit.visitor.name or None)
+        except RollbookError:
+            continue
+        return visit.go(f"/matches/{summary.match_id}")
+    match = await table.open(game, current()[game].seats[0])
+    await match.join(name=visit.visitor.name or None)
+    return visit.go(f"/matches/{match.id}")
+
+
+ROUTES: Final = (
+    ("GET", "/", lobby),
+    ("GET", "/stream", lobby_stream),
+    ("GET", "/open", opening),
+    ("POST", "/open", open_match),
+    ("POST", "/play", play_now),
+)

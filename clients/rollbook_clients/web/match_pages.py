@@ -1,0 +1,210 @@
+"""The page of a match: watched from outside, or played from a seat."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from google.protobuf.message import DecodeError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from rollbook.match.chain import Position
+from rollbook.v1.games_pb2 import Choice
+from rollbook_clients.sdk import MovedOn, OutcomeUnknown, Unreachable
+from rollbook_clients.web.followed import FollowedMatch
+from rollbook_clients.web.scenes import scene
+from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message
+from rollbook_clients.web.visit import Visit
+
+MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
+PUBLIC: Final = "public"
+MOST_PICKED: Final = 64
+
+
+def match_id_of(visit: Visit) -> str:
+    """The match of the address; what cannot be one is not looked for."""
+    match_id = str(visit.request.path_params["match_id"])
+    if not MATCH_ID.fullmatch(match_id):
+        raise HTTPException(404, "error.not_found")
+    return match_id
+
+
+@asynccontextmanager
+async def followed(visit: Visit) -> AsyncIterator[FollowedMatch]:
+    """The match of the address: by this guest's own eyes where it plays, else by those of everybody."""
+    match_id = match_id_of(visit)
+    if visit.visitor.token and visit.request.query_params.get("eyes") != PUBLIC:
+        match = await visit.page.visitors.match(visit.visitor, match_id)
+        async with visit.page.tails.following(visit.visitor.reference, match, public_only=False) as tail:
+            if tail.own is not None or tail.summary.is_private:
+                yield tail
+                return
+    table = await visit.page.everybody()
+    async with visit.page.tails.following(PUBLIC, table.match(match_id), public_only=True) as tail:
+        yield tail
+
+
+async def match_page(visit: Visit) -> Response:
+    """The table, with all that can be done there."""
+    async with followed(visit) as tail:
+        facts: dict[str, Any] = {"scene": scene(tail, visit.words, _picked(visit)), "name": visit.visitor.name}
+        return visit.show("match.html", **facts, request_id=str(uuid4()), picking=bool(_picked(visit)))
+
+
+async def match_stream(visit: Visit) -> Response:
+    """The table whenever it changes. The first message is the table as it is, so that nothing has to be made up for."""
+    leave = asyncio.Event()
+
+    async def chunks() -> AsyncIterator[bytes]:
+        async with followed(visit) as tail:
+            sent = -1
+            while not leave.is_set():
+                if tail.version != sent:
+                    sent = tail.version
+                    yield _update(visit, tail)
+                if tail.is_over or tail.has_ended:
+                    yield message("{}", event="end")
+                    return
+                try:
+                    async with asyncio.timeout(BEAT_SECONDS):
+                        await tail.beyond(sent)
+                except TimeoutError:
+                    yield b""
+
+    # What cannot be followed is said as a status, before the stream begins.
+    async with followed(visit):
+        return EventStream(chunks)  # type: ignore[return-value]  # an ASGI application, as responses are
+
+
+def _update(visit: Visit, tail: FollowedMatch) -> bytes:
+    """One message, made once for all who see the same."""
+    words = visit.words
+    key = words.language
+    if key not in tail.rendered:
+        now = scene(tail, words)
+        said = [(number, line.striptags()) for number, line in now.lines]
+        data = {
+            "position": now.sequence,
+            "table": visit.page.render("_table.html", words, scene=now, form_token="", request_id=""),
+            "said": said[-6:],
+            "motion": now.motion,
+            "mine": now.is_own_turn,
+            "status": now.status,
+        }
+        tail.rendered[key] = message(json.dumps(data), number=str(now.sequence))
+    return tail.rendered[key]
+
+
+async def choices(visit: Visit) -> Response:
+    """What can be done with the pieces that are picked."""
+    async with followed(visit) as tail:
+        shown = scene(tail, visit.words, _picked(visit))
+        text = visit.page.render("_choices.html", visit.words, scene=shown, form_token="", request_id="")
+        return visit.answered(Response(text, media_type="text/html"))
+
+
+def _picked(visit: Visit) -> list[int]:
+    given = visit.request.query_params.getlist("piece")[:MOST_PICKED]
+    return [int(piece) for piece in given if piece.isdecimal() and len(piece) < 4]  # noqa: PLR2004 - numbers of pieces
+
+
+async def choose(visit: Visit) -> Response:
+    """Make a choice, once, however often it is sent."""
+    form = await visit.form()
+    position, choice, request_id = _read(form)
+    match = await visit.page.visitors.match(visit.visitor, match_id_of(visit))
+    said, status = "table.sent", 200
+    try:
+        await match.choose(choice, at=position, request_id=request_id)
+    except MovedOn:
+        said, status = "table.moved_on", 409
+    except OutcomeUnknown:
+        said, status = "table.unknown", 503
+    except Unreachable:
+        said, status = "table.not_sent", 503
+    return _done(visit, said, status)
+
+
+def _read(form: Any) -> tuple[Position, Choice, str]:
+    try:
+        sequence, _, link = str(form.get("position")).partition(".")
+        position = Position(int(sequence), bytes.fromhex(link))
+        choice = Choice.FromString(base64.b64decode(str(form.get("choice")), altchars=b"-_", validate=True))
+        return position, choice, str(UUID(str(form.get("request_id"))))
+    except (ValueError, binascii.Error, DecodeError):
+        raise HTTPException(400, "error.form") from None
+
+
+def _done(visit: Visit, said: str, status: int = 200) -> Response:
+    """For a script what to say; for a form the table again."""
+    if visit.request.headers.get("accept") == "application/json":
+        return visit.answered(JSONResponse({"said": visit.words(said)}, status))
+    if status == 200:  # noqa: PLR2004 - it is done
+        return visit.go(f"/matches/{match_id_of(visit)}")
+    return visit.show("error.html", status=status, said=visit.words(said))
+
+
+async def join(visit: Visit) -> Response:
+    """Sit down."""
+    form = await visit.form()
+    name = "".join(letter for letter in str(form.get("name", "")).strip() if letter.isprintable())[:40]
+    visit.visitor.name = name or visit.visitor.name
+    match = await visit.page.visitors.match(visit.visitor, match_id_of(visit), str(form.get("code", ""))[:100])
+    await match.join(name=visit.visitor.name or None)
+    return visit.go(f"/matches/{match_id_of(visit)}")
+
+
+async def leave(visit: Visit) -> Response:
+    """Get up while seats are free."""
+    await visit.form()
+    match = await visit.page.visitors.match(visit.visitor, match_id_of(visit))
+    await match.leave()
+    return visit.go("/")
+
+
+async def resign(visit: Visit) -> Response:
+    """Give up."""
+    await visit.form()
+    match = await visit.page.visitors.match(visit.visitor, match_id_of(visit))
+    await match.resign()
+    return visit.go(f"/matches/{match_id_of(visit)}")
+
+
+async def save(visit: Visit) -> Response:
+    """The match as a file that stands for itself."""
+    match_id = match_id_of(visit)
+    if visit.visitor.token:
+        match = await visit.page.visitors.match(visit.visitor, match_id)
+    else:
+        match = (await visit.page.everybody()).match(match_id)
+    data = await match.replay()
+    headers = {"content-disposition": f'attachment; filename="{match_id}.rollbook"'}
+    return visit.answered(Response(data, media_type="application/octet-stream", headers=headers))
+
+
+async def overlay(visit: Visit) -> Response:
+    """The board alone, to be mixed into the picture of a stream."""
+    async with followed(visit) as tail:
+        text = visit.page.render("overlay.html", visit.words, scene=scene(tail, visit.words))
+        return Response(text, media_type="text/html")
+
+
+ROUTES: Final = (
+    ("GET", "/matches/{match_id}", match_page),
+    ("GET", "/matches/{match_id}/stream", match_stream),
+    ("GET", "/matches/{match_id}/choices", choices),
+    ("GET", "/matches/{match_id}/file", save),
+    ("GET", "/matches/{match_id}/overlay", overlay),
+    ("POST", "/matches/{match_id}/choose", choose),
+    ("POST", "/matches/{match_id}/join", join),
+    ("POST", "/matches/{match_id}/leave", leave),
+    ("POST", "/matches/{match_id}/resign", resign),
+)

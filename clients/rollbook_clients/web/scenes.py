@@ -1,0 +1,247 @@
+"""A match as one browser shows it at one moment: everything that the templates need, and nothing else."""
+
+from __future__ import annotations
+
+import base64
+import time  # noqa: TID251 - clocks tick on a page
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+from rollbook.v1.events_pb2 import AbortReason
+from rollbook.v1.match_pb2 import (
+    MATCH_STATE_ABORTED,
+    MATCH_STATE_FINISHED,
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
+    MatchSummary,
+)
+from rollbook_clients.terminal.known_game import KnownGame
+from rollbook_clients.web.followed import FollowedMatch, LogLine
+from rollbook_replays.games.blocks import Room
+from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, differing
+from rollbook_replays.games.seats import Seating, seat_style, sign
+from rollbook_replays.games.words import Words
+from rollbook_replays.narration import aborted
+from rollbook_replays.text import Text, plain
+
+SHOWN_LINES: Final = 60
+"""Of the log, beside the table."""
+
+OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPlayer:
+    """One seat beside the board."""
+
+    seat: int
+    sign: str
+    style: str
+    name: str
+    is_taken: bool
+    is_own: bool
+    on_turn: bool
+    has_given_up: bool
+    place: int | None
+    left_ms: int | None
+    """On its clock; none while it does not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceEntry:
+    """One button, or a heading with buttons behind it."""
+
+    id: str
+    label: str
+    note: str
+    value: str
+    """What is sent; empty of a heading, or of what cannot be chosen."""
+    touches: str
+    entries: tuple[ChoiceEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPiece:
+    """One of the things that a choice is put together from."""
+
+    name: int
+    label: Markup
+    is_picked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A table."""
+
+    match_id: str
+    game: str
+    title: str
+    state: int
+    position: str
+    sequence: int
+    board: Markup
+    status: str
+    is_own_turn: bool
+    players: tuple[ShownPlayer, ...]
+    choices: tuple[ChoiceEntry, ...]
+    pieces: tuple[ShownPiece, ...]
+    notes: tuple[str, ...]
+    lines: tuple[tuple[int, Markup], ...]
+    own: int | None
+    is_open: bool
+    is_running: bool
+    is_over: bool
+    has_won: bool
+    is_away: bool
+    motion: str
+
+
+def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scene:
+    """What there is to see now, with these pieces picked."""
+    seating, summary = tail.seating(words), tail.summary
+    players = _players(tail, seating)
+    pieces, choices = _choices(tail, seating, set(picked))
+    position = tail.position
+    own = None if tail.own is None else players[tail.own] if tail.own < len(players) else None
+    return Scene(
+        match_id=tail.match.id,
+        game=summary.game,
+        title=title(summary, tail.known),
+        state=summary.state,
+        position="" if position is None else f"{position.sequence}.{position.link.hex()}",
+        sequence=0 if position is None else position.sequence,
+        board=_board(tail, seating),
+        status=_status(tail, seating, words),
+        is_own_turn=bool(choices or pieces),
+        players=players,
+        choices=choices,
+        pieces=pieces,
+        notes=tuple(_notes(tail, seating, words)),
+        lines=tuple(shown(tail.lines(words)[-SHOWN_LINES:])),
+        own=tail.own,
+        is_open=summary.state == MATCH_STATE_OPEN,
+        is_running=summary.state == MATCH_STATE_RUNNING and not tail.has_ended,
+        is_over=tail.has_ended or summary.state in OVER,
+        has_won=own is not None and own.place == 1,
+        is_away=tail.is_away,
+        motion="roll" if tail.last_kind == "happened" else "move",
+    )
+
+
+def title(summary: MatchSummary, known: KnownGame | None) -> str:
+    """What is played."""
+    return summary.game if known is None else str(known.rules.title)
+
+
+def shown(lines: Iterable[LogLine]) -> Iterable[tuple[int, Markup]]:
+    """Lines of the log with the number of their event, without what the next one says as well."""
+    for line in lines:
+        for sentence in line.sentences:
+            if not sentence.is_implied:
+                yield line.sequence, marked(sentence.text)
+
+
+def marked(text: Text) -> Markup:
+    """A line with its styles as classes."""
+    spans = (
+        Markup('<span class="{}">{}</span>').format(style, part) if style else escape(part)
+        for part, style in text.spans
+    )
+    return Markup("").join(spans)
+
+
+def drawn(known: KnownGame, view: Any, seating: Seating) -> Markup:
+    """The board: as a picture, or in letters where nobody has drawn it."""
+    if known.shown.picture is not None:
+        return Markup(known.shown.picture(view, seating.words).inline())  # noqa: S704 - shapes escape what is in them
+    return Markup("<pre class='letters'>{}</pre>").format(plain(known.shown.board(view, seating, Room())))
+
+
+def _board(tail: FollowedMatch, seating: Seating) -> Markup:
+    if tail.known is None or tail.view is None:
+        return Markup("<p>{}</p>").format(seating.words("table.no_game"))
+    return drawn(tail.known, tail.view, seating)
+
+
+def _players(tail: FollowedMatch, seating: Seating) -> tuple[ShownPlayer, ...]:
+    summary, on_turn = tail.summary, tail.on_turn
+    places = list(summary.places.places) if summary.HasField("places") else []
+    return tuple(
+        ShownPlayer(
+            seat=number,
+            sign=sign(number),
+            style=seat_style(number),
+            name=seating.name(number) if seat.taken else "",
+            is_taken=seat.taken,
+            is_own=number == tail.own,
+            on_turn=number == on_turn,
+            has_given_up=seat.forfeited,
+            place=places[number] if places else None,
+            left_ms=_left(tail, number),
+        )
+        for number, seat in enumerate(summary.seats)
+    )
+
+
+def _left(tail: FollowedMatch, seat: int) -> int | None:
+    clocks = tail.clocks
+    if clocks is None or not clocks.HasField("seat") or clocks.seat != seat or tail.has_ended:
+        return None
+    reserve = clocks.reserve_left_ms[seat] if seat < len(clocks.reserve_left_ms) else 0
+    return max(0, clocks.turn_left_ms + reserve - round(1_000 * (time.monotonic() - tail.clocks_at)))
+
+
+def _choices(
+    tail: FollowedMatch, seating: Seating, picked: set[int]
+) -> tuple[tuple[ShownPiece, ...], tuple[ChoiceEntry, ...]]:
+    if tail.legal is None or tail.own is None or tail.known is None or tail.view is None:
+        return (), ()
+    menu: Menu = tail.known.menu(tail.view, tail.legal.message, seating)
+    if not isinstance(menu, Picking):
+        return (), tuple(_entry(entry, tail, f"choice-{n}") for n, entry in enumerate(menu, 1))
+    pieces = tuple(ShownPiece(piece.name, marked(piece.text), piece.name in picked) for piece in menu.pieces)
+    entries = menu.entries(sorted(picked)) if picked else ()
+    return pieces, tuple(_entry(entry, tail, f"choice-{n}") for n, entry in enumerate(entries, 1))
+
+
+def _entry(entry: MenuEntry, tail: FollowedMatch, name: str) -> ChoiceEntry:
+    value, touches = "", ""
+    if entry.choice is not None and tail.known is not None:
+        message = tail.known.choice(entry.choice).SerializeToString(deterministic=True)
+        value = base64.urlsafe_b64encode(message).decode()
+        touches = " ".join(tail.known.shown.touched(tail.view, entry.choice))
+    inside = tuple(_entry(each, tail, f"{name}-{n}") for n, each in enumerate(entry.entries, 1))
+    return ChoiceEntry(name, entry.label, entry.note, value, touches, inside)
+
+
+def _status(tail: FollowedMatch, seating: Seating, words: Words) -> str:
+    summary = tail.summary
+    if summary.state == MATCH_STATE_OPEN:
+        free = sum(not seat.taken for seat in summary.seats)
+        return words("table.waiting.one" if free == 1 else "table.waiting.many", count=free)
+    if summary.state == MATCH_STATE_GETTING_READY:
+        late = [seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
+        return words("table.ready", names=words.both(late or [""]))
+    if summary.state == MATCH_STATE_ABORTED:
+        reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
+        return aborted(f"{reason}:{','.join(map(str, summary.aborted.seats))}", seating)
+    if summary.state == MATCH_STATE_FINISHED:
+        return words("table.over")
+    if tail.on_turn is None:
+        return ""
+    return words("table.yours") if tail.on_turn == tail.own else words("table.turn", name=seating.name(tail.on_turn))
+
+
+def _notes(tail: FollowedMatch, seating: Seating, words: Words) -> Iterable[str]:
+    """What has to be said wherever the match is shown."""
+    summary = tail.summary
+    if tail.known is not None:
+        yield from differing(tail.known.rules, seating.options, seating.words)
+    if summary.spectator_delay_seconds and tail.own is None and summary.state not in OVER:
+        yield words("table.delayed", seconds=summary.spectator_delay_seconds)
+    if summary.dice_fixed:
+        yield words("table.fixed")

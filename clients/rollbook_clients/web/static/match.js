@@ -1,0 +1,242 @@
+// A table as it changes: patched, announced, previewed, and played.
+import { patch } from "./patch.js";
+import { follow } from "./stream.js";
+
+const live = document.getElementById("live");
+const said = document.getElementById("said");
+const alarm = document.getElementById("alarm");
+const answer = document.getElementById("answer");
+const away = document.getElementById("away");
+const title = document.getElementById("title").dataset.title;
+const token = document.querySelector('meta[name="form-token"]').content;
+const parser = new DOMParser();
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+let told = Math.max(0, ...[...document.querySelectorAll("#log li")].map((line) => Number(line.dataset.event)));
+let wasMine = document.getElementById("choose") !== null;
+let wasAway = false;
+
+const table = () => document.getElementById("table");
+
+function randomId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 15) | 64;
+  bytes[8] = (bytes[8] & 63) | 128;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+/** Say a text so that it is read even if it is the same as before. */
+function say(element, text) {
+  element.textContent = element.textContent === text ? `${text}\u00a0` : text;
+}
+
+const places = () => new Map([...document.querySelectorAll("#board [id]")].map((thing) => [thing.id, thing.getAttribute("transform")]));
+
+const offset = (transform) => /translate\(([-\d.]+) ([-\d.]+)\)/.exec(transform ?? "")?.slice(1).map(Number);
+
+/** Motion is decoration over what is already true. */
+function move(before, motion, steps) {
+  for (const thing of document.querySelectorAll("#board .moved")) thing.classList.remove("moved");
+  if (document.hidden || steps > 2) return;
+  for (const thing of document.querySelectorAll("#board [id]")) {
+    const from = offset(before.get(thing.id));
+    const to = offset(thing.getAttribute("transform"));
+    const isDie = thing.classList.contains("die") && motion === "roll";
+    if (calm.matches) {
+      if (!before.has(thing.id)) thing.classList.add("moved");
+    } else if (from && to && (from[0] !== to[0] || from[1] !== to[1])) {
+      const [x, y] = [from[0] - to[0], from[1] - to[1]];
+      thing.animate([{ translate: `${x}px ${y}px` }, { translate: "0 0" }], { duration: 250, easing: "ease-out" });
+    } else if (isDie && !before.has(thing.id)) {
+      thing.animate([{ opacity: 0, rotate: "-40deg" }, { opacity: 1, rotate: "0deg" }], { duration: 350 });
+    }
+  }
+}
+
+follow(live.dataset.stream, {
+  take(data) {
+    const update = JSON.parse(data);
+    const before = places();
+    const steps = update.position - Number(table().dataset.position);
+    const focused = document.activeElement;
+    const inChoices = focused?.closest?.("#choose") !== null && focused !== document.body;
+    const sameMoment = steps === 0 && document.getElementById("choose") !== null;
+    const fresh = parser.parseFromString(update.table, "text/html").getElementById("table");
+    if (sameMoment) fresh.querySelector("#choices-list")?.replaceWith(document.getElementById("choices-list").cloneNode(true));
+    patch(table(), fresh);
+    if (inChoices && !document.contains(focused)) {
+      (document.getElementById("choices-title") ?? focusable(document.getElementById("status"))).focus();
+    }
+    move(before, update.motion, steps);
+    announce(update);
+    tick();
+  },
+  away(lost) {
+    away.hidden = !lost;
+    if (wasAway && !lost) say(said, live.dataset.back);
+    wasAway = lost;
+  },
+});
+
+function focusable(element) {
+  element.tabIndex = -1;
+  return element;
+}
+
+function announce(update) {
+  const news = update.said.filter(([event]) => event > told).map(([, text]) => text);
+  told = Math.max(told, update.position);
+  if (news.length) say(said, news.join(" "));
+  if (update.mine && !wasMine) {
+    say(alarm, update.status);
+    ring(update.status);
+  }
+  wasMine = update.mine;
+  document.title = `${update.mine ? "● " : ""}${title} · Rollbook`;
+  document.querySelector('link[rel="icon"]').href = update.mine ? "/static/icon-turn.svg" : "/static/icon.svg";
+}
+
+// Choices: sent once however often they are sent, previewed on the things that they are about.
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.id !== "choose" || event.submitter?.name !== "choice") return;
+  event.preventDefault();
+  const body = new URLSearchParams({
+    form_token: token,
+    position: form.elements.position.value,
+    request_id: randomId(),
+    choice: event.submitter.value,
+  });
+  for (const button of form.querySelectorAll("button")) button.disabled = true;
+  await send(form.action, body);
+  for (const button of form.querySelectorAll("button")) button.disabled = false;
+});
+
+async function send(address, body) {
+  for (let attempt = 0; attempt < 6; attempt += 1) {
+    try {
+      const response = await fetch(address, { method: "POST", body, headers: { accept: "application/json" } });
+      if (response.headers.get("content-type")?.startsWith("application/json")) {
+        say(answer, (await response.json()).said);
+        if (response.status !== 503) return;
+      } else if (response.status < 500) break;
+    } catch {
+      // The page is away; the same choice again counts once.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
+  }
+  say(answer, live.dataset.notSent);
+}
+
+let previewed = [];
+
+function preview(button) {
+  for (const thing of previewed) thing.classList.remove("touched");
+  const ids = button?.dataset.touches?.split(" ").filter(Boolean) ?? [];
+  previewed = ids.map((id) => document.getElementById(id)).filter(Boolean);
+  for (const thing of previewed) thing.classList.add("touched");
+}
+
+document.addEventListener("pointerover", (event) => preview(event.target.closest?.("[data-touches]")));
+document.addEventListener("focusin", (event) => preview(event.target.closest?.("[data-touches]")));
+
+// On touch the first tap previews, the second sends.
+let tapped = null;
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("[data-touches]");
+  if (button && event.pointerType === "touch" && tapped !== button && button.dataset.touches) {
+    event.preventDefault();
+    preview(button);
+    tapped = button;
+    return;
+  }
+  tapped = null;
+  const thing = event.target.closest?.("#board [id]");
+  if (thing) touch(thing.id);
+});
+
+/** A thing of the board leads to its choices. */
+function touch(id) {
+  const pick = document.getElementById(`pick-${id.replace("die-", "")}`)?.querySelector("input");
+  if (pick) {
+    pick.click();
+    return;
+  }
+  const buttons = [...document.querySelectorAll("[data-touches]")];
+  const button = buttons.find((each) => each.dataset.touches.split(" ").includes(id));
+  if (!button) return;
+  for (let inside = button.closest("details"); inside; inside = inside.parentElement.closest("details")) inside.open = true;
+  button.focus();
+}
+
+document.addEventListener("change", async (event) => {
+  if (event.target.name !== "piece") return;
+  const form = event.target.form;
+  const picked = new URLSearchParams([...new FormData(form)].filter(([name]) => name === "piece"));
+  const response = await fetch(`${location.pathname}/choices?${picked}`);
+  if (!response.ok) return;
+  const fresh = parser.parseFromString(await response.text(), "text/html").getElementById("choices-list");
+  const old = document.getElementById("choices-list");
+  if (old) patch(old, fresh);
+});
+
+// Clocks, keys, sound and notifications.
+
+function minutes(ms) {
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, rest] = [Math.floor(seconds / 3600), seconds % 3600];
+  const pair = `${String(Math.floor(rest / 60)).padStart(hours ? 2 : 1, "0")}:${String(rest % 60).padStart(2, "0")}`;
+  return hours ? `${hours}:${pair}` : pair;
+}
+
+let clockSince = performance.now();
+
+function tick(first = true) {
+  if (first) clockSince = performance.now();
+  for (const clock of document.querySelectorAll("[data-left]")) {
+    const left = Math.max(0, Number(clock.dataset.left) - (performance.now() - clockSince));
+    clock.textContent = minutes(left);
+    if (left < 10_000 && left > 9_000 && wasMine) say(alarm, clock.textContent);
+  }
+}
+setInterval(() => tick(false), 1000);
+tick();
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest?.("input:not([type=checkbox]), select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (/^[1-9]$/.test(event.key)) document.getElementById(`choice-${event.key}`)?.click();
+  if (event.key === "l") focusable(document.getElementById("log-title")).focus();
+  if (event.key === "c") say(alarm, [...document.querySelectorAll(".left")].map((clock) => clock.textContent).join(" "));
+});
+
+const sound = document.getElementById("sound");
+const notify = document.getElementById("notify");
+document.getElementById("switches").hidden = false;
+if (!("Notification" in window) || !isSecureContext) notify.parentElement.hidden = true;
+notify.addEventListener("change", () => notify.checked && Notification.requestPermission());
+
+function ring(text) {
+  if (sound.checked) {
+    const context = new AudioContext();
+    const tone = context.createOscillator();
+    const volume = context.createGain();
+    volume.gain.setValueAtTime(0.15, context.currentTime);
+    volume.gain.exponentialRampToValueAtTime(0.001, context.currentTime + 0.4);
+    tone.connect(volume).connect(context.destination);
+    tone.start();
+    tone.stop(context.currentTime + 0.4);
+  }
+  if (notify.checked && document.hidden && Notification.permission === "granted") {
+    new Notification(title, { body: text, tag: location.pathname });
+  }
+}
+
+// An invitation stands in the fragment, which no server sees.
+const code = location.hash.slice(1);
+for (const field of document.querySelectorAll("[data-from-fragment]")) field.value = code;
+const invitation = document.getElementById("invitation");
+if (invitation) {
+  invitation.value = location.href;
+  invitation.addEventListener("focus", () => invitation.select());
+}

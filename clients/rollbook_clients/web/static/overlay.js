@@ -1,0 +1,12 @@
+// The board of a stream's picture: the last table stays while the service is away, and nothing else is ever shown.
+import { patch } from "./patch.js";
+import { follow } from "./stream.js";
+
+const parser = new DOMParser();
+
+follow(document.getElementById("live").dataset.stream, {
+  take(data) {
+    const { table } = JSON.parse(data);
+    patch(document.getElementById("table"), parser.parseFromString(table, "text/html").getElementById("table"));
+  },
+});

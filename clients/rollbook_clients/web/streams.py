@@ -1,0 +1,53 @@
+"""What happens, sent to browsers as it happens: EventSource streams, as lean as they can be.
+
+A stream is one task and one loop. It holds no queue: a browser that reads slowly gets the newest when it is ready for
+it, so that nothing piles up for it and nobody else waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Final
+
+from starlette.types import Receive, Scope, Send
+
+BEAT_SECONDS: Final = 15.0
+BEAT: Final = b":\n\n"
+HEADERS: Final = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+
+Chunks = Callable[[], AsyncIterator[bytes]]
+
+
+class EventStream:
+    """A response that sends chunks for as long as somebody listens."""
+
+    def __init__(self, chunks: Chunks) -> None:
+        self._chunks = chunks
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Send them; an empty one is a sign of life."""
+        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        await send({"type": "http.response.body", "body": BEAT, "more_body": True})
+        try:
+            async with aclosing(self._chunks()) as chunks:  # type: ignore[type-var]  # they are generators
+                async for chunk in chunks:
+                    await send({"type": "http.response.body", "body": chunk or BEAT, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except OSError:
+            # Nobody listens any more.
+            return
+
+
+def message(data: str, *, event: str = "", number: str = "") -> bytes:
+    r"""One message of a stream.
+
+    >>> message("one\ntwo", number="7")
+    b'id: 7\ndata: one\ndata: two\n\n'
+    """
+    head = (f"id: {number}\n" if number else "") + (f"event: {event}\n" if event else "")
+    return (head + "".join(f"data: {line}\n" for line in data.split("\n")) + "\n").encode()

@@ -1,0 +1,90 @@
+"""Verification in the browser: a page whose scripts judge a file without asking us, and a copy to keep."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from importlib.resources import files
+from typing import Final
+
+from markupsafe import Markup
+from starlette.responses import Response
+
+from rollbook.replay_file.key_lines import write_keys
+from rollbook_clients.sdk.keys import PublishedKeys
+from rollbook_clients.web.match_pages import match_id_of
+from rollbook_clients.web.visit import Visit
+
+STATIC: Final = files("rollbook_clients.web") / "static"
+MODULES: Final = STATIC / "verify"
+
+ORDER: Final = (
+    "bytes.js",
+    "ed25519.js",
+    "protobuf.js",
+    "schema.js",
+    "draws.js",
+    "readable.js",
+    "table.js",
+    "replay_file.js",
+    "key_files.js",
+    "verifier.js",
+    "page.js",
+)
+"""The modules, each behind those that it needs."""
+
+
+async def verify(visit: Visit) -> Response:
+    """Drop a file and keys, or follow a link from a match."""
+    return visit.show("verify.html", match_id="")
+
+
+async def verify_match(visit: Visit) -> Response:
+    """The same page, which fetches the file of a match and the keys that the service publishes."""
+    return visit.show("verify.html", match_id=match_id_of(visit))
+
+
+async def keys(visit: Visit) -> Response:
+    """The service's public keys, as a key file."""
+    known = await PublishedKeys(visit.page.connection).all()
+    return Response(write_keys(known.values()), media_type="text/plain; charset=utf-8")
+
+
+async def saved_copy(visit: Visit) -> Response:
+    """The page and its scripts in one file, which works without a network and cannot send anything anywhere."""
+    copy = _copy(visit)
+    headers = {"content-disposition": 'attachment; filename="rollbook-verify.html"'}
+    return Response(copy, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _copy(visit: Visit) -> str:
+    script = "".join(_joined(MODULES.joinpath(name).read_text(encoding="utf-8")) for name in ORDER)
+    sheet = STATIC.joinpath("page.css").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(sheet)}'"
+    return visit.page.render(
+        "verify_copy.html",
+        visit.words,
+        script=Markup(script),  # noqa: S704 - our own
+        sheet=Markup(sheet),  # noqa: S704 - our own
+        policy=policy,
+        match_id="",
+    )
+
+
+def _joined(module: str) -> str:
+    """A module without what binds it to the others."""
+    without = re.sub(r"^import [^;]*;\n", "", module, flags=re.MULTILINE)
+    return re.sub(r"^export (?=async|function|class|const)", "", without, flags=re.MULTILINE)
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+ROUTES: Final = (
+    ("GET", "/verify", verify),
+    ("GET", "/matches/{match_id}/verify", verify_match),
+    ("GET", "/verify/copy", saved_copy),
+    ("GET", "/keys", keys),
+)

@@ -1,0 +1,105 @@
+"""Who a browser is: a secret of its own from its first page on, and a guest of the service once it plays.
+
+Both lie in cookies that no script reads, so that any process of the page knows its visitors and none has to remember
+them. All visitors share the connections to the service.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from cachetools import LRUCache
+from starlette.requests import Request
+from starlette.responses import Response
+
+from rollbook_clients.sdk import KeptHeads, Match, Table
+from rollbook_clients.sdk.connection import Connection
+from rollbook_clients.sdk.guests import Caller
+
+VISIT: Final = "visit"
+GUEST: Final = "guest"
+NAME: Final = "name"
+SECRET_BYTES: Final = 32
+KEPT_SECONDS: Final = 180 * 24 * 3_600
+MOST_VISITORS: Final = 2_000
+"""So many are remembered between their calls; the others bring all that is needed."""
+
+
+@dataclass(slots=True)
+class Visitor:
+    """One browser."""
+
+    secret: bytes
+    token: str = ""
+    """Of its guest; empty before it plays."""
+    name: str = ""
+    is_new: bool = False
+    """It has no cookie yet."""
+
+    @property
+    def form_token(self) -> str:
+        """What proves that a form is one of ours."""
+        return hmac.digest(self.secret, b"rollbook/page/form", "sha256").hex()
+
+    @property
+    def reference(self) -> str:
+        """Which visitor this is, for caches of one process; tells nobody who."""
+        return hmac.digest(self.secret, b"rollbook/page/reference", "sha256").hex()
+
+
+class Visitors:
+    """The browsers of this process, as guests of the service."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._tables: LRUCache[str, Table] = LRUCache(MOST_VISITORS)
+        self._matches: LRUCache[tuple[str, str], Match] = LRUCache(4 * MOST_VISITORS)
+        """An object lives as long as what it has to settle."""
+
+    def of(self, request: Request) -> Visitor:
+        """Who sends this."""
+        try:
+            secret = bytes.fromhex(request.cookies.get(VISIT, ""))
+        except ValueError:
+            secret = b""
+        name = _shown(request.cookies.get(NAME, ""))
+        if len(secret) != SECRET_BYTES:
+            return Visitor(secrets.token_bytes(SECRET_BYTES), name=name, is_new=True)
+        return Visitor(secret, request.cookies.get(GUEST, ""), name)
+
+    async def table(self, visitor: Visitor) -> Table:
+        """The table of a guest; one who is none yet becomes one, by the name that the visitor has now."""
+        key = visitor.reference
+        table = self._tables.get(key)
+        if table is None or table.token != visitor.token or not visitor.token:
+            caller = Caller(self._connection, visitor.name, visitor.token, None, visitor.secret, is_guest=True)
+            await caller.arrive()
+            table = self._tables[key] = Table(caller, KeptHeads(None))
+            visitor.token = table.token
+        return table
+
+    async def match(self, visitor: Visitor, match_id: str, invitation_code: str = "") -> Match:
+        """A match as this guest sees it."""
+        table = await self.table(visitor)
+        match = self._matches[visitor.reference, match_id] = table.match(match_id, invitation_code)
+        return match
+
+    @staticmethod
+    def remember(visitor: Visitor, response: Response, *, is_secure: bool) -> None:
+        """Give a browser back what it is known by."""
+        values = {VISIT: visitor.secret.hex(), GUEST: visitor.token, NAME: visitor.name.encode().hex()}
+        for key, value in values.items():
+            if value:
+                response.set_cookie(
+                    key, value, max_age=KEPT_SECONDS, httponly=True, samesite="lax", secure=is_secure, path="/"
+                )
+
+
+def _shown(kept: str) -> str:
+    try:
+        return bytes.fromhex(kept).decode()[:40]
+    except ValueError:
+        return ""

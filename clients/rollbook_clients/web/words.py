@@ -1,0 +1,37 @@
+"""What the page says, in both languages; games bring their own words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rollbook_clients.web.texts.english import ENGLISH
+from rollbook_clients.web.texts.german import GERMAN
+from rollbook_replays.games.words import Texts, Words
+
+TEXTS: Final[Texts] = {"en": ENGLISH, "de": GERMAN}
+LANGUAGES: Final = tuple(TEXTS)
+
+_WORDS: Final = {language: Words(language, TEXTS) for language in LANGUAGES}
+
+
+def words_in(language: str) -> Words:
+    """The page's words in this language."""
+    return _WORDS[language]
+
+
+def preferred(wished: str, kept: str = "") -> str:
+    """The language of somebody who has chosen one, or whose browser asks for these, in this order.
+
+    >>> preferred("fr, de-AT;q=0.8, en;q=0.5"), preferred("de", kept="en"), preferred("")
+    ('de', 'en', 'en')
+    """
+    if kept in LANGUAGES:
+        return kept
+    asked: list[tuple[float, str]] = []
+    for part in wished.split(",")[:20]:
+        name, _, weight = part.strip().partition(";q=")
+        try:
+            asked.append((-float(weight or 1), name.strip().lower()[:2]))
+        except ValueError:
+            continue
+    return next((name for _, name in sorted(asked, key=lambda each: each[0]) if name in LANGUAGES), LANGUAGES[0])

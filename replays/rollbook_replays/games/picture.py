@@ -1,0 +1,191 @@
+"""Tables as pictures: shapes with names, which a page moves and marks, and any program can draw from a file.
+
+Every thing on a table has an id that says what it is (`die-2`, `tile-27`, `runner-8`), the same one for as long as it
+is the same thing. Colours are classes: within a page its own sheet paints them, and a file of its own brings `SHEET`.
+No picture holds a name of a player, so that it never changes after it was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from xml.sax.saxutils import escape, quoteattr
+
+from rollbook_replays.games.seats import seat_style
+
+WIDE: Final = 480
+"""Units across every picture: a phone shows them slightly smaller than pixels, a desktop larger."""
+
+Part: TypeAlias = "Shape | str"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One element of a drawing, with what is in it."""
+
+    tag: str
+    attributes: tuple[tuple[str, str], ...] = ()
+    parts: tuple[Part, ...] = ()
+
+    def written(self) -> str:
+        """As SVG.
+
+        >>> shape("g", shape("circle", id="die-1", r=2.5), classes="die").written()
+        '<g class="die"><circle id="die-1" r="2.5"/></g>'
+        """
+        attributes = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes)
+        if not self.parts:
+            return f"<{self.tag}{attributes}/>"
+        inside = "".join(escape(part) if isinstance(part, str) else part.written() for part in self.parts)
+        return f"<{self.tag}{attributes}>{inside}</{self.tag}>"
+
+
+def shape(tag: str, *parts: Part, classes: str = "", **attributes: str | float) -> Shape:
+    """An element; names of attributes have underscores for hyphens, and empty ones are left out."""
+    named = {name.replace("_", "-"): _number(value) for name, value in attributes.items()}
+    named |= {"class": classes} if classes else {}
+    return Shape(tag, tuple((name, value) for name, value in named.items() if value), parts)
+
+
+def _number(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{round(value, 2):g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A table, drawn."""
+
+    height: float
+    shapes: tuple[Shape, ...]
+    sentence: str
+    """What is seen, for whoever does not see it."""
+
+    def inline(self) -> str:
+        """For a page, whose sheet paints it."""
+        return self._drawn().written()
+
+    def standalone(self) -> str:
+        """For a file of its own."""
+        return self._drawn(shape("style", SHEET), xmlns="http://www.w3.org/2000/svg").written()
+
+    def _drawn(self, *before: Shape, **attributes: str) -> Shape:
+        box = f"0 0 {WIDE} {_number(self.height)}"
+        title = shape("title", self.sentence)
+        return shape("svg", title, *before, *self.shapes, classes="board", role="img", viewBox=box, **attributes)
+
+
+# Things that several games have
+
+
+def placed(x: float, y: float, *parts: Part, id: str = "", classes: str = "") -> Shape:  # noqa: A002 - SVG's word
+    """A thing whose own drawing begins at 0, 0."""
+    return shape("g", *parts, id=id, classes=classes, transform=f"translate({_number(x)} {_number(y)})")
+
+
+def label(text: object, x: float, y: float, size: float, classes: str = "") -> Shape:
+    """A word or a number, its middle at this height."""
+    return shape(
+        "text",
+        str(text),
+        x=x,
+        y=y + size * 0.35,
+        font_size=size,
+        text_anchor="middle",
+        classes=f"ink {classes}".strip(),
+    )
+
+
+def box(width: float, height: float, classes: str, radius: float = 6) -> Shape:
+    """A rectangle with round corners."""
+    return shape("rect", width=width, height=height, rx=radius, classes=classes)
+
+
+PIPS: Final = {
+    1: ((1, 1),),
+    2: ((0, 0), (2, 2)),
+    3: ((0, 0), (1, 1), (2, 2)),
+    4: ((0, 0), (0, 2), (2, 0), (2, 2)),
+    5: ((0, 0), (0, 2), (1, 1), (2, 0), (2, 2)),
+    6: ((0, 0), (0, 1), (0, 2), (2, 0), (2, 1), (2, 2)),
+}
+"""Where the pips of a number are, in a square of three by three."""
+
+DIE: Final = 86
+PIP: Final = 9.5
+
+
+def die(x: float, y: float, *parts: Part, id: str, classes: str = "die") -> Shape:  # noqa: A002 - SVG's word
+    """A large die; its face is drawn from its corner."""
+    return placed(x, y, box(DIE, DIE, "cube", 14), *parts, id=id, classes=classes)
+
+
+def pips(number: int) -> Iterable[Shape]:
+    """The face of a die that shows this number."""
+    for column, row in PIPS[number]:
+        yield shape("circle", cx=DIE / 2 + (column - 1) * 26, cy=DIE / 2 + (row - 1) * 26, r=PIP, classes="pip")
+
+
+STAR: Final = "0,-1 .29,-.4 .95,-.31 .48,.15 .59,.81 0,.5 -.59,.81 -.48,.15 -.95,-.31 -.29,-.4"
+
+MARKS: Final = (
+    "-.8,-.8 .8,-.8 .8,.8 -.8,.8",
+    "0,-1 .95,.75 -.95,.75",
+    "0,-1.05 1.05,0 0,1.05 -1.05,0",
+    "0,1 .95,-.75 -.95,-.75",
+    STAR,
+    "-.35,-1 .35,-1 .35,-.35 1,-.35 1,.35 .35,.35 .35,1 -.35,1 -.35,.35 -1,.35 -1,-.35 -.35,-.35",
+)
+"""The signs of the seats, from -1 to 1: ■ ▲ ◆ ▼ ★ ✚."""
+
+
+def polygon(points: str, x: float, y: float, size: float, classes: str) -> Shape:
+    """Points from -1 to 1, drawn so large around this place."""
+    pairs = (point.split(",") for point in points.split())
+    drawn = " ".join(f"{_number(x + size * float(a))},{_number(y + size * float(b))}" for a, b in pairs)
+    return shape("polygon", points=drawn, classes=classes)
+
+
+def mark(seat: int, x: float, y: float, size: float) -> Shape:
+    """The sign of a seat, in its colour."""
+    if seat < len(MARKS):
+        return polygon(MARKS[seat], x, y, size, seat_style(seat))
+    return label(seat + 1, x, y, 2 * size, seat_style(seat))
+
+
+def seat_row(seat: int, y: float, *, on_turn: bool) -> Iterable[Shape]:
+    """The sign in front of what is a seat's, with a pointer if it is its turn."""
+    if on_turn:
+        yield polygon("-.7,-1 .9,0 -.7,1", 12, y, 8, "pointer")
+    yield placed(34, y, mark(seat, 0, 0, 11), id=f"seat-{seat}")
+
+
+SHEET: Final = """
+.board { font-family: system-ui, "DejaVu Sans", sans-serif; --ink: #1b1f24; --line: #57606a; --felt: #eef1ec;
+  --field: #ffffff; --cube: #fffdf5; --seat0: #b3261e; --seat1: #0b57d0; --seat2: #7a5c00; --seat3: #146c2e;
+  --seat4: #8e24aa; --seat5: #00696d; }
+@media (prefers-color-scheme: dark) { .board { --ink: #f0f3f6; --line: #9ea7b3; --felt: #1c2128; --field: #2d333b;
+  --cube: #3a4149; --seat0: #ff9a91; --seat1: #8ab4ff; --seat2: #f2cc60; --seat3: #7ee2a0; --seat4: #e4a6f5;
+  --seat5: #6fdde3; } }
+.ink { fill: var(--ink); } .faint { fill: var(--line); } .strong { font-weight: 700; }
+.felt { fill: var(--felt); } .field { fill: var(--field); stroke: var(--line); stroke-width: 1.5; }
+.cube { fill: var(--cube); stroke: var(--ink); stroke-width: 2.5; } .pip { fill: var(--ink); }
+.pointer { fill: var(--ink); }
+.seat0 { fill: var(--seat0); } .seat1 { fill: var(--seat1); } .seat2 { fill: var(--seat2); }
+.seat3 { fill: var(--seat3); } .seat4 { fill: var(--seat4); } .seat5 { fill: var(--seat5); }
+.runner { fill: var(--ink); stroke: var(--field); stroke-width: 2.5; }
+.outline { fill: none; stroke: var(--ink); stroke-width: 3; stroke-linejoin: round; stroke-linecap: round; }
+.tooth { fill: var(--ink); } .gone { fill: none; stroke: var(--line); stroke-dasharray: 4 4; }
+.yellow .cube { fill: #ffe08a; } .blue .cube { fill: #a9cdff; } .yellow .pip, .blue .pip, .yellow .ink, .blue .ink,
+.yellow .tooth, .blue .tooth, .x2 .ink { fill: #1b1f24; }
+.announced .field { stroke: var(--ink); stroke-width: 4; } .safe .field { stroke-dasharray: 5 3; }
+.back { fill: var(--line); stroke: var(--ink); stroke-width: 1.5; }
+.worm .cube { fill: #f7b8c8; } .squirrel .cube { fill: #f3a96b; } .fox .cube { fill: #ff8f4d; }
+.boar .cube { fill: #c9b8a8; } .bear .cube { fill: #c69266; } .elephant .cube { fill: #b9c6d6; }
+.trap .cube { fill: #e6e6e6; } .x2 .cube { fill: #ffe08a; }
+.animal { fill: none; stroke: #1b1f24; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round; }
+.animal-ink { fill: #1b1f24; } .reverse .field { fill: #cfe3ff; } .steal .field { fill: #ffd3cf; }
+.raise .field { fill: #d3f0d8; } .gift .field { fill: #eddcf9; } .reverse .ink, .steal .ink, .raise .ink,
+.gift .ink, .reverse .outline, .steal .outline, .raise .outline, .gift .outline { --ink: #1b1f24; }
+"""
+"""What the classes look like, by light and in the dark."""

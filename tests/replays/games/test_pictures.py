@@ -1,0 +1,100 @@
+"""Pictures of tables: well-formed, of named things, without players' names, with the things that choices touch."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+from xml.dom.minidom import parseString
+from xml.sax.saxutils import escape
+
+import pytest
+
+from rollbook.rules.catalogue import current
+from rollbook.rules.game import Perspective, Watcher
+from rollbook_replays.games import presentation
+from rollbook_replays.games.picture import SHEET, Picture
+from rollbook_replays.games.words import Words
+from tests.replays.games.stage import after_each_event, choosing
+
+EVERY = 5
+MOST_CHOICES = 300
+NAMES_OF_THINGS = {"board", "die", "tile", "card", "thrown", "target"}
+"""Classes that say what a thing is, and paint nothing."""
+
+
+def drawn(game: str, view: Any, language: str = "en") -> Picture:
+    """The table, drawn."""
+    shown = presentation(game)
+    assert shown.picture is not None
+    return shown.picture(view, Words(language, shown.texts))
+
+
+def pictures(game: str, eyes: Perspective, language: str) -> Iterator[Picture]:
+    """Those of a match with as many seats as there can be."""
+    for sequence, _, match in after_each_event(game, current()[game].seats[-1]):
+        if sequence % EVERY == 0:
+            yield drawn(game, match.game.view(match.state, eyes), language)
+
+
+def ids(picture: Picture) -> list[str]:
+    """Those of all things in it."""
+    return re.findall(r' id="([^"]+)"', picture.inline())
+
+
+@pytest.mark.parametrize("game", current())
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_moment_can_be_drawn(game: str, language: str) -> None:
+    """As XML, with each id once, a sentence for whoever does not see it, and no style that a strict page forbids."""
+    for picture in pictures(game, Watcher.JUDGE, language):
+        for text in (picture.inline(), picture.standalone()):
+            assert parseString(text).documentElement is not None  # noqa: S318 - we wrote it
+        assert [] == [name for name, times in Counter(ids(picture)).items() if times > 1]
+        assert picture.sentence
+        assert "style" not in picture.inline()
+        assert escape(SHEET) in picture.standalone()
+
+
+@pytest.mark.parametrize("game", current())
+def test_a_picture_holds_no_name_of_a_player(game: str) -> None:
+    """So that it never changes after it was drawn, and can be kept by whoever delivers it."""
+    for sequence, _, match in after_each_event(game, current()[game].seats[-1]):
+        if sequence % EVERY == 0:
+            view = match.game.view(match.state, Watcher.PUBLIC)
+            assert not any(name and name in drawn(game, view).inline() for name in match.opened.names)
+
+
+@pytest.mark.parametrize("game", current())
+def test_what_a_choice_touches_is_in_the_picture(game: str) -> None:
+    """So that a page can mark it; and in every game there are choices that touch something."""
+    shown = presentation(game)
+    touching = 0
+    for seat, match in choosing(game, current()[game].seats[-1]):
+        view = match.game.view(match.state, seat)
+        there = set(ids(drawn(game, view)))
+        for choice in islice(match.game.legal(match.state), MOST_CHOICES):
+            things = shown.touched(view, choice)
+            assert set(things) <= there, choice
+            touching += bool(things)
+    assert touching
+
+
+@pytest.mark.parametrize("game", current())
+def test_every_class_is_painted_or_only_a_name(game: str) -> None:
+    """What the sheet does not know would be black on black in the dark."""
+    painted = set(re.findall(r"\.([a-z][a-z0-9-]*)", SHEET))
+    for picture in pictures(game, Watcher.JUDGE, "en"):
+        used = {name for classes in re.findall(r'class="([^"]+)"', picture.inline()) for name in classes.split()}
+        assert set() == used - painted - NAMES_OF_THINGS
+
+
+def test_every_animal_has_a_drawing_of_its_own() -> None:
+    """None of them is known by its colour alone."""
+    from rollbook.rules.wuerfelzoo.moves import FACES  # noqa: PLC0415 - the only game that is named here
+    from rollbook_replays.games.wuerfelzoo.drawings import face  # noqa: PLC0415
+
+    names = {name for faces in FACES for name in faces}
+    assert len(names) == len({tuple(part.written() for part in face(name)) for name in names})
+    assert () == face("")
