@@ -1,27 +1,41 @@
 """`python -m tests.bench NAME`: speed as ratios, measured side by side in one run.
 
 Every round measures everything once, one after the other, so that a busy machine slows all of them alike; the table
-and the JSON below it hold the medians of the rounds.
+and the JSON below it hold the medians of the rounds, and `RESULTS.md` keeps the table.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Sequence
 
-from tests.bench import one_choose, replays, rules
+from tests.bench import one_choose, replays, results, rules
 from tests.bench.measure import Row
+from tests.bench.peers import suite as peers
+from tests.bench.scale import suite as scale
 from tests.bench.service import suite
 
 BENCHES = {"rules": rules.bench, "service": suite.bench, "replays": replays.bench}
 COUNT = "one_choose"
+OF_THEIR_OWN = {"peers": peers.main, "scale": scale.main}
+"""With options of their own."""
+_WHOLE = 1_000
+"""From here on no fraction is shown."""
+
 PROFILES = {"rules": rules.profile, "service": suite.profile, "replays": replays.profile}
 
 
 def main() -> None:
     """Run one bench and print its table, then the same as JSON."""
+    if sys.argv[1:2] and sys.argv[1] in OF_THEIR_OWN:
+        OF_THEIR_OWN[sys.argv[1]](sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("bench", choices=[*sorted(BENCHES), COUNT], help="what to measure, or one_choose: to count")
+    parser.add_argument(
+        "bench", choices=[*sorted([*BENCHES, *OF_THEIR_OWN]), COUNT], help="what to measure, or one_choose: to count"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured (default 5)")
     parser.add_argument("--tiny", action="store_true", help="next to nothing of everything, once, to see that it runs")
     parser.add_argument("--profile", action="store_true", help="print where the time goes, and measure nothing")
@@ -36,15 +50,36 @@ def main() -> None:
     for row in rows:
         print(_line(row))
     print(json.dumps([_facts(row) for row in rows]))
+    if not words.tiny:
+        results.write(words.bench, _section(rows))
 
 
 def _line(row: Row) -> str:
     by_processor = "" if row.by_processor is None else f"  by processor time {row.by_processor:7.3f}"
     goal = ""
     if row.goal is not None:
-        goal = f"  goal {'<=' if row.at_most else '>='} {row.goal:g}  {'reached' if row.reached else 'MISSED'}"
-    digits = 0 if row.median >= 1_000 else 1
+        goal = f"  goal {_goal(row)}  {'reached' if row.reached else 'MISSED'}"
+    digits = 0 if row.median >= _WHOLE else 1
     return f"{row.name:<52} {row.median:>12,.{digits}f} {row.unit:<9} ratio {row.ratio:7.3f}{by_processor}{goal}"
+
+
+def _section(rows: Sequence[Row]) -> list[str]:
+    """The table as `RESULTS.md` has it: medians of the rounds, the lowest and highest of them, and the goals."""
+    heads = ("", "median", "lowest", "highest", "unit", "ratio", "by processor time", "goal", "")
+    lines = []
+    for row in rows:
+        found = [
+            f"{value:,.{0 if row.median >= _WHOLE else 1}f}" for value in (row.median, min(row.rates), max(row.rates))
+        ]
+        by_processor = "" if row.by_processor is None else f"{row.by_processor:.2f}"
+        goal = ("", "") if row.goal is None else (_goal(row), "reached" if row.reached else "MISSED")
+        lines.append([row.name, *found, row.unit, f"{row.ratio:.2f}", by_processor, *goal])
+    return [f"{len(rows[0].rates)} rounds.", "", *results.table(heads, lines)]
+
+
+def _goal(row: Row) -> str:
+    whose = " by processor time" if row.judged_by_processor else ""
+    return f"{'<=' if row.at_most else '>='} {row.goal:g}{whose}"
 
 
 def _facts(row: Row) -> dict[str, object]:

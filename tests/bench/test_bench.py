@@ -11,7 +11,7 @@ from tests.scripts import run_script
 
 MEASURED = {
     "rules": ["baseline", *[f"fold of {name}" for name in current()], "random games", "check of plain forms"],
-    "replays": ["baseline", *[f"audit of {name}" for name in current()]],
+    "replays": ["baseline", *[f"audit of {name}" for name in current() for _ in ("new files", "the same")]],
     "service": [
         *("bare unary calls", "Choose", "bare bidirectional streams", "Play"),
         *("bare writes", "frames to", "events to", "in bursts"),

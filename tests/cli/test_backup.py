@@ -27,7 +27,7 @@ POLL_SECONDS = 0.05
 class Keeping(Serving):
     """`rollbook serve` that archives a match as soon as it is over."""
 
-    words = ("--archive-after", "0")
+    words: tuple[str, ...] = ("--archive-after", "0")
 
 
 async def told(line: Line, match_id: str) -> Stranger:

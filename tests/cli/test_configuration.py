@@ -21,7 +21,7 @@ from rollbook.cli.app import run
 from rollbook.cli.commands.serve import serve
 from rollbook.server.configuration.flags import Flags
 from rollbook.server.configuration.sources import EVERY, configure
-from rollbook.server.configuration.table import About, Setting, settings_of
+from rollbook.server.configuration.table import About, NumberOrAuto, Setting, settings_of
 from rollbook.server.settings import Limits, SettingRefused, Settings
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import identity_pb2, match_pb2
@@ -65,7 +65,7 @@ def other_than_default(setting: Setting) -> Any:
     """A value that the setting may have."""
     if setting.kind is bool:
         return not setting.default
-    if setting.kind in {int, float}:
+    if setting.kind in {int, float, NumberOrAuto}:
         return setting.default + 1
     if get_origin(setting.kind) is Literal:
         return next(value for value in get_args(setting.kind) if value != setting.default)
@@ -184,6 +184,8 @@ def test_help_names_every_flag_with_its_variable() -> None:
         ("limits = 5", "limits: a table, which begins with the line [limits]"),
         ("[[limits]]\nmatches = 5", "limits: a table, which begins with the line [limits]"),
         ("[limits]\nmatches = true", "limits.matches: a whole number, 0 to 1000000000, not true"),
+        ("workers = 0", "workers: a whole number, 1 to 256, or auto, not 0"),
+        ("workers = 'all'", "workers: a whole number, 1 to 256, or auto, not 'all'"),
         ("[limits]\nmatches = -1", "limits.matches: a whole number, 0 to 1000000000, not -1"),
         ("[limits]\nmatches = '5'", "limits.matches: a whole number, 0 to 1000000000, not '5'"),
         ("[limits]\nmatches = 5.0", "limits.matches: a whole number, 0 to 1000000000, not 5.0"),
@@ -247,6 +249,8 @@ def test_a_file_that_cannot_be_read_is_refused(say: Say, tmp_path: Path) -> None
         ("ROLLBOOK_LIMITS_MATCHES", "-1", "a whole number, 0 to 1000000000, not -1"),
         ("ROLLBOOK_LIMITS_MATCHES", "9" * 5_000, "a whole number, 0 to 1000000000, not one so long"),
         ("ROLLBOOK_LIMITS_REQUESTS_PER_SECOND", "nan", "a number, 0.001 to 1000000000, not nan"),
+        ("ROLLBOOK_WORKERS", "all", "a whole number, 1 to 256, or auto, not 'all'"),
+        ("ROLLBOOK_WORKERS", "257", "a whole number, 1 to 256, or auto, not 257"),
         ("ROLLBOOK_DEMO", "perhaps", "true or false, not 'perhaps'"),
         ("ROLLBOOK_DATA", "", "a path, not ''"),
         ("ROLLBOOK_LISTEN", "0.0.0.0:1", "0.0.0.0 can be reached from other machines"),
@@ -257,6 +261,22 @@ def test_a_variable_that_cannot_hold_is_refused(name: str, value: str, says: str
     """By its own name, also one that is misspelt where all names are ours."""
     code, _, complaint = say("--show-config", **{name: value})
     assert (64, True) == (code, complaint.startswith(f"{name}: {says}")), complaint
+
+
+def test_the_number_of_workers_may_be_found_out(say: Say, tmp_path: Path) -> None:
+    """By variable, in a file, and by flag, with the same word."""
+    file = tmp_path / "rollbook.toml"
+    file.write_text('workers = "auto"\n', "utf-8")
+    workers = EVERY["workers"]
+    for words, environment in (
+        (["--workers", "auto"], {}),
+        ([], {"ROLLBOOK_WORKERS": "auto"}),
+        (["--config", str(file)], {}),
+    ):
+        code, page, complaint = say("--show-config", *words, **environment)
+        assert (0, "auto") == (code, shown(page, workers)), complaint
+    refused_code, *complaints = say("--show-config", "--workers", "all")
+    assert (64, True) == (refused_code, "workers" in "".join(complaints))
 
 
 def test_other_variables_are_left_alone(say: Say) -> None:

@@ -200,13 +200,20 @@ def test_no_byte_of_a_service_has_a_name_that_was_forgotten(is_running: bool, tm
     run(scenario)
 
 
-def test_a_name_does_not_come_back_with_matches_that_end_meanwhile(tmp_path: Path) -> None:
+class KeepingByTwo(Keeping):
+    """The same by two workers, who share one index of the archive."""
+
+    words = (*Keeping.words, "--workers", "2")
+
+
+@pytest.mark.parametrize("kind", [Keeping, KeepingByTwo])
+def test_a_name_does_not_come_back_with_matches_that_end_meanwhile(kind: type[Keeping], tmp_path: Path) -> None:
     """Players resign, and files are written, at all moments of the command; names in memory are not written again."""
 
     async def scenario() -> None:
         rng = random.Random(SEED)
         print(f"seed {SEED}")
-        service = Keeping(tmp_path / "data")
+        service = kind(tmp_path / "data")
         try:
             tables = [Table(Line(service.address)) for _ in range(TABLES)]
             matches = [await table.match(GONE, STAYS) for table in tables]

@@ -214,7 +214,9 @@ def until(condition: Callable[[], Any], service: Service | None = None) -> Any:
 
 
 PATHS = {"--data", "--tls-cert", "--tls-key", "--head-key"}
+NUMBERS = {"--workers"}
 PROGRAM = [sys.executable, str(Path(__file__))]
+WORKER = [*PROGRAM, "worker"]
 
 
 @contextmanager
@@ -280,14 +282,22 @@ def begin(channel: grpc.Channel, method: str, text: str = "") -> Any:
 
 def main(words: list[str]) -> int:
     """`rollbook serve` with the diary in place of matches; every flag has a value here."""
-    from rollbook.cli.commands.serve import run  # noqa: PLC0415 - only in the process that serves
+    from rollbook.cli.commands.serve import run, supervise  # noqa: PLC0415 - only in the process that serves
+    from rollbook.cli.worker import work  # noqa: PLC0415 - only in the process that serves
     from rollbook.server.settings import Settings  # noqa: PLC0415 - only in the process that serves
 
+    if words == ["worker"]:
+        return work(only_the_diary)
     given: dict[str, Any] = {
-        flag.removeprefix("--").replace("-", "_"): Path(value) if flag in PATHS else value
+        flag.removeprefix("--").replace("-", "_"): int(value)
+        if flag in NUMBERS
+        else Path(value)
+        if flag in PATHS
+        else value
         for flag, value in zip(words[::2], words[1::2], strict=True)
     }
-    return run(Settings.read(**given), only_the_diary)
+    settings = Settings.read(**given)
+    return supervise(settings, WORKER) if settings.workers > 1 else run(settings, only_the_diary)
 
 
 if __name__ == "__main__":

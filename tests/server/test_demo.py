@@ -276,13 +276,17 @@ def test_no_secret_of_the_house_stands_where_others_can_read_it(tmp_path: Path) 
     run(scenario)
 
 
-def test_the_house_plays_at_a_service_with_tls(tmp_path: Path) -> None:
-    """Through the same door as everybody: it trusts the service's own certificate, by the name that stands in it."""
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_the_house_plays_at_a_service_with_tls(workers: str, tmp_path: Path) -> None:
+    """Through the same door as everybody: it trusts the service's own certificate, by the name that stands in it.
+
+    There is one house, however many workers there are, and it ends before they do.
+    """
 
     async def scenario() -> None:
         made = certificate(tmp_path, "elsewhere", address="192.0.2.7")
         flags = {"--data": tmp_path / "data", "--tls-cert": made.certificate, "--tls-key": made.key}
-        words = [sys.executable, "-m", "rollbook", "serve", "--listen", "127.0.0.1:0", "--demo"]
+        words = [sys.executable, "-m", "rollbook", "serve", "--listen", "127.0.0.1:0", "--demo", "--workers", workers]
         with started([*words, *(str(word) for pair in flags.items() for word in pair)]) as one:
             authorities = made.certificate.read_bytes()
             async with connect(one.address, authorities=authorities, server_name="192.0.2.7") as table:
@@ -290,6 +294,11 @@ def test_the_house_plays_at_a_service_with_tls(tmp_path: Path) -> None:
                 while running < len(current()):
                     await asyncio.sleep(POLL_SECONDS)
                     running = len([match async for match in table.matches(state=MATCH_STATE_RUNNING)])
+            everything = psutil.Process(one.process.pid).children(recursive=True)
+            assert 1 == len([process for process in everything if COMMAND in process.cmdline()])
+            one.process.terminate()
+            assert 0 == one.ended()
+            assert not [line for line in one.lines if line["level"] in {"error", "warning"}]
 
     run(scenario)
 

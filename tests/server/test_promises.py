@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
-from typing import Any
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, Self
 
 import grpc
 import pytest
 
 from rollbook.match.chain import genesis, link
 from rollbook.server.access import Context
+from rollbook.server.app import Parts
 from rollbook.server.rpc.feed import FeedServicer
 from rollbook.v1 import feed_pb2_grpc
 from rollbook.v1.events_pb2 import Event
@@ -329,11 +330,32 @@ FAULTS: dict[type[FeedServicer], Callable[[Theatre], Awaitable[None]]] = {
 }
 
 
-def keep(promise: Callable[[Theatre], Awaitable[None]], servicer: type[FeedServicer]) -> None:
+class Apart(Theatre):
+    """A theatre whose players and watchers are with two processes over one log, as with two workers."""
+
+    @asynccontextmanager
+    async def serving(self, service: Parts | None = None) -> AsyncIterator[Self]:
+        """Players are with one process, and whoever watches with the other."""
+        async with super().serving(service):
+            players, feeds = self.channel, self.feeds
+            async with super().serving(self.process()):
+                self.watching, self.channel = self.channel, players
+                yield self
+            await feeds.close()
+
+    def watch(self, person: Person, match_id: str, **fields: Any) -> Watch:
+        """At the other process."""
+        stub: Any = feed_pb2_grpc.FeedServiceStub(self.watching)
+        return Watch(stub.WatchMatch(WatchMatchRequest(match_id=match_id, **fields), metadata=person.metadata))
+
+
+def keep(
+    promise: Callable[[Theatre], Awaitable[None]], servicer: type[FeedServicer], kind: type[Theatre] = Theatre
+) -> None:
     """Look whether such a service keeps the promise."""
 
     async def main() -> None:
-        world = Theatre()
+        world = kind()
         world.servicer = servicer
         async with asyncio.timeout(PATIENCE_SECONDS), world.serving():
             await promise(world)
@@ -341,10 +363,11 @@ def keep(promise: Callable[[Theatre], Awaitable[None]], servicer: type[FeedServi
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("kind", [Theatre, Apart])
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
-def test_the_promise_is_kept(promise: Callable[[Theatre], Awaitable[None]]) -> None:
-    """Each by its name, over a real connection."""
-    keep(promise, FeedServicer)
+def test_the_promise_is_kept(promise: Callable[[Theatre], Awaitable[None]], kind: type[Theatre]) -> None:
+    """Each by its name, over a real connection, by one process and by one that hears of everything from another."""
+    keep(promise, FeedServicer, kind)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)

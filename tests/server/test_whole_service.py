@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +57,22 @@ class Serving:
         with (self.data.parent / "service.log").open("ab") as said:
             return subprocess.Popen([sys.executable, "-m", "rollbook", *words], stderr=said)
 
+    def kill_worker(self) -> None:
+        """Kill the first of several workers, which is started again."""
+        first, *_ = [child for child in self.children() if "rollbook.cli.worker" in child.cmdline()]
+        first.kill()
+
+    def children(self) -> list[psutil.Process]:
+        """The processes that the service has started and not lost."""
+        with suppress(psutil.NoSuchProcess):
+            return [
+                child for child in psutil.Process(self.process.pid).children() if child.status() != psutil.STATUS_ZOMBIE
+            ]
+        return []
+
     def stores(self) -> list[psutil.Process]:
         """The store that the service runs."""
-        try:
-            return [child for child in psutil.Process(self.process.pid).children() if "server" in child.name()]
-        except psutil.NoSuchProcess:
-            return []
+        return [child for child in self.children() if "server" in child.name()]
 
     def kill_service(self) -> None:
         """Kill the service, and start it again."""
@@ -99,10 +109,16 @@ class Serving:
         return (self.data.parent / "service.log").read_text(encoding="utf-8")
 
 
+class ByTwoWorkers(Serving):
+    """A service whose calls are answered by two processes."""
+
+    words = ("--workers", "2")
+
+
 @asynccontextmanager
-async def serving(folder: Path) -> AsyncIterator[Serving]:
+async def serving(folder: Path, kind: type[Serving] = Serving) -> AsyncIterator[Serving]:
     """A service that is ended in the end, whatever happens."""
-    service = Serving(folder / "data")
+    service = kind(folder / "data")
     try:
         yield service
     finally:
@@ -182,22 +198,30 @@ def test_every_number_of_seats_plays_every_game_to_the_end_over_the_wire(name: s
     run(scenario)
 
 
-def test_kill_9_at_any_moment_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    """Service, store, or both, again and again, while matches are played and watched (seed: ROLLBOOK_SEED)."""
+@pytest.mark.parametrize("kind", [Serving, ByTwoWorkers])
+def test_kill_9_at_any_moment_loses_nothing_that_was_acknowledged(kind: type[Serving], tmp_path: Path) -> None:
+    """Service, store, both, or a worker, while matches are played and watched (seed: ROLLBOOK_SEED).
+
+    Everybody has a connection of their own, so that those of a match are with different workers, if there are several.
+    """
 
     async def scenario() -> None:
         rng = random.Random(SEED)
-        async with serving(tmp_path) as service:
+        async with serving(tmp_path, kind) as service:
             line = Line(service.address)
             tables = [await seated(line, 3, rng, **{name: {}}) for name in ("cant_stop", "raffzahn", "allie_gator")]
             watchers = [Stranger(line, "Watcher", rng) for _ in tables]
             for watcher in watchers:
                 await watcher.sign_in()
+            for someone in (*watchers, *[person for _, people in tables for person in people]):
+                someone.line = Line(service.address)
             playing = asyncio.gather(
                 *[person.watch(match_id, play=True) for match_id, people in tables for person in people],
                 *[watcher.watch(match_id, play=False) for watcher, (match_id, _) in zip(watchers, tables, strict=True)],
             )
             kills = [service.kill_service, service.kill_store, service.kill_both]
+            if kind is ByTwoWorkers:
+                kills = [service.kill_worker, *kills]
             for kill in rng.sample(kills, len(kills)):
                 told = sum(len(watcher.told) for watcher in watchers)
                 wanted = told + rng.randint(20, 60)
@@ -208,6 +232,8 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_acknowledged(tmp_path: Path
             for watcher, (match_id, people) in zip(watchers, tables, strict=True):
                 assert_proved(match_id, watcher, people)
             assert sum(watcher.broken for watcher in watchers) > 0, f"seed {SEED}: nothing was ever interrupted"
+            for someone in (*watchers, *[person for _, people in tables for person in people]):
+                await someone.line.channel.close()
             await line.channel.close()
 
     run(scenario)

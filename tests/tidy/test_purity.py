@@ -67,6 +67,11 @@ def test_auditing_what_strangers_send_loads_neither_grpc_nor_redis() -> None:
     assert set() == loaded_by("import rollbook_replays.commands.audit_worker") & {"grpc", "redis"}
 
 
+def test_the_supervisor_of_workers_loads_no_grpc() -> None:
+    """Not even to find out what it is to start: whatever it has begun, its workers could not begin anew."""
+    assert set() == loaded_by("import rollbook.server.supervisor, rollbook.cli.commands.serve") & {"grpc"}
+
+
 def test_the_command_line_loads_no_command_before_it_is_called() -> None:
     """`rollbook games` must not pay for what other commands need."""
     statement = "from rollbook.cli.app import run; run(['games'])"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
-from rollbook.match.chain import genesis, link
+from rollbook.match.chain import genesis, links
 from rollbook.match.dice import commitment
 from rollbook.match.events import (
     Chosen,
@@ -27,6 +27,7 @@ from rollbook.match.events import (
 from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.match.ledger import Record
 from rollbook.replay_file.container import Replay
+from rollbook.rules.game import ToChoose
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.divergence import Diverged
@@ -39,7 +40,6 @@ from rollbook_replays.audit.events import (
     read_around,
     read_first,
     reader_of,
-    revealed_secret,
     said_first,
     told,
     unknown_envelope,
@@ -63,7 +63,7 @@ class Course:
 
     def __init__(self, replay: Replay) -> None:
         """Stand before event 1."""
-        self.links = [link(data) for data in replay.events]
+        self.links = links(replay.events)
         """The link of every event."""
         self.missing: list[str] = []
         """What was not there to follow it by."""
@@ -102,8 +102,8 @@ class Course:
     def _follow_the_rules(self, evidence: Evidence) -> None:
         game, record = self._opened()
         self.record = record
-        self._draws = Draws(game, self._replay, self._committed_secret(game, record.opened))
         read = reader_of(game)
+        self._draws = Draws(game, self._replay, self._committed_secret(read, record.opened))
         taken = self._take_all(record, self._draws, read, evidence)
         if taken < len(self.links):
             self.missing.append(f"what event {taken + 1} hides, without which the rules cannot go on")
@@ -137,10 +137,10 @@ class Course:
         self._requests.add(first.request)
         return game, Record(first)
 
-    def _committed_secret(self, game: AnyGame, opened: Opened) -> bytes | None:
+    def _committed_secret(self, read: Reader, opened: Opened) -> bytes | None:
         """The secret, if the last event reveals one; all draws would be wrong by any but the one committed to."""
         last = len(self.links)
-        secret = None if last == 1 else revealed_secret(last, self._replay.events[-1], game)
+        secret = None if last == 1 else read.revealed_secret(last, self._replay.events[-1])
         if secret is not None and (len(secret) != SECRET_BYTES or commitment(secret) != opened.commitment):
             expected = f"the {SECRET_BYTES} bytes that event 1 committed to by {opened.commitment.hex()}"
             found = f"{len(secret)} bytes that make {commitment(secret).hex()}"
@@ -150,25 +150,31 @@ class Course:
     def _take_all(self, record: Record, draws: Draws, read: Reader, evidence: Evidence) -> int:
         """Take every event up to the first that hides what the rules cannot go on without; how many that were."""
         match, links, beside = record.match, self.links, self._replay.beside
-        for number, data in enumerate(self._replay.events[1:], start=2):
-            event, time_ms, request = read(number, data, links[number - 2])
-            seen = event
+        each = zip(self._replay.events[1:], links, links[1:], strict=False)
+        for number, (data, previous, link) in enumerate(each, start=2):
+            # Whoever chooses is known at once; what chance gives has to be drawn before it can be compared.
+            awaited = None if type(match.awaited) is ToChoose else chance_awaited(match)
+            drawn = None if awaited is None else draws.drawn(match, awaited)
+            event, time_ms, request = read(number, data, previous, drawn)
             try:
                 if type(event) is Happened:
-                    awaited = chance_awaited(match)
-                    if awaited is not None:
-                        proved = draws.proved(number, match, awaited, event)
+                    is_drawn = drawn is not None and event.outcome is drawn
+                    if awaited is not None and not (is_drawn and draws.agrees(number, awaited, drawn)):
+                        seen = read.whole(number, data) if is_drawn else event
+                        proved = draws.proved(number, match, awaited, seen, drawn)
                         if proved is None:
                             return number - 1
                         event = proved
-                elif number in beside:
-                    self._check_beside(number, event)
+                else:
+                    if number in beside:
+                        self._check_beside(number, event)
+                    if type(event) is Sealed:
+                        self.missing += evidence(number, event)
                 if request:
                     self._check_request(number, event, request)
-                if type(event) is Sealed:
-                    self.missing += evidence(number, event)
-                record.take_linked(event, time_ms, links[number - 1])
+                record.take_linked(event, time_ms, link)
             except (Diverged, Misplaced, RefusedByRules):
+                seen = read.whole(number, data)
                 checks: list[Callable[[], object]] = [
                     partial(self._check_move, number, match, draws.again(), seen),
                     partial(self._check_beside, number, seen),
@@ -179,7 +185,8 @@ class Course:
                 _raise_first(number, seen, match, checks)
                 self._check_request(number, seen, request)
                 raise  # not reached: one of them says what this said
-            self._requests.add(request)
+            if request:
+                self._requests.add(request)
         return len(links)
 
     def _read_the_rest(self, taken: int, time_ms: int, read: Reader) -> None:
@@ -196,7 +203,7 @@ class Course:
         """Table and rules take the event, and what chance gave in it is what they await."""
         awaited = chance_awaited(match)
         if isinstance(event, Happened) and awaited is not None:
-            event = draws.proved(number, match, awaited, event) or event
+            event = draws.proved(number, match, awaited, event, draws.drawn(match, awaited)) or event
         match.copy().take(event)
 
     def _check_beside(self, number: int, event: Event) -> None:

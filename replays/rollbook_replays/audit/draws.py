@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
+from rollbook.match.codec.compact import compact_of
 from rollbook.match.codec.envelope import read_bytes, write_bytes, write_private
 from rollbook.match.codec.moves import Unreadable, is_hidden, with_hidden
+from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.dice import Dice, match_key
 from rollbook.match.events import Happened
 from rollbook.match.fold import MatchFold
@@ -44,8 +46,13 @@ class Draws:
         """How many hidden outcomes of a sealed match the file does not have."""
         self._game = game
         self._replay = replay
+        self._beside = replay.beside
         self._secret = secret
         self._dice: Dice | None = None
+        self._values: tuple[Value, ...] = ()
+        """What was last drawn."""
+        self._compact = compact_of(game)
+        self._hides = stubs_of(game).hidden is not None
         self._thrown: dict[int, tuple[tuple[tuple[Value, ...], ...], list[tuple[Value, ...]]]] = {}
 
     def again(self) -> Draws:
@@ -55,39 +62,68 @@ class Draws:
     @property
     def thrown(self) -> tuple[Thrown, ...]:
         """The dice that were thrown, by kind."""
-        kinds: dict[tuple[Value, ...], Counter[Value]] = {}
+        # Dice of a kind are mostly one object as well.
+        of_dice: dict[int, tuple[tuple[Value, ...], list[Value]]] = {}
         for dice, throws in self._thrown.values():
-            for faces, values in zip(dice, zip(*throws, strict=True), strict=True):
-                kinds.setdefault(faces, Counter()).update(values)
+            for faces, values in zip(dice, zip(*throws), strict=True):  # noqa: B905 - each throw is of all dice
+                die = of_dice.get(id(faces))
+                if die is None:
+                    die = of_dice[id(faces)] = (faces, [])
+                die[1].extend(values)
+        kinds: dict[tuple[Value, ...], Counter[Value]] = {}
+        for faces, shown in of_dice.values():
+            kinds.setdefault(faces, Counter()).update(shown)
         return tuple(Thrown(faces, dict(times)) for faces, times in kinds.items())
 
-    def proved(self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]) -> Happened[Any] | None:
-        """The event with what it hides; nothing where nobody can know that yet."""
+    def drawn(self, match: MatchFold, awaited: Throw | Draw) -> Any:
+        """The outcome that has to come now, with all that it hides; nothing where the secret is not known."""
         if self._secret is None:
-            return self._completed(number, match, awaited, seen)
+            return None
         if self._dice is None:
             entropy = [brought or b"" for brought in match.entropy]
             self._dice = Dice(match_key(self._secret, self._replay.match_id, entropy))
-        values = self._dice.values(match.chance_events + 1, awaited)
-        outcome = self._game.outcome(match.state, values)
-        if seen.outcome == outcome:
-            if number in self._replay.beside:
+        self._values = values = self._dice.values(match.chance_events + 1, awaited)
+        return self._game.outcome(match.state, values)
+
+    def agrees(self, number: int, awaited: Throw | Draw, drawn: Any) -> bool:
+        """Whether what lies beside an event that says what was drawn is as drawn too; then all of it is proved."""
+        beside = self._beside.get(number)
+        if beside is None:
+            if self._hides and self._compact.beside(drawn) != b"":
+                return False
+        elif not beside or beside != self._compact.beside(drawn):
+            return False
+        if type(awaited) is Throw:
+            self._count(awaited.dice)
+        return True
+
+    def proved(
+        self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any], drawn: Any
+    ) -> Happened[Any] | None:
+        """The event with what it hides; nothing where nobody can know that yet."""
+        if drawn is None:
+            return self._completed(number, match, awaited, seen)
+        if seen.outcome == drawn:
+            if number in self._beside:
                 raise Diverged(number, Check.HIDDEN, "nothing beside an event that hides nothing", "something")
         else:
-            seen = self._compared(number, seen, Happened(outcome))
+            seen = self._compared(number, seen, Happened(drawn))
         if type(awaited) is Throw:
-            # The dice are mostly the same tuple again and again, which is faster to recognise than to compare.
-            dice = awaited.dice
-            thrown = self._thrown.get(id(dice))
-            if thrown is None:
-                thrown = self._thrown[id(dice)] = (dice, [])
-            thrown[1].append(values)
+            self._count(awaited.dice)
         return seen
+
+    def _count(self, dice: tuple[tuple[Value, ...], ...]) -> None:
+        """The values last drawn were thrown with these."""
+        # The dice are mostly the same tuple again and again, which is faster to recognise than to compare.
+        thrown = self._thrown.get(id(dice))
+        if thrown is None:
+            thrown = self._thrown[id(dice)] = (dice, [])
+        thrown[1].append(self._values)
 
     def _compared(self, number: int, seen: Happened[Any], drawn: Happened[Any]) -> Happened[Any]:
         if with_hidden(seen.outcome, drawn.outcome) != drawn.outcome:
             raise Diverged(number, Check.DRAWS, told(self._game, drawn), told(self._game, seen))
-        beside = self._replay.beside.get(number)
+        beside = self._beside.get(number)
         if beside is None and self._replay.perspective is not None:
             self.withheld += 1
         elif beside != self._written_beside(drawn):
@@ -98,7 +134,7 @@ class Draws:
     def _completed(
         self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]
     ) -> Happened[Any] | None:
-        beside = self._replay.beside.get(number)
+        beside = self._beside.get(number)
         if beside is None:
             if not is_hidden(seen.outcome):
                 return seen

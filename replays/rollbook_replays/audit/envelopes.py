@@ -22,6 +22,20 @@ _TIME: Final = b"\x10"
 _PREVIOUS: Final = int.from_bytes(b"\x1a\x20", "little")
 _SEAT: Final = b"\x20"
 _REQUEST: Final = b"\x2a\x10"
+_CHOSEN: Final = 0x3A
+_BY_CARETAKER: Final = b"\x08\x01"
+_CHARGED: Final = b"\x10"
+_CHOICE: Final = 0x1A
+
+_READY: Final = 0x72
+_CLOSING: Final = b"\x0a\x20"
+_CLOSING_BYTES: Final = len(_CLOSING) + LINK_BYTES
+_ENTROPY: Final = 0x12
+
+_ENDS: Final = 0x80
+"""A varint goes on behind a byte from here on, and ends with one below it."""
+_LONGEST_CHARGE: Final = 35
+"""Bits that are read here: more than a year."""
 
 _LOWER_GOES_ON: Final = 0x8080
 """The bits by which the bytes of a varint say that another follows."""
@@ -54,6 +68,49 @@ def without_request(left: bytes) -> tuple[bytes, bytes]:
     if left.startswith(_REQUEST, at) and len(left) >= behind and in_order:
         return left[behind - REQUEST_BYTES : behind], left[:at] + left[behind:]
     return b"", left
+
+
+def choice_taken_off(body: bytes) -> tuple[int, bool, int, bytes] | None:
+    """Seat, caretaker, charge and choice of a `Chosen` with its seat; None if that is not what stands there usually.
+
+    Whether the choice is canonical is for others to say; all around it is.
+    """
+    held = len(body) - 4
+    if not 0 < held < _ENDS or (body[0], body[2], body[3]) != (_SEAT[0], _CHOSEN, held) or body[1] >= _ENDS:
+        return None
+    at = 4
+    by_caretaker = body.startswith(_BY_CARETAKER, at)
+    if by_caretaker:
+        at += len(_BY_CARETAKER)
+    charged_ms = 0
+    if body.startswith(_CHARGED, at):
+        at += 1
+        shift = 0
+        while at < len(body) and shift < _LONGEST_CHARGE:
+            charged_ms |= (body[at] & 0x7F) << shift
+            at += 1
+            shift += 7
+            if body[at - 1] < _ENDS:
+                break
+        if not body[at - 1] or body[at - 1] >= _ENDS:
+            return None
+    if len(body) < at + 2 or body[at] != _CHOICE or body[at + 1] != len(body) - at - 2 or body[at + 1] >= _ENDS:
+        return None
+    return body[1], by_caretaker, charged_ms, body[at + 2 :]
+
+
+def readiness_taken_off(body: bytes) -> tuple[int, bytes, bytes] | None:
+    """Seat, entropy and link of a `Ready` with its seat; None if that is not what stands there usually."""
+    held = len(body) - 4
+    if not _CLOSING_BYTES <= held < _ENDS or (body[0], body[2], body[3]) != (_SEAT[0], _READY, held):
+        return None
+    behind = 4 + _CLOSING_BYTES
+    entropy = body[behind + 2 :]
+    if not body.startswith(_CLOSING, 4) or body[1] >= _ENDS:
+        return None
+    if held > _CLOSING_BYTES and (not entropy or body[behind : behind + 2] != bytes((_ENTROPY, len(entropy)))):
+        return None
+    return body[1], entropy, body[behind - LINK_BYTES : behind]
 
 
 @lru_cache(MOST_EVENTS)

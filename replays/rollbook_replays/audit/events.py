@@ -8,22 +8,23 @@ written again to the same bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from google.protobuf.message import DecodeError
 
+from rollbook.match.codec.compact import compact_of
 from rollbook.match.codec.envelope import ENVELOPE, ENVELOPE_BEFORE_RELEASE, Logged, read_bytes, write_bytes
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.codec.notation import LineWriter, dumps
 from rollbook.match.dice import SCHEME
-from rollbook.match.events import Event, Opened, Ready, Sealed
+from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Sealed
 from rollbook.replay_file.container import BeforeRelease
 from rollbook.rules.catalogue import AnyGame as AnyGame  # noqa: PLC0414 - what a reader reads for
 from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.divergence import Diverged
-from rollbook_replays.audit.envelopes import taken_off, without_request
+from rollbook_replays.audit.envelopes import choice_taken_off, readiness_taken_off, taken_off, without_request
 from rollbook_replays.audit.verdicts import Check
 
 MOST_REMEMBERED: Final = 20_000
@@ -88,38 +89,97 @@ def read_first(data: bytes, match_id: str) -> tuple[AnyGame, Logged]:
 class Reader:
     """Reads the events behind event 1; what they hide stays hidden.
 
-    Bodies come again and again: a throw, a choice to stop. The first time one is seen, the whole event is proved to be
-    canonical. From then on that holds for every event in which the same bytes stand behind a canonical envelope, for
-    protobuf writes fields one behind the other and each on its own.
+    Most are proved to be canonical by writing them again without a message in between; what chance gave is known before
+    it is read, so that its bytes only have to be compared. Other bodies come again and again: the first time one is
+    seen, the whole event is proved. From then on that holds for every event in which the same bytes stand behind a
+    canonical envelope, for protobuf writes fields one behind the other and each on its own.
     """
 
     def __init__(self, game: AnyGame) -> None:
         """Know the game; nothing has been read yet."""
         self._game = game
+        self._compact = compact_of(game)
         self._proved: dict[bytes, Event] = {}
+        self._happened: dict[bytes, Happened[Any]] = {}
+        """By the bytes that say so what last happened with them; what they hide is in it as well."""
+        self._last: Logged | None = None
+        """What was last read the long way."""
 
-    def __call__(self, number: int, data: bytes, previous: bytes) -> tuple[Event, int, bytes]:
-        """Event, time and request of event `number`, which has to stand behind this link."""
+    def __call__(self, number: int, data: bytes, previous: bytes, drawn: Any = None) -> tuple[Event, int, bytes]:
+        """Event, time and request of event `number`, which has to stand behind this link.
+
+        If the bytes are those of an outcome that was drawn, it is the very object in the event, with all that it hides.
+        """
         usual = taken_off(number, data, previous)
         request = body = b""
         if usual is not None:
             time_ms, body = usual
+            event: Event | None
+            if drawn is not None:
+                happened = self._happened.get(body)
+                if happened is not None and happened.outcome is drawn:
+                    return happened, time_ms, b""
+                if body == self._compact.happened(drawn):
+                    happened = Happened(drawn)
+                    _remember(self._happened, body, happened)
+                    return happened, time_ms, b""
             event = self._proved.get(body)
             if event is None:
                 request, body = without_request(body)
-                event = self._proved.get(body)
+                event = self._proved.get(body) or self._first_seen(body)
             if event is not None:
                 return event, time_ms, request
-        logged = _read(number, data, self._game, "")
-        _written_again(number, logged, self._game)
+        logged = self._whole(number, data)
         check_chain(number, logged, previous)
         # Readiness and seal are of one match alone.
-        few = 0 < len(body) <= LONGEST_REMEMBERED
-        if few and request == logged.request and not isinstance(logged.event, Ready | Sealed):
-            if len(self._proved) >= MOST_REMEMBERED:
-                self._proved.clear()
-            self._proved[body] = logged.event
+        if request == logged.request and not isinstance(logged.event, Ready | Sealed):
+            _remember(self._proved, body, logged.event)
         return logged.event, logged.time_ms, logged.request
+
+    def whole(self, number: int, data: bytes) -> Any:
+        """The event alone, what it hides left out, read the long way."""
+        return self._whole(number, data).event
+
+    def revealed_secret(self, number: int, last: bytes) -> bytes | None:
+        """The secret, if these bytes are a seal as one is written; whether it may stand there comes in its turn."""
+        try:
+            event = self._whole(number, last).event
+        except Diverged:
+            return None
+        return event.secret if isinstance(event, Sealed) else None
+
+    def _whole(self, number: int, data: bytes) -> Logged:
+        # The last event is read first, for its secret, and once more when its turn comes.
+        if self._last is None or self._last.data is not data:
+            logged = _read(number, data, self._game, "")
+            _written_again(number, logged, self._game)
+            self._last = logged
+        return self._last
+
+    def _first_seen(self, body: bytes) -> Event | None:
+        """The choice or the readiness that the body says in the usual way, if it says one."""
+        chosen = choice_taken_off(body)
+        if chosen is not None:
+            seat, by_caretaker, charged_ms, written = chosen
+            choice = self._compact.choice(written)
+            if choice is None:
+                return None
+            event = Chosen(seat, choice, by_caretaker, charged_ms)
+            if not charged_ms:
+                _remember(self._proved, body, event)
+            return event
+        readiness = readiness_taken_off(body)
+        return None if readiness is None else Ready(*readiness)
+
+
+Remembered = TypeVar("Remembered", bound=Event)
+
+
+def _remember(proved: dict[bytes, Remembered], body: bytes, event: Remembered) -> None:
+    if 0 < len(body) <= LONGEST_REMEMBERED:
+        if len(proved) >= MOST_REMEMBERED:
+            proved.clear()
+        proved[body] = event
 
 
 _readers: dict[int, Reader] = {}
@@ -138,16 +198,6 @@ def check_chain(number: int, around: Logged | Around, before: bytes) -> None:
     if (around.sequence, around.previous) != (number, before):
         expected = f"event {number} behind {before.hex()}"
         raise Diverged(number, Check.CHAIN, expected, f"event {around.sequence} behind {around.previous.hex()}")
-
-
-def revealed_secret(number: int, last: bytes, game: AnyGame) -> bytes | None:
-    """The secret, if these bytes are a seal as one is written; whether it may stand there comes in its turn."""
-    try:
-        logged = _read(number, last, game, "")
-        _written_again(number, logged, game)
-    except Diverged:
-        return None
-    return logged.event.secret if isinstance(logged.event, Sealed) else None
 
 
 def told(game: AnyGame, event: Event) -> str:

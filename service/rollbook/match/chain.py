@@ -7,8 +7,9 @@ project but `ed25519` is imported here, so that clients and auditors share it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -42,6 +43,9 @@ class Entry:
     private: bytes = b""
 
 
+_LINK: Final = b"rollbook/1/link"
+
+
 def is_match_id(text: str) -> bool:
     """Whether a match may be called this."""
     return 0 < len(text) <= 100 and all("!" <= character <= "~" for character in text)  # noqa: PLR2004 - a name's length
@@ -60,7 +64,13 @@ def genesis(match_id: str) -> bytes:
 
 def link(event: bytes) -> bytes:
     """The link that the next event carries; an event's own bytes hold the link before it."""
-    return hashlib.sha256(b"rollbook/1/link" + event).digest()
+    return hashlib.sha256(_LINK + event).digest()
+
+
+def links(events: Iterable[bytes]) -> list[bytes]:
+    """The links of many events."""
+    sha256 = hashlib.sha256
+    return [sha256(_LINK + event).digest() for event in events]
 
 
 def entropy_commitment(entropy: bytes) -> bytes:

@@ -12,7 +12,7 @@ import hmac
 import struct
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Final
+from typing import Any, Final
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
@@ -27,9 +27,11 @@ BOT_LABEL: Final = b"rollbook/1/bot"
 
 _POSITION = struct.Struct(">QI").pack
 _WORDS = struct.Struct(">8I").unpack
+_WORDS_OF_A_BLOCK = 8
 _WORD_RANGE = 1 << 32
-_ACCEPTED_BY_EVERY_SMALL_SET = _WORD_RANGE - (1 << 16)
-"""No uniform(k) with k up to 65,536 rejects a word below this."""
+_SMALL_SET = 1 << 16
+_ACCEPTED_BY_EVERY_SMALL_SET = _WORD_RANGE - _SMALL_SET
+"""No uniform(k) of a small set rejects a word below this."""
 
 
 def _sha256(label: bytes, *parts: bytes) -> bytes:
@@ -86,14 +88,29 @@ class Dice:
 
     def values(self, event: int, awaited: Throw | Draw) -> tuple[Value, ...]:
         """What chance event number `event`, counted from 1, gives for what the state awaits."""
+        items: tuple[Any, ...]
         if isinstance(awaited, Throw):
-            dice = awaited.dice
-            words = self._block(event, 0)
-            if len(dice) <= len(words) and max(words) < _ACCEPTED_BY_EVERY_SMALL_SET:
-                # The block may hold more words than there are dice.
-                return tuple([faces[word % len(faces)] for faces, word in zip(dice, words)])  # noqa: B905
+            items = awaited.dice
+            words = self._accepted(event, len(items))
+            if words is not None:
+                return tuple([faces[word % len(faces)] for faces, word in zip(items, words)])  # noqa: B905
             uniform = self.uniform(event)
-            return tuple([faces[uniform(len(faces))] for faces in dice])
+            return tuple([faces[uniform(len(faces))] for faces in items])
+        items = awaited.items
+        words = self._accepted(event, awaited.count) if len(items) <= _SMALL_SET else None
+        if words is not None and awaited.count == 1:
+            return (items[words[0] % len(items)],)
+        left = list(items)
+        if words is not None:
+            return tuple([left.pop(word % len(left)) for word in words[: awaited.count]])
         uniform = self.uniform(event)
-        left = list(awaited.items)
         return tuple([left.pop(uniform(len(left))) for _ in range(awaited.count)])
+
+    def _accepted(self, event: int, number: int) -> tuple[int, ...] | None:
+        """At least so many of an event's first words, if no small set rejects any of them."""
+        block = self._keyed.copy()
+        block.update(_POSITION(event, 0))
+        words = _WORDS(block.finalize())
+        while number > len(words):
+            words += self._block(event, len(words) // _WORDS_OF_A_BLOCK)
+        return words if max(words) < _ACCEPTED_BY_EVERY_SMALL_SET else None

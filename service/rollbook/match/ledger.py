@@ -108,7 +108,8 @@ class Record:
         self.match = MatchFold(self.game, opened)
         self.clock = Clock.of(opened.terms, len(opened.names))
         self.head = Position(1, first.link)
-        """Where the log ends."""
+        """Where the log ends, as far as whoever follows it needs to be told: `take` says it, `take_linked` does not."""
+        self._link = first.link
         self.time_ms = first.time_ms
         self.players: list[bytes] = [b""] * len(opened.names)
         """Per seat: the reference to whoever sits there; empty for nobody."""
@@ -154,10 +155,12 @@ class Record:
         head = self.head
         if (logged.sequence, logged.previous) != (head.sequence + 1, head.link):
             raise Misplaced(f"event {logged.sequence} does not follow event {head.sequence} in the chain", Breach.CHAIN)
-        self.take_linked(logged.event, logged.time_ms, logged.link)
+        link = logged.link
+        self.take_linked(logged.event, logged.time_ms, link)
+        self.head = Position(logged.sequence, link)
 
     def take_linked(self, event: Event, time_ms: int, link: bytes) -> None:
-        """Take the next event of a chain that is known to hold; `link` is its own."""
+        """Take the next event of a chain that is known to hold; `link` is its own, and `head` stays where it is."""
         if time_ms < self.time_ms:
             raise Misplaced(f"event {self.match.sequence + 1} is older than the one before", Breach.CLOCKS)
         checker = self._checkers.get(type(event))
@@ -169,7 +172,7 @@ class Record:
                     self.match.copy().take(event)  # Whoever may not act at all is told so, not how late it is.
                 raise
         self.match.take(event)
-        self.head = Position(self.match.sequence, link)
+        self._link = link
         self.time_ms = time_ms
         if not self.match.started:
             self._note_seat(event)
@@ -215,7 +218,7 @@ class Record:
     def _check_sealed(self, event: Sealed, now_ms: int) -> None:
         if (event.aborted == LOG_LOST) != (event.lost is not None):
             raise Misplaced("a lost log is sealed with a head that it has lost, and nothing else is", Breach.SEAL)
-        if event.lost is not None and Position(event.lost.sequence, event.lost.link) == self.head:
+        if event.lost is not None and (event.lost.sequence, event.lost.link) == (self.match.sequence, self._link):
             why = f"the head at event {event.lost.sequence} is not lost: this is the log that it vouches for"
             raise Misplaced(why, Breach.RESULT)
         if event.aborted == EXPIRED and not _has_come(self.expires_ms, now_ms):
@@ -255,7 +258,7 @@ class Record:
             self.house[event.seat] = event.house
             self.entropy_commitments[event.seat] = event.entropy_commitment
             if self.match.closed:
-                self.closing = self.head
+                self.closing = Position(self.match.sequence, self._link)
                 self.closed_ms = self.time_ms
         elif isinstance(event, SeatLeft):
             self.players[event.seat] = b""

@@ -48,6 +48,9 @@ _COUNT = struct.Struct(">I")
 _FOOTER = struct.Struct(">I32s8s64s")
 _SIGNATURE_BYTES = 64
 _VARINT, _SIZED = 0, 2
+_HIDDEN = bytes([events_pb2.Private.DESCRIPTOR.fields_by_name["hidden"].number << 3 | _SIZED])
+_ONE_BYTE = 128
+"""Lengths below this are written as one byte."""
 _FILE_LABEL = b"rollbook/1/file"
 _NAMES_LABEL = b"rollbook/1/names"
 
@@ -186,16 +189,21 @@ def read(data: bytes) -> Stored:
         ruleset=body.ruleset,
         perspective=_read_perspective(body),
         events=tuple(body.events),
-        beside={
-            outcome.sequence: events_pb2.Private(hidden=outcome.hidden).SerializeToString(deterministic=True)
-            for outcome in body.hidden
-        },
+        beside={item.sequence: _private(item.hidden.SerializeToString(deterministic=True)) for item in body.hidden},
         heads=tuple(Head(head.sequence, head.link, head.key_id, head.signature) for head in body.heads),
         names=names,
     )
     signed = split.header + split.body + split.footer[:-_SIGNATURE_BYTES]
     file = Signed(_FILE_LABEL + hashlib.sha256(signed).digest(), signature)
     return Stored(replay, count, last_link, signer.hex(), file, names_signed)
+
+
+def _private(hidden: bytes) -> bytes:
+    """The bytes of a `Private` in which this is hidden, as they lie beside its event in the log."""
+    if len(hidden) < _ONE_BYTE:
+        return _HIDDEN + bytes([len(hidden)]) + hidden
+    outcome = games_pb2.HiddenOutcome.FromString(hidden)
+    return events_pb2.Private(hidden=outcome).SerializeToString(deterministic=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,14 +244,17 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         body = replay_file_pb2.ReplayBody.FromString(data)
     except DecodeError:
         raise NotAReplay("the body holds no replay") from None
-    parts = (body.perspective, *body.hidden, *body.heads)
-    if not _is_canonical(data, body, *parts) or any(_holds_unknown(item.hidden) for item in body.hidden):
-        raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
+    if not (body.hidden and _is_all_known(data)):
+        parts = (body.perspective, *body.hidden, *body.heads)
+        if not _is_canonical(data, body, *parts) or any(_holds_unknown(item.hidden) for item in body.hidden):
+            raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
     if not is_match_id(body.match_id):
         raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
     if not 1 <= len(body.events) <= MOST_EVENTS:
         raise NotAReplay(f"the body holds {len(body.events)} events, not 1 to {MOST_EVENTS}")
-    if max(map(len, body.events)) > LARGEST_EVENT or any(item.ByteSize() > LARGEST_EVENT for item in body.hidden):
+    if len(data) > LARGEST_EVENT and (
+        max(map(len, body.events)) > LARGEST_EVENT or any(item.ByteSize() > LARGEST_EVENT for item in body.hidden)
+    ):
         raise NotAReplay(f"an event, or what it hid, has more than {LARGEST_EVENT} bytes")
     if any(head.match_id != body.match_id for head in body.heads):
         raise NotAReplay("the file holds heads of another match")
@@ -252,6 +263,13 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         if numbers != sorted(set(numbers)) or (numbers and not 1 <= numbers[0] <= numbers[-1] <= MOST_EVENTS):
             raise NotAReplay(f"the {what} are not those of ascending events from 1 to {MOST_EVENTS}")
     return body
+
+
+def _is_all_known(data: bytes) -> bool:
+    """Whether these bytes are a body as we write it, with nothing in any part of it that we do not know."""
+    known = replay_file_pb2.ReplayBody.FromString(data)
+    known.DiscardUnknownFields()
+    return known.SerializeToString(deterministic=True) == data
 
 
 def _is_canonical(data: bytes, message: Message, *parts: Message) -> bool:

@@ -98,6 +98,8 @@ class Given:
     metrics: Metrics = field(default_factory=Metrics)
     finished: Finished | None = None
     """What the archive has; none: there is no archive."""
+    archives: Callable[[str], bool] = lambda _match_id: True
+    """Whether this process is the one to archive a match."""
 
 
 class Parts:
@@ -239,6 +241,7 @@ class Parts:
             clock_ms=self.clock,
             after_seconds=after_seconds,
             step=step,
+            is_ours=given.archives,
         )
 
 
@@ -262,6 +265,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             steady_ms=_steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
+            archives=settings.archives,
             name=settings.name,
             limits=settings.limits,
             addresses=Addresses(settings.trust_proxy),

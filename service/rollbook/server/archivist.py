@@ -70,8 +70,9 @@ class Archivist:
         clock_ms: Callable[[], int],
         after_seconds: int,
         step: Step = no_step,
+        is_ours: Callable[[str], bool] = lambda _match_id: True,
     ) -> None:
-        """Archive the matches of this log at this place, so long after their seal."""
+        """Archive the matches of this log at this place, so long after their seal; others do what is not ours."""
         self._lobby = lobby
         self._lost = lost
         self._head_keys = head_keys
@@ -83,6 +84,7 @@ class Archivist:
         self._where = where
         self._after_ms = after_seconds * 1_000
         self._step = step
+        self._is_ours = is_ours
         self._off: type[Exception] | None = None
         """What keeps everything from being archived; none if nothing does."""
         self._looks = 0
@@ -138,8 +140,9 @@ class Archivist:
         while True:
             age = self._lobby.uses.age
             due = await self._archived.store.due(ARCHIVE, due_ms, AT_ONCE, begun_ms)
-            entries = await self._lobby.entries([match_id for match_id, _ in due])
-            gone = {match_id: IndexRow(0, (), ARCHIVE) for match_id, _ in due if match_id not in entries}
+            ours = [match_id for match_id, _ in due if self._is_ours(match_id)]
+            entries = await self._lobby.entries(ours)
+            gone = {match_id: IndexRow(0, (), ARCHIVE) for match_id in ours if match_id not in entries}
             await self._lobby.strike(gone)
             for listed in entries.values():
                 with self._lobby.uses.use():

@@ -6,15 +6,12 @@ The servicers come from outside: this module knows how a gRPC server is run, and
 from __future__ import annotations
 
 import asyncio
-import signal
-import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
-from enum import Enum, auto
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
 
 import grpc
 import structlog
@@ -23,8 +20,10 @@ from grpc_reflection.v1alpha import reflection
 
 from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
 from rollbook.server.addresses import Addresses
+from rollbook.server.exposition import exposed
 from rollbook.server.limits import Strangers
-from rollbook.server.metrics import Metrics, exposed
+from rollbook.server.metrics import Metrics
+from rollbook.server.ports import Listening, NotListening, why_not
 from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
 from rollbook.server.rpc.interceptors import CallLog, Interceptor, Layer, OpenCalls
@@ -32,6 +31,7 @@ from rollbook.server.rpc.lasting_server import lasting_server
 from rollbook.server.rpc.requests import Reading
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.shared_keys import SharedKeys
+from rollbook.server.signals import Shutdown, Signals, ending_signals
 from rollbook.server.store_watch import Store, start_store
 from rollbook.storage.redis.log import RedisLog
 
@@ -50,19 +50,6 @@ LAST_ANSWERS_SECONDS: Final = 1.0
 
 CLOSE_SECONDS: Final = 5.0
 """How long appends may take that nobody waits for any more."""
-
-T = TypeVar("T")
-
-
-class NotListening(Exception):
-    """The address cannot be listened on, or not with these certificates."""
-
-
-class Shutdown(Enum):
-    """How a service came to its end."""
-
-    DRAINED = auto()
-    FORCED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +78,6 @@ class Servicer:
     """Ends its long streams with a last word; when it returns, whatever is left are calls that end by themselves."""
     close: Callable[[], Awaitable[None]] = _at_once
     """Ends its tasks, after the last call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """A service that can be called from now on."""
-
-    address: Listen
-    """With the port that the system chose, if it was asked to."""
-    settings: Settings
-    head_key_id: str
 
 
 class Companion(Protocol):
@@ -133,15 +110,26 @@ class Assembly:
 Assemble = Callable[[Foundation], Awaitable[Assembly]]
 
 
-async def serve(settings: Settings, assemble: Assemble, listening: Callable[[Listening], None]) -> Shutdown:
-    """Run a service until a signal ends it: the first one drains, the second one forces.
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process shares with whoever started it; nothing, if it is all of its service."""
+
+    metrics: Metrics = field(default_factory=Metrics)
+    apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
+    """What health tells of other processes, by names of its own."""
+
+
+async def serve(
+    settings: Settings, assemble: Assemble, listening: Callable[[Listening], None], around: Surroundings | None = None
+) -> Shutdown:
+    """Run a service, or one worker of it, until a signal ends it: the first one drains, the second one forces.
 
     Call it on the main thread. What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound,
     ServerFailed, StoreUnavailable, KeyFileRefused, NotListening, which also ends a service whose server has ended.
     """
-    with _signals() as signals:
+    with ending_signals() as signals:
         async with AsyncExitStack() as stack:
-            running = await signals.unless_asked_to_end(_start(settings, assemble, stack))
+            running = await signals.unless_asked_to_end(_start(settings, assemble, stack, around or Surroundings()))
             if running is None:
                 return Shutdown.DRAINED
             listening(running.listening)
@@ -184,7 +172,7 @@ class _Running:
         works = self.shared_keys.fit and self.assembly.works()
         await self.health.set_serving(serving=answers and works, apart=apart)
 
-    async def drain(self, signals: _Signals) -> Shutdown:
+    async def drain(self, signals: Signals) -> Shutdown:
         """Let what is under way finish, for as long as it may take and nobody forces it."""
         structlog.get_logger().info("draining", most_seconds=DRAIN_SECONDS)
         await self.health.drain()
@@ -219,11 +207,11 @@ async def _drain(parts: Sequence[Companion | Servicer]) -> None:
             structlog.get_logger().error("a drain has failed", exc_info=failure)
 
 
-async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) -> _Running:
+async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, around: Surroundings) -> _Running:
     """Start everything, in an order in which nothing is reachable before what it needs is there."""
-    metrics = Metrics()
+    metrics = around.metrics
     if settings.metrics is not None:
-        await stack.enter_async_context(_told(metrics, settings.metrics))
+        await stack.enter_async_context(exposed(metrics.registry, settings.metrics))
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -233,6 +221,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     await shared_keys.settle()
     stack.push_async_callback(shared_keys.close)
     assembly = await assemble(Foundation(settings, log, keys, metrics))
+    assembly = replace(assembly, apart={**assembly.apart, **around.apart})
     servicers = assembly.servicers
     for servicer in servicers:
         stack.push_async_callback(servicer.close)
@@ -241,7 +230,12 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack) 
     open_calls = OpenCalls(metrics.refused)
     server = lasting_server(
         [Interceptor(_reading(settings, metrics), CallLog(metrics.called), open_calls, *assembly.layers)],
-        [*_OPTIONS, ("grpc.max_allowed_incoming_connections", settings.limits.connections)],
+        [
+            *_OPTIONS,
+            # Unless it is one of several workers, a second service would share the port, and get half of the calls.
+            ("grpc.so_reuseport", int(bool(settings.worker))),
+            ("grpc.max_allowed_incoming_connections", settings.limits.connections),
+        ],
         MOST_CALLS,
     )
     for servicer in servicers:
@@ -274,8 +268,6 @@ async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:
 
 
 _OPTIONS: Final = [
-    # Otherwise a second service would share the port, and get half of the calls.
-    ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", MOST_REQUEST_BYTES),
     ("grpc.max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.absolute_max_metadata_size", MOST_METADATA_BYTES),
@@ -303,18 +295,6 @@ async def _connected(store: Store, settings: Settings) -> AsyncIterator[RedisLog
             structlog.get_logger().warning("appends were broken off: the store does not answer")
 
 
-@asynccontextmanager
-async def _told(metrics: Metrics, address: Listen) -> AsyncIterator[None]:
-    """Tell the metrics to whoever asks, for as long as the service runs."""
-    async with AsyncExitStack() as stack:
-        try:
-            bound = await stack.enter_async_context(exposed(metrics, address))
-        except OSError as failure:
-            raise NotListening(f"cannot listen on {address} for metrics: {failure.strerror or failure}") from None
-        structlog.get_logger().info("metrics", address=str(bound))
-        yield
-
-
 def _listen(server: grpc.aio.Server, settings: Settings) -> Listen:
     address = settings.listen
     try:
@@ -323,22 +303,8 @@ def _listen(server: grpc.aio.Server, settings: Settings) -> Listen:
         else:
             port = server.add_secure_port(str(address), _credentials(settings.tls))
     except RuntimeError:
-        raise NotListening(f"cannot listen on {address}: {_why_not(address)}; --listen names another place") from None
+        raise NotListening.at(address, why_not(address)) from None
     return Listen(address.host, port)
-
-
-def _why_not(address: Listen) -> str:
-    """What the system has against it; gRPC does not tell."""
-    try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, kind, protocol, _, where in found:
-            with socket.socket(family, kind, protocol) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(where)
-                probe.listen()
-    except OSError as failure:
-        return failure.strerror or str(failure)
-    return "the port was taken a moment ago"
 
 
 def _credentials(tls: Tls) -> grpc.ServerCredentials:
@@ -353,42 +319,3 @@ def _credentials(tls: Tls) -> grpc.ServerCredentials:
     except OSError as failure:
         raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure
     return grpc.ssl_server_credentials([(key, certificate)])
-
-
-class _Signals:
-    """The signals that end a service, counted."""
-
-    def __init__(self) -> None:
-        loop = asyncio.get_running_loop()
-        self.first: asyncio.Future[None] = loop.create_future()
-        self.second: asyncio.Future[None] = loop.create_future()
-
-    def come(self) -> None:
-        """One more."""
-        waiting = self.second if self.first.done() else self.first
-        if not waiting.done():
-            waiting.set_result(None)
-
-    async def unless_asked_to_end(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """What the work comes to; none if a signal came before, and the work has been broken off."""
-        task = asyncio.create_task(work)
-        either: set[asyncio.Future[Any]] = {task, self.first}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            task.cancel()
-            await asyncio.wait({task})
-        return None if task.cancelled() else task.result()
-
-
-@contextmanager
-def _signals() -> Iterator[_Signals]:
-    signals = _Signals()
-    loop = asyncio.get_running_loop()
-    ending = (signal.SIGTERM, signal.SIGINT)
-    for number in ending:
-        loop.add_signal_handler(number, signals.come)
-    try:
-        yield signals
-    finally:
-        for number in ending:
-            loop.remove_signal_handler(number)

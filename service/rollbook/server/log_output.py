@@ -35,10 +35,13 @@ _TELLTALE = re.compile(
 )
 
 
-def configure(level: str, stream: TextIO | None = None) -> None:
-    """Send every log of this process to standard error (or the stream), those of libraries as well."""
+def configure(level: str, stream: TextIO | None = None, *, worker: int = 0) -> None:
+    """Send every log of this process to standard error (or the stream), those of libraries as well.
+
+    Every line names the worker, if the process is one of several.
+    """
     output = _Unfailing(sys.stderr if stream is None else stream)
-    shared = _shared()
+    shared = [*([_naming(worker)] if worker else []), *_shared()]
     ending = _ending(terminal=output.isatty())
     structlog.configure(
         processors=[*shared, *ending],
@@ -102,6 +105,11 @@ def _clean(value: Any) -> Any:
 def _is_not_about_metadata(record: logging.LogRecord) -> bool:
     """Whether it is not what gRPC says, with a traceback, of each piece of metadata that is no text, in every call."""
     return not str(record.msg).startswith(_NO_TEXT)
+
+
+def _naming(worker: int) -> Processor:
+    """Say with everything which worker says it."""
+    return lambda _logger, _method, event: {"worker": worker, **event}
 
 
 def _shared() -> list[Processor]:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
 from rollbook.match.chain import Entry
 from rollbook.match.events import Event
-from rollbook.server.settings import Listen
 from rollbook.storage.port import Appended, AppendResult, AppendUnconfirmed, Conflict, Log
 from rollbook.storage.wrapped import WrappedLog
 from rollbook.v1.match_pb2 import (
@@ -43,6 +41,7 @@ class Metrics:
     def __init__(self) -> None:
         """Begin at nothing."""
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
         appends = Counter("rollbook_appends", "Appends by result.", ["result"], registry=self.registry)
         self._appends = {result: appends.labels(result) for result in _RESULTS}
         self._append_seconds = Histogram(
@@ -182,18 +181,3 @@ class MeasuredLog(WrappedLog):
         finally:
             self._metrics.appended(told, time.perf_counter() - began)
         return result
-
-
-@asynccontextmanager
-async def exposed(metrics: Metrics, address: Listen) -> AsyncIterator[Listen]:
-    """Answer every GET of /metrics on this address, in threads of its own; OSError if it cannot be listened on.
-
-    The address comes with the port that the system chose, if it was asked to.
-    """
-    server, thread = start_http_server(address.port, address.host, metrics.registry)
-    try:
-        yield Listen(address.host, server.server_port)
-    finally:
-        await asyncio.to_thread(server.shutdown)
-        server.server_close()
-        await asyncio.to_thread(thread.join)

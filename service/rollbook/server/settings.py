@@ -7,17 +7,20 @@ flag, or the key of a limit, with a sentence that says what to write instead.
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from zlib import crc32
 
 from rollbook import DEFAULT_ADDRESS
 from rollbook.replay_file.key_lines import check_name
 from rollbook.server.addresses import Network, read_network
 from rollbook.server.configuration.flags import FLAGS, Flags
-from rollbook.server.configuration.table import WITHHELD, About, Setting, settings_of
+from rollbook.server.configuration.table import AUTO, WITHHELD, About, Setting, settings_of
 from rollbook.storage.redis.address import parse
 from rollbook.storage.redis.connection import Durability
 
@@ -144,6 +147,10 @@ class Settings:
 
     data: Path
     listen: Listen
+    workers: int = 1
+    """How many processes the service has."""
+    worker: int = 0
+    """Which of them this one is, counted from 1; 0: the service is one process, or this one is none of its workers."""
     redis: str | None = field(default=None, repr=False)
     """The URL of a store that is there already, and may hold a password; none: a server of our own."""
     durability: Durability = "fsync"
@@ -173,6 +180,10 @@ class Settings:
         """Where finished matches go."""
         return self.archive or str(self.data / "archive")
 
+    def archives(self, match_id: str) -> bool:
+        """Whether this process archives the match: each does as large a part as any other."""
+        return not self.worker or crc32(match_id.encode()) % self.workers == self.worker - 1
+
     @classmethod
     def read(cls, *, limits: Limits | None = None, **given: Any) -> Self:
         """What `Flags(**given)` and limits come to, or SettingRefused with the first thing that is wrong with them."""
@@ -192,6 +203,7 @@ class Settings:
         return cls(
             data=flags.data.expanduser().absolute(),
             listen=address,
+            workers=cores() if flags.workers == AUTO else flags.workers,
             redis=flags.redis,
             durability=flags.durability,
             tls=tls,
@@ -207,6 +219,11 @@ class Settings:
             limits=limits,
             demo_seconds=flags.demo_seconds if flags.demo else None,
         )
+
+
+def cores() -> int:
+    """How many cores this process may use; where only Linux could have as many workers, 1 elsewhere."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
 
 
 def _check(given: object, table: Sequence[Setting]) -> None:

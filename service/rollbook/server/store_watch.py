@@ -12,13 +12,10 @@ from typing import Any, Final, NoReturn, Protocol
 
 import structlog
 
+from rollbook.server.own_store import LOOK_SECONDS, OwnStore
 from rollbook.server.settings import Settings
-from rollbook.storage.embedded.server import EmbeddedServer, ServerFailed
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.log import RedisLog
-
-LOOK_SECONDS: Final = 0.25
-"""How often it is looked whether a server of our own runs."""
 
 BEAT_SECONDS: Final = 1.0
 """Between two writes on every master."""
@@ -29,13 +26,6 @@ SUCCESSES: Final = 3
 
 ANSWER_SECONDS: Final = 3.0
 """How long it may be silent."""
-
-FIRST_PAUSE_SECONDS: Final = 0.1
-LONGEST_PAUSE_SECONDS: Final = 5.0
-"""Before it is started again, doubled each time it does not live long."""
-
-LIVED_SECONDS: Final = 30.0
-"""A server that lived this long did not die of its start."""
 
 Tell = Callable[[bool], Awaitable[None]]
 
@@ -58,7 +48,7 @@ async def start_store(settings: Settings) -> Store:
     """The store that the settings ask for."""
     if settings.redis is not None:
         return _Elsewhere(settings.redis)
-    return _Own(settings, await EmbeddedServer.start(settings.data, settings.durability))
+    return _Own(await OwnStore.start(settings))
 
 
 class _Elsewhere:
@@ -78,51 +68,24 @@ class _Elsewhere:
 
 
 class _Own:
-    """A server of our own."""
+    """A server of our own, which this process takes care of."""
 
-    def __init__(self, settings: Settings, server: EmbeddedServer) -> None:
-        self._settings = settings
-        self._server = server
-        self._started = asyncio.get_running_loop().time()
-        self._pause_seconds = FIRST_PAUSE_SECONDS
-        self._logger: Any = structlog.get_logger()
-        self.url = server.url
+    def __init__(self, store: OwnStore) -> None:
+        self._store = store
+        self.url = store.url
 
     async def watch(self, log: RedisLog, tell: Tell) -> NoReturn:
         """Start the server again when it dies; a data directory that somebody else took meanwhile ends the watch."""
         look = _Look(log, tell)
         while True:
-            if self._server.exit_code is not None:
-                self._logger.error("the store has ended", exit_code=self._server.exit_code)
+            if self._store.has_ended:
                 await look.found(serves=False)
-                await self._start_again()
+                await self._store.start_again()
             await look.again()
             await asyncio.sleep(LOOK_SECONDS)
 
     async def stop(self) -> None:
-        exit_code = await self._server.stop(stop_seconds=10.0)
-        if exit_code:
-            self._logger.error("the store did not end cleanly", exit_code=exit_code)
-
-    async def _start_again(self) -> None:
-        loop = asyncio.get_running_loop()
-        if loop.time() - self._started > LIVED_SECONDS:
-            self._pause_seconds = FIRST_PAUSE_SECONDS
-        while True:
-            await asyncio.sleep(self._pause_seconds)
-            self._pause_seconds = min(2 * self._pause_seconds, LONGEST_PAUSE_SECONDS)
-            # Only now is the directory let go of, and taken again in the same breath.
-            await self._server.stop()
-            try:
-                self._server = await EmbeddedServer.start(self._settings.data, self._settings.durability)
-            except (ServerFailed, OSError) as failure:
-                self._logger.error(  # noqa: TRY400 - what it means is known
-                    "the store does not start", why=str(failure), again_in_seconds=self._pause_seconds
-                )
-            else:
-                self._started = loop.time()
-                self._logger.info("the store is back", process=self._server.process_id)
-                return
+        await self._store.stop()
 
 
 class _Look:

@@ -16,6 +16,10 @@ ANSWER_BYTES = b"." * 600
 """About what that is answered with."""
 
 
+PLAYED_BYTES = b"." * 54
+"""About what is sent on a stream of Play, and what that is answered with, if outcomes do."""
+
+
 class Bare:
     """A server with nothing behind it."""
 
@@ -30,7 +34,7 @@ class Bare:
     async def chat(self, requests: AsyncIterator[bytes], _context: Any) -> AsyncIterator[bytes]:
         """Answer again and again."""
         async for _ in requests:
-            yield ANSWER_BYTES
+            yield PLAYED_BYTES
 
     async def tell(self, _request: bytes, _context: Any) -> AsyncIterator[bytes]:
         """Tell every watcher the same bytes, whenever there are any."""

@@ -16,7 +16,7 @@ import grpc
 
 from rollbook.v1.match_pb2 import ChooseRequest, PlayRequest, PlayResponse
 from tests.bench.measure import Measure, Run
-from tests.bench.service.bare import CHOICE_BYTES, Bare
+from tests.bench.service.bare import CHOICE_BYTES, PLAYED_BYTES, Bare
 from tests.bench.service.size import Size
 from tests.bench.service.stage import Stage, next_choice, stage
 from tests.server.talking import Person
@@ -70,7 +70,7 @@ class Choices:
             ],
             [
                 Measure("bare bidirectional streams", "answers/s", lambda: run(self.bare_chats())),
-                Measure(f"Play, {size.played_matches} matches at once", "choices/s", lambda: run(self.played()), 0.3),
+                Measure(f"Play, {size.played_matches} matches at once", "choices/s", lambda: run(self.played()), 0.5),
             ],
         ]
 
@@ -110,7 +110,7 @@ class Choices:
 
         async def chat(stream: Any) -> None:
             for _ in range(self._size.plays_each):
-                await stream.write(CHOICE_BYTES)
+                await stream.write(PLAYED_BYTES)
                 await stream.read()
 
         await asyncio.gather(*[chat(stream) for stream in self._chats])

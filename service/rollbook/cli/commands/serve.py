@@ -6,18 +6,22 @@ import asyncio
 import inspect
 import os
 import sys
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
+from rollbook.cli.worker import WORDS
 from rollbook.server.configuration.flags import FLAGS
 from rollbook.server.configuration.table import Setting
 
 if TYPE_CHECKING:
-    from rollbook.server.lifecycle import Assemble, Listening
+    from rollbook.server.lifecycle import Assemble
+    from rollbook.server.ports import Listening
     from rollbook.server.settings import Settings
+    from rollbook.server.signals import Shutdown
 
 
 def serve(
@@ -30,8 +34,9 @@ def serve(
 
     It runs until SIGTERM or Ctrl-C: then it takes no more calls, lets those under way finish, and ends with exit code
     0. A second signal does not wait for them (130). However it ends, the next start has all that was acknowledged. Exit
-    code 1 if it cannot start, such as with a data directory or a port in use; 3 if the file of a key or of an issuer
-    cannot be read; 64 if a flag, a variable or the file of --config says what cannot be.
+    code 1 if it cannot start, such as with a data directory or a port in use, or if one of several workers does not
+    start any more; 3 if the file of a key or of an issuer cannot be read; 64 if a flag, a variable or the file of
+    --config says what cannot be.
 
     Every setting can be given by flag, by its variable, or in the file of --config, in this order. Limits have no
     flags: they stand in the file under [limits], and the variable of matches is ROLLBOOK_LIMITS_MATCHES. --show-config
@@ -58,6 +63,8 @@ def serve(
     if show_config:
         print(page(configuration), end="")
         return Exit.GOOD
+    if is_supervised(settings):
+        return supervise(settings, WORDS)
     from rollbook.server.app import assemble  # noqa: PLC0415 - see above
 
     return run(settings, assemble)
@@ -87,20 +94,37 @@ serve.__signature__ = _SIGNATURE.replace(  # type: ignore[attr-defined]  # it is
 
 def run(settings: Settings, assemble: Assemble) -> Exit:
     """Run a service with the servicers that `assemble` makes, and say why if it cannot be started."""
+    from rollbook.server.lifecycle import serve as serve_until_signalled  # noqa: PLC0415 - see above
+
+    return end_of(lambda: serve_until_signalled(settings, assemble, _listening), settings)
+
+
+def supervise(settings: Settings, worker: Sequence[str]) -> Exit:
+    """Run a service of several workers, which these words start, and say why if it cannot be started."""
+    from rollbook.server.supervisor import supervise as supervise_until_signalled  # noqa: PLC0415 - see above
+
+    return end_of(lambda: supervise_until_signalled(settings, worker, _listening), settings)
+
+
+def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Settings) -> Exit:
+    """Run a service or a part of one to its end, and say why if it cannot be started."""
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
     from rollbook.server import log_output  # noqa: PLC0415 - see above
     from rollbook.server.house import HouseMissing  # noqa: PLC0415 - see above
-    from rollbook.server.lifecycle import NotListening, Shutdown  # noqa: PLC0415 - see above
-    from rollbook.server.lifecycle import serve as serve_until_signalled  # noqa: PLC0415 - see above
+    from rollbook.server.ports import NotListening  # noqa: PLC0415 - see above
+    from rollbook.server.signals import Shutdown  # noqa: PLC0415 - see above
+    from rollbook.server.staff import WorkerFailed  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.data_directory import DataDirectoryRefused  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.server import ServerFailed, ServerNotFound  # noqa: PLC0415 - see above
     from rollbook.storage.port import StoreUnavailable  # noqa: PLC0415 - see above
 
-    log_output.configure(settings.log_level)
+    log_output.configure(settings.log_level, worker=settings.worker)
     try:
-        ended = asyncio.run(serve_until_signalled(settings, assemble, _listening))
+        ended = asyncio.run(service())
     except KeyFileUnreadable as refused:
         return _refused(refused, Exit.UNREADABLE)
+    except WorkerFailed as failed:
+        return _refused(failed, Exit.UNREADABLE if failed.code == Exit.UNREADABLE else Exit.WRONG)
     except (
         DataDirectoryRefused, HouseMissing, KeyFileRefused, NotListening, ServerFailed, ServerNotFound, StoreUnavailable
     ) as refused:  # fmt: skip
@@ -109,6 +133,13 @@ def run(settings: Settings, assemble: Assemble) -> Exit:
         where = f"{failure.filename}: " if failure.filename else ""
         return _refused(f"{where}{failure.strerror or failure}", Exit.WRONG)
     return Exit.GOOD if ended is Shutdown.DRAINED else Exit.INTERRUPTED
+
+
+def is_supervised(settings: Settings) -> bool:
+    """Whether there are several workers, which only Linux lets share a port fairly, and ends with their supervisor."""
+    if settings.workers > 1 and sys.platform != "linux":
+        print("rollbook serve: --workers: there is one worker; only on Linux there can be more", file=sys.stderr)
+    return settings.workers > 1 and sys.platform == "linux"
 
 
 def _listening(listening: Listening) -> None:
@@ -124,6 +155,7 @@ def _listening(listening: Listening) -> None:
         head_key_id=listening.head_key_id,
         store="its own" if settings.redis is None else str(parse(settings.redis)),
         tls=settings.tls is not None,
+        workers=settings.workers,
     )
 
 

@@ -121,7 +121,7 @@ def write_outcome(game: AnyGame, outcome: Any) -> proto.Outcome:
 
 def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
     """What lies hidden beside the outcome, if it hides something and that is known."""
-    name = _hiding(game, cast("Any", type(outcome)))
+    name = hiding(game, cast("Any", type(outcome)))
     if name is None:
         return None
     value = getattr(outcome, name)
@@ -135,7 +135,7 @@ def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
 
 
 @cache
-def _hiding(game: AnyGame, outcome: Any) -> str | None:
+def hiding(game: AnyGame, outcome: Any) -> str | None:
     """The field that outcomes of this kind hide: the one that their message does not have."""
     name = next(name for name, kind in game.outcomes.items() if kind is outcome)
     described = stubs_of(game).outcome.DESCRIPTOR.fields_by_name[name].message_type

@@ -30,6 +30,16 @@ def wrap(wrapper: Wrapper, message: Message) -> Wrapper:
     return wrapper
 
 
+def place(wrapper: type[Message], message: type[Message]) -> str:
+    """The field of the wrapper in which a game's message stands."""
+    return _fields(wrapper.DESCRIPTOR).get(message.DESCRIPTOR.full_name, OTHER)
+
+
+def type_url(message: type[Message]) -> str:
+    """How `other` says which message it holds."""
+    return _URL + message.DESCRIPTOR.full_name
+
+
 def unwrap(wrapper: Message, kind: type[Held]) -> Held | None:
     """The message of this kind that the wrapper holds; None if it holds none, or in a way that is not canonical."""
     name = wrapper.WhichOneof("game")
@@ -57,7 +67,7 @@ def listed(wrapper: type[Message]) -> tuple[str, ...]:
 
 
 def _unpacked(other: Other, kind: type[Held]) -> Held | None:
-    if other.type_url != _URL + kind.DESCRIPTOR.full_name:
+    if other.type_url != type_url(kind):
         return None
     try:
         held = kind.FromString(other.value)

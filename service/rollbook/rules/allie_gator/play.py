@@ -98,10 +98,10 @@ def caretaker(state: State) -> Choice:
 
 def play(state: State, move: Choice | Outcome) -> None:
     """Apply an outcome or a choice to the state, or refuse it and change nothing."""
-    kind = type(move)
-    if kind not in HANDLERS or state.stage not in HANDLERS[kind][0]:
+    handler = HANDLERS.get(type(move))
+    if handler is None or state.stage not in handler[0]:
         raise not_awaited(awaited(state), move, NAME, VOCABULARY)
-    HANDLERS[kind][1](state, move)
+    handler[1](state, move)
 
 
 def _begin(state: State, move: FirstSeat) -> None:
@@ -136,7 +136,8 @@ def _drawn(state: State, move: Drawn) -> None:
     cards = move.cards
     if type(cards) is not tuple or len(cards) != state.count:
         raise impossible(awaited(state), f"seat {seat} draws {state.count}")
-    stock = state.stock.copy()
+    # Of several cards the first may be there and the next not; then nothing has been drawn.
+    stock = state.stock.copy() if len(cards) > 1 else state.stock
     for card in cards:
         index = index_of(stock, card)
         if index is None:

@@ -6,10 +6,10 @@ The stock has no order: a card is drawn by chance when it is drawn.
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from rollbook.rules.allie_gator.moves import DECK, HIGHEST_NUMBER, PILES, SEATS, Card, Drawn, Outcome, Stolen, Target
-from rollbook.rules.chance import Draw, FirstSeat, Value, first_seat
+from rollbook.rules.chance import Draw, FirstSeat, first_seat
 from rollbook.rules.game import OVER, Awaited, ToChoose
 from rollbook.rules.options import Option, Options
 
@@ -146,13 +146,11 @@ def awaited(state: State) -> Awaited:
     return OVER if stage == FINISHED else first_seat(len(state.hands))
 
 
-def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
+def outcome(state: State, values: tuple[Any, ...]) -> Outcome:
     """The outcome of these values, drawn as awaited."""
     stage = state.stage
-    if stage == FIRST_SEAT:
-        return FirstSeat(cast("int", values[0]))
+    if stage in DRAWING:
+        return Drawn(state.served, values)
     if stage in LAYING_TARGET:
-        return Target(state.pile, cast("Card", values[0]))
-    if stage == STEALING:
-        return Stolen(cast("Card", values[0]))
-    return Drawn(state.served, cast("tuple[Card, ...]", values))
+        return Target(state.pile, values[0])
+    return Stolen(values[0]) if stage == STEALING else FirstSeat(values[0])

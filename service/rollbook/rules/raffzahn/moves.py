@@ -1,6 +1,7 @@
 """The moves of Raffzahn, and the tiles and dice that they are made with."""
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 from rollbook.rules.chance import FirstSeat
@@ -78,6 +79,9 @@ Outcome: TypeAlias = FirstSeat | Rolled
 CHOICES: dict[str, type[Choice]] = {"roll": Roll, "take": Take, "pass": Pass, "surrender": Surrender}
 OUTCOMES: dict[str, type[Outcome]] = {"first_seat": FirstSeat, "roll": Rolled}
 VOCABULARY: tuple[type, ...] = (*OUTCOMES.values(), *CHOICES.values())
+
+ROLLED: dict[Faces, Rolled] = {dice: Rolled(dice) for dice in product(*DICE)}
+"""Every throw there can be, made once."""
 
 # Sets of tiles as bit masks: bit 7 is tile 7
 

@@ -14,13 +14,13 @@ from rollbook.rules.raffzahn.moves import (
     DICE,
     GREAT_STAR_THROW,
     OPEN_TILES_BEFORE_SAFE,
+    ROLLED,
     SEATS,
     SMALL_STAR_THROW,
     TEETH,
     TILES,
     Faces,
     Outcome,
-    Rolled,
     highest,
     listed,
     lowest,
@@ -38,8 +38,9 @@ def number_result(state: State, number: int) -> Result:
         return HIT[number]
     if (state.open_tiles[state.seat] | state.safe_tiles[state.seat]) & tile:
         return OWN_HIT
-    if any(tiles & tile for tiles in state.open_tiles):
-        return HIT[number]
+    for tiles in state.open_tiles:
+        if tiles & tile:
+            return HIT[number]
     return MISS
 
 
@@ -187,7 +188,6 @@ REROLLS: tuple[tuple[int, ...], ...] = ((0,), (0, 1), ALL_DICE, (0, 2), (1,), (1
 KEPT = {dice: tuple(die for die in ALL_DICE if die not in dice) for dice in REROLLS}
 THROW_OF = {dice: Throw("roll", tuple(DICE[die] for die in dice)) for dice in REROLLS}
 TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
-NOT_THROWN: Faces = ("", "", "")
 
 
 def awaited(state: State) -> Awaited:
@@ -204,7 +204,10 @@ def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
     """The outcome of these values, drawn as awaited; dice that were kept lie among those thrown."""
     if state.stage == FIRST_SEAT:
         return FirstSeat(cast("int", values[0]))
-    dice = list(state.dice or NOT_THROWN)
-    for die, face in zip(state.rerolled, cast("Faces", values), strict=True):
+    thrown = cast("Faces", values)
+    if state.rerolled is ALL_DICE:
+        return ROLLED[thrown]
+    dice = list(state.dice)
+    for die, face in zip(state.rerolled, thrown, strict=True):
         dice[die] = face
-    return Rolled(tuple(dice))
+    return ROLLED[tuple(dice)]

@@ -73,7 +73,7 @@ def _oneself_has_a_die(state: State) -> bool:
 
 def _another_has_a_die(state: State) -> bool:
     """Whether a fox has a die to take."""
-    return any(True for _ in _dice_of_others(state))
+    return next(_dice_of_others(state), None) is not None
 
 
 def _both_have_a_die(state: State) -> bool:

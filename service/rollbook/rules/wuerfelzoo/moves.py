@@ -31,7 +31,8 @@ KINDS = (
 )
 DICE_OF_A_KIND = 10
 AXES = tuple(kind for kind in KINDS for _ in range(DICE_OF_A_KIND))
-FACES = tuple(tuple(face for axis in axes for face in axis) for axes in AXES)
+FACES_OF_KIND = {kind: tuple(face for axis in kind for face in axis) for kind in KINDS}
+FACES = tuple(FACES_OF_KIND[axes] for axes in AXES)
 """The six faces of every die, in the order in which chance numbers them."""
 
 NUMBER_OF_DICE = len(FACES)

@@ -1,6 +1,7 @@
 """How Würfelzoo is played: which choices are legal, and what every move does."""
 
-from typing import cast
+from collections.abc import Callable
+from typing import Any, cast
 
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import NONE_LEGAL, Choices, Listed, impossible, not_awaited
@@ -26,13 +27,14 @@ from rollbook.rules.wuerfelzoo.moves import (
     Rolled,
 )
 from rollbook.rules.wuerfelzoo.state import (
-    ADD,
     BAG,
     DEAL,
     DEAL_ROLL,
+    DRAWING,
     FINISHED,
     FIRST_SEAT,
     NOBODY,
+    ROLLING,
     TABLE,
     TURN,
     TURN_ROLL,
@@ -115,26 +117,18 @@ def _takes_last_die(state: State, use: Choice) -> bool:
 
 def play(state: State, move: Choice | Outcome) -> None:
     """Apply an outcome or a choice to the state, or refuse it and change nothing."""
-    kind = type(move)
-    stage = state.stage
-    if kind is Rolled and stage in {DEAL_ROLL, TURN_ROLL}:
-        _roll(state, cast("Rolled", move))
-    elif kind is Play and stage == TURN:
-        _play(state, cast("Play", move).dice)
-    elif kind is Reroll and stage == TURN:
-        _reroll(state, cast("Reroll", move).dice)
-    elif stage == USE and kind is ABILITIES[state.species].kind:
-        _use(state, cast("Choice", move))
-    elif kind is Drawn and stage in {DEAL, ADD}:
-        _draw(state, cast("Drawn", move))
-    elif kind is FirstSeat and stage == FIRST_SEAT:
-        seat = cast("FirstSeat", move).seat
-        if not is_seat(state, seat):
-            raise impossible(awaited(state), "there is no such seat at the table")
-        state.seat = state.drawer = seat
-        state.stage = DEAL
-    else:
+    handler = HANDLERS.get(type(move))
+    if handler is None or state.stage not in handler[0]:
         raise not_awaited(awaited(state), move, NAME, VOCABULARY)
+    handler[1](state, move)
+
+
+def _first_seat(state: State, first: FirstSeat) -> None:
+    """Let the seat draw first, which will also begin."""
+    if not is_seat(state, first.seat):
+        raise impossible(awaited(state), "there is no such seat at the table")
+    state.seat = state.drawer = first.seat
+    state.stage = DEAL
 
 
 def _draw(state: State, drawn: Drawn) -> None:
@@ -157,11 +151,13 @@ def _roll(state: State, rolled: Rolled) -> None:
     thrown = state.thrown
     if rolled.dice != thrown or len(rolled.faces) != len(thrown):
         raise impossible(awaited(state), f"the dice to throw are {list(thrown)}, each with one face")
-    for die, face in zip(thrown, rolled.faces, strict=True):
+    shown = tuple(zip(thrown, rolled.faces, strict=True))
+    for die, face in shown:
         if face not in FACES[die]:
             raise impossible(awaited(state), f"die {die} has no such face")
-    for die, face in zip(thrown, rolled.faces, strict=True):
-        state.faces[die] = face
+    faces = state.faces
+    for die, face in shown:
+        faces[die] = face
     state.thrown = ()
     if state.stage == TURN_ROLL:
         _continue_turn(state)
@@ -192,8 +188,9 @@ def _begin_turn(state: State, seat: int) -> None:
         _end_round(state)
 
 
-def _play(state: State, dice: tuple[int, ...]) -> None:
+def _play(state: State, play: Play) -> None:
     """Lay animals into the middle, with any x2 dice, and go on to their ability."""
+    dice = play.dice
     _check_named(state, "play", dice)
     faces = state.faces
     species = NO_FACE
@@ -242,8 +239,10 @@ def _check_named(state: State, choice: str, dice: tuple[int, ...]) -> None:
         check_die(die)
     if len(set(dice)) != len(dice):
         raise Invalid(Reason.NAMED_TWICE, f"{choice} names a die twice", dice=dice)
+    where, seat = state.where, state.seat
     for die in dice:
-        check_own(state, die)
+        if where[die] != seat:
+            check_own(state, die)
 
 
 def _does_not_fit(state: State, species: str, number: int) -> Illegal:
@@ -256,8 +255,9 @@ def _does_not_fit(state: State, species: str, number: int) -> Illegal:
     return Illegal(Reason.COUNT_DOES_NOT_FIT, what, species=species, number=number, needed=needed)
 
 
-def _reroll(state: State, dice: tuple[int, ...]) -> None:
+def _reroll(state: State, reroll: Reroll) -> None:
     """Await a throw of these dice."""
+    dice = reroll.dice
     _check_named(state, "reroll", dice)
     state.thrown = tuple(sorted(dice))
     state.stage = TURN_ROLL
@@ -265,7 +265,10 @@ def _reroll(state: State, dice: tuple[int, ...]) -> None:
 
 def _use(state: State, use: Choice) -> None:
     """Use the ability once."""
-    after = ABILITIES[state.species].use(state, use)
+    ability = ABILITIES[state.species]
+    if type(use) is not ability.kind:
+        raise not_awaited(awaited(state), use, NAME, VOCABULARY)
+    after = ability.use(state, use)
     state.uses -= 1
     if after == USE:
         _continue_turn(state)
@@ -305,3 +308,14 @@ def _end_round(state: State) -> None:
     state.round += 1
     state.seat = state.drawer = 0
     state.stage = FIRST_SEAT
+
+
+HANDLERS: dict[type, tuple[frozenset[int], Callable[[State, Any], None]]] = {
+    FirstSeat: (frozenset({FIRST_SEAT}), _first_seat),
+    Drawn: (DRAWING, _draw),
+    Rolled: (ROLLING, _roll),
+    Play: (frozenset({TURN}), _play),
+    Reroll: (frozenset({TURN}), _reroll),
+    **{ability.kind: (frozenset({USE}), _use) for ability in ABILITIES.values()},
+}
+"""For every kind of move the stages that await it, and the function that applies it."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
-from rollbook.rules.chance import Draw, FirstSeat, Throw, Value, first_seat
+from rollbook.rules.chance import Draw, FirstSeat, Throw, first_seat
 from rollbook.rules.game import OVER, Awaited, ToChoose
 from rollbook.rules.options import Option, Options
 from rollbook.rules.places import Score
@@ -84,6 +84,9 @@ OPTIONS = (
 # State
 
 FIRST_SEAT, DEAL, DEAL_ROLL, TURN, USE, ADD, TURN_ROLL, FINISHED = range(8)
+CHOOSING = frozenset({TURN, USE})
+DRAWING = frozenset({DEAL, ADD})
+ROLLING = frozenset({DEAL_ROLL, TURN_ROLL})
 BAG, BOX, TABLE, NOBODY = -1, -2, -3, -4
 
 
@@ -169,7 +172,7 @@ def copy(state: State) -> State:
 
 def dice_at(state: State, place: int) -> tuple[int, ...]:
     """The dice there, ascending: in front of a seat, in BAG, in BOX."""
-    return tuple(die for die, there in enumerate(state.where) if there == place)
+    return tuple([die for die, there in enumerate(state.where) if there == place])
 
 
 def penalty(state: State, seat: int) -> int:
@@ -195,11 +198,11 @@ TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
 def awaited(state: State) -> Awaited:
     """A seat, dice out of the bag, a throw, a choice of the seat whose turn it is, or nothing more."""
     stage = state.stage
-    if stage in {TURN, USE}:
+    if stage in CHOOSING:
         return TO_CHOOSE[state.seat]
-    if stage in {DEAL_ROLL, TURN_ROLL}:
-        return Throw("roll", tuple(FACES[die] for die in state.thrown))
-    if stage in {DEAL, ADD}:
+    if stage in ROLLING:
+        return Throw("roll", tuple([FACES[die] for die in state.thrown]))
+    if stage in DRAWING:
         return Draw("draw", dice_at(state, BAG), number_to_draw(state))
     return OVER if stage == FINISHED else first_seat(len(state.points))
 
@@ -209,10 +212,9 @@ def number_to_draw(state: State) -> int:
     return DEALT[len(state.points)] if state.stage == DEAL else 1
 
 
-def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
+def outcome(state: State, values: tuple[Any, ...]) -> Outcome:
     """The outcome of these values, thrown or drawn as awaited."""
-    if state.stage == FIRST_SEAT:
-        return FirstSeat(cast("int", values[0]))
-    if state.stage in {DEAL, ADD}:
-        return Drawn(state.drawer, cast("tuple[int, ...]", values))
-    return Rolled(state.thrown, cast("tuple[str, ...]", values))
+    stage = state.stage
+    if stage in ROLLING:
+        return Rolled(state.thrown, values)
+    return Drawn(state.drawer, values) if stage in DRAWING else FirstSeat(values[0])

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from platformdirs import user_data_path
 
 from rollbook import DEFAULT_ADDRESS
-from rollbook.server.configuration.table import About, settings_of
+from rollbook.server.configuration.table import About, NumberOrAuto, settings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,15 @@ class Flags:
     listen: Annotated[
         str, About(f"host:port to listen on, with port 0 on any that is free. Default: {DEFAULT_ADDRESS}.")
     ] = DEFAULT_ADDRESS
+    workers: Annotated[
+        NumberOrAuto,
+        About(
+            "How many processes serve, all on one port and over one store, so that as many cores are used; auto is one"
+            " for each core that may be used. Only Linux has more than one. Limits that hold for each process hold for"
+            " each worker. Default: 1.",
+            most=256,
+        ),
+    ] = 1
     redis: Annotated[
         str | None,
         About(

@@ -15,7 +15,8 @@ WIDTH: Final = 120
 
 HEAD: Final = """\
 # What `rollbook serve` goes by, as a file for --config. Behind each value stands where it comes from: a flag goes
-# before a variable of the environment, that before a file, and that before the default."""
+# before a variable of the environment, that before a file, and that before the default. What is said to be "for each
+# process" every one of several workers counts for itself: all of them together may come to so many times as much."""
 
 SCOPES: Final[dict[Scope, str]] = {
     "process": "for each process",

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 Scope: TypeAlias = Literal["process", "store"]
 
+AUTO: Final = "auto"
+NumberOrAuto: TypeAlias = int | Literal["auto"]
+"""What a service may find out by itself."""
+
 MOST: Final = 1_000_000_000
 """Of anything that has no smaller bound; every part of a service can count so far."""
 
@@ -90,6 +94,7 @@ class Setting:
             str: "a text that is not empty",
             tuple[Path, ...]: "a list of paths",
             tuple[str, ...]: "a list of texts",
+            NumberOrAuto: f"a whole number, {least} to {most}, or {AUTO}",
         }
         return words.get(self.kind) or f"one of {', '.join(get_args(self.kind))}"
 
@@ -97,7 +102,7 @@ class Setting:
         """The value that a variable has, or ValueError with what is allowed."""
         if self.kind is bool:
             return self.of_toml(_WORDS.get(text.strip().lower(), text))
-        if self.kind in {int, float}:
+        if self.kind in {int, float} or (self.kind == NumberOrAuto and text.strip() != AUTO):
             try:
                 number = int(text) if re.fullmatch(r"\s*[+-]?[0-9]+\s*", text, re.ASCII) else float(text)
             except ValueError:
@@ -119,7 +124,8 @@ class Setting:
 
     def check(self, value: Any) -> None:
         """Raise ValueError with what is allowed for a value of the right type that is out of bounds."""
-        if self.kind in {int, float} and not self.about.least <= value <= self.about.most:
+        is_number = self.kind in {int, float} or (self.kind == NumberOrAuto and value != AUTO)
+        if is_number and not self.about.least <= value <= self.about.most:
             raise self._refusal(value)
         for path in [value] if isinstance(value, Path) else value if isinstance(value, tuple) else []:
             try:
@@ -215,4 +221,6 @@ def _typed(kind: Any, given: object) -> Any:
         return kind(given)
     if get_origin(kind) is Literal and given in get_args(kind):
         return given
+    if kind == NumberOrAuto:
+        return AUTO if given == AUTO else _typed(int, given)
     raise ValueError

@@ -1,0 +1,41 @@
+"""One worker of `rollbook serve --workers`; the service itself starts this program, and nobody else does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from rollbook.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from rollbook.server.lifecycle import Assemble
+
+WORDS: Final[Sequence[str]] = (sys.executable, "-P", "-m", "rollbook.cli.worker")
+
+
+def work(assemble: Assemble) -> Exit:
+    """Be the worker that standard input asks for, with the servicers that `assemble` makes."""
+    from rollbook import processes  # noqa: PLC0415 - gRPC looks at the environment when it is imported
+    from rollbook.cli.commands.serve import end_of  # noqa: PLC0415 - as above
+    from rollbook.server.worker import supervised  # noqa: PLC0415 - as above
+
+    try:
+        worker = supervised()
+    except processes.CutOff:
+        return Exit.UNREADABLE
+    return end_of(lambda: worker.serve(assemble), worker.settings)
+
+
+def main() -> Exit:
+    """Serve what `rollbook serve` serves."""
+    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    from rollbook.server.app import assemble  # noqa: PLC0415 - see above
+
+    return work(assemble)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,276 @@
+"""Choices and outcomes as bytes without a message in between: the same bytes, from tables made once for each kind.
+
+An audit writes every event anew to prove that a log says it in the one way there is, and messages cost it more than the
+rules do. Here is only what the moves of games are almost always made of: numbers below 128, words, and lists of both.
+Of whatever else there is nothing comes out, and whoever asked goes the long way, by `messages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
+from operator import attrgetter
+from typing import Any, Final
+
+from google.protobuf.any_pb2 import Any as Other
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from rollbook.match.codec.messages import COUNT, hiding
+from rollbook.match.codec.moves import LONGEST_LIST, is_optional
+from rollbook.match.codec.stubs import stubs_of
+from rollbook.match.codec.words import numbers_of
+from rollbook.match.codec.wrappers import OTHER, place, type_url
+from rollbook.rules.catalogue import AnyGame
+from rollbook.v1 import events_pb2, games_pb2
+
+BELOW: Final = 128
+"""Numbers and lengths below this are one byte, which is the number."""
+
+MOST_REMEMBERED: Final = 1 << 12
+"""Of what outcomes of one kind hide."""
+
+_SIZED: Final = 2
+_WHOLE_NUMBERS: Final = frozenset({FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_UINT32})
+
+
+@dataclass(frozen=True, slots=True)
+class _FieldTable:
+    """One field of a move, with its tag."""
+
+    name: str
+    tag: int
+    many: bool
+    value: Callable[[Any], Any]
+    """Of a move, the value in this field."""
+    write: Callable[[Any], bytes]
+    """The value with all that stands before it; KeyError, TypeError or ValueError if that is not for here."""
+    read: Callable[[Any], Any]
+    """The value, from its byte, or from the bytes of a list."""
+
+
+class _KindTable:
+    """How moves of one kind are written, and read again if nothing of them is hidden."""
+
+    def __init__(self, kind: type[Any], layers: tuple[bytes, ...], of: list[_FieldTable]) -> None:
+        """The layers are what stands around the fields, from the outside in, each before the length of all in it."""
+        self.openings = tuple(_opening(layers, length) for length in range(BELOW))
+        """All that stands before the fields, by their length."""
+        self._kind = kind
+        self._written = tuple((field.value, field.write) for field in of)
+        self._by_tag = {field.tag: field for field in of}
+        self._empty = {field.name: () if field.many else None for field in of}
+        self._order = tuple(field.name for field in fields(kind))
+
+    def write(self, move: Any) -> bytes | None:
+        """The bytes of the move; None if they are for the long way."""
+        try:
+            body = b"".join([write(value(move)) for value, write in self._written])
+            return self.openings[len(body)] + body
+        except (IndexError, KeyError, TypeError, ValueError):
+            return None
+
+    def read(self, body: bytes) -> Any:
+        """A move with these fields. It is the one that they mean only if it is written in the same bytes."""
+        found = self._empty.copy()
+        at = 0
+        try:
+            while at < len(body):
+                field = self._by_tag[body[at]]
+                value, at = body[at + 1], at + 2
+                if field.many:
+                    found[field.name] = field.read(body[at : at + value])
+                    at += value
+                else:
+                    found[field.name] = field.read(value)
+        except (IndexError, KeyError):
+            return None
+        return self._kind(*[found[name] for name in self._order])
+
+
+class Compact:
+    """The moves of one game. Everything here gives None for what has to be read or written the long way."""
+
+    def __init__(self, game: AnyGame) -> None:
+        """Make the tables."""
+        stubs = stubs_of(game)
+        happened = (_tag(events_pb2.Event, "happened"), _tag(events_pb2.Happened, "outcome"))
+        hidden = (_tag(events_pb2.Private, "hidden"),)
+        outcomes: list[tuple[str, Any]] = list(game.outcomes.items())
+        self._outcomes = {
+            kind: _outcome_kind(kind, stubs.outcome, name, happened, hiding(game, kind)) for name, kind in outcomes
+        }
+        self._hidden = {
+            kind: _hidden_writer(kind, stubs.hidden, hidden, name)
+            for _, kind in outcomes
+            if (name := hiding(game, kind)) is not None
+        }
+        choices = [_choice_kind(kind, stubs.choice, name) for name, kind in game.choices.items()]
+        self._choices = {opening: kind for kind in choices if kind is not None for opening in kind.openings}
+        self._widths = sorted({len(opening) for opening in self._choices})
+
+    def happened(self, outcome: Any) -> bytes | None:
+        """What an event in which chance gave this says behind the link of the event before, and nothing it hides."""
+        kind = self._outcomes.get(type(outcome))
+        return None if kind is None else kind.write(outcome)
+
+    def beside(self, outcome: Any) -> bytes | None:
+        """What lies beside such an event, if all that it hides is known; empty if it hides nothing."""
+        hidden = self._hidden.get(type(outcome))
+        return b"" if hidden is None else hidden(outcome)
+
+    def choice(self, data: bytes) -> Any:
+        """The choice that these bytes of a `Choice` are the one way to write."""
+        for width in self._widths:
+            kind = self._choices.get(data[:width])
+            if kind is not None:
+                choice = kind.read(data[width:])
+                return choice if choice is not None and kind.write(choice) == data else None
+        return None
+
+
+@cache
+def compact_of(game: AnyGame) -> Compact:
+    """The tables of this game."""
+    return Compact(game)
+
+
+# The tables
+
+
+def _outcome_kind(
+    kind: type[Any], message: type[Message], name: str, around: tuple[bytes, ...], hides: str | None
+) -> _KindTable | None:
+    of = []
+    for field in _fields_of(message, name):
+        if field.name == COUNT and hides is not None:
+            of.append(_field(field, _number_of(attrgetter(hides))))
+        else:
+            of.append(_field(field, attrgetter(field.name)))
+    return _made(kind, (*around, *_layers(games_pb2.Outcome, message), _tag(message, name)), of)
+
+
+def _number_of(pieces: Callable[[Any], Any]) -> Callable[[Any], int]:
+    return lambda move: len(pieces(move))
+
+
+def _hidden_writer(
+    kind: type[Any], message: type[Message] | None, around: tuple[bytes, ...], hides: str
+) -> Callable[[Any], bytes | None]:
+    """How what an outcome hides is written; it is mostly one of few things."""
+    assert message is not None  # noqa: S101 - a game that hides something has a message for it
+    of = [_field(field, _in_a_tuple) for field in message.DESCRIPTOR.fields]
+    table = _made(kind, (*around, *_layers(games_pb2.HiddenOutcome, message)), of)
+    hidden = attrgetter(hides)
+    written = lru_cache(MOST_REMEMBERED)(table.write if table is not None else _nothing)
+    return lambda move: written(hidden(move))
+
+
+def _in_a_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _nothing(_value: Any) -> None:
+    """Nothing is written here."""
+
+
+def _choice_kind(kind: type[Any], message: type[Message], name: str) -> _KindTable | None:
+    names = {field.name for field in fields(kind)}
+    of = [
+        _field(field, attrgetter(field.name), chosen=True, optional=is_optional(kind, field.name))
+        for field in _fields_of(message, name)
+        if field.name in names
+    ]
+    return _made(kind, (*_layers(games_pb2.Choice, message), _tag(message, name)), of)
+
+
+def _made(kind: type[Any], layers: tuple[bytes, ...], of: list[_FieldTable | None]) -> _KindTable | None:
+    known = [field for field in of if field is not None]
+    return _KindTable(kind, layers, known) if len(known) == len(of) else None
+
+
+def _fields_of(message: type[Message], name: str) -> list[Any]:
+    described = message.DESCRIPTOR.fields_by_name[name].message_type
+    assert described is not None  # noqa: S101 - every kind of move is a message
+    return sorted(described.fields, key=lambda field: field.number)
+
+
+def _field(
+    field: Any, value: Callable[[Any], Any], *, chosen: bool = False, optional: bool = False
+) -> _FieldTable | None:
+    """The table of a field; None if it is of a type, or has a number, that is not for here."""
+    numbers = _numbers(field)
+    tag = field.number << 3 | (_SIZED if field.is_repeated else 0)
+    if numbers is None or tag >= BELOW or (field.is_repeated and not field.is_packed):
+        return None
+    meanings = {number: value for value, number in numbers.items()}
+    if field.is_repeated:
+        words = None if field.enum_type is None else numbers
+        read = tuple if words is None else _all_of(meanings)
+        return _FieldTable(field.name, tag, field.is_repeated, value, _list_writer(tag, words, ascending=chosen), read)
+    written: dict[Any, bytes] = {value: bytes([tag, number]) for value, number in numbers.items()}
+    if not field.has_presence:
+        written |= {value: b"" for value, number in numbers.items() if not number}
+    if optional:
+        written[None] = b""
+    return _FieldTable(field.name, tag, field.is_repeated, value, written.__getitem__, meanings.__getitem__)
+
+
+def _numbers(field: Any) -> dict[Any, int] | None:
+    """The number of every value that a field can have here; None if it is of another type."""
+    if field.enum_type is not None:
+        return {word: number for word, number in numbers_of(field.enum_type).items() if 0 < number < BELOW}
+    if field.type == FieldDescriptor.TYPE_BOOL:
+        return {False: 0, True: 1}
+    return {number: number for number in range(BELOW)} if field.type in _WHOLE_NUMBERS else None
+
+
+def _list_writer(tag: int, words: Mapping[Any, int] | None, *, ascending: bool) -> Callable[[Any], bytes]:
+    """How a list is written, of words if there are any; the lists of choices ascend by their numbers."""
+
+    def write(items: tuple[Any, ...]) -> bytes:
+        data = bytes(items if words is None else [words[item] for item in items])
+        if not data:
+            return b""
+        if len(data) > LONGEST_LIST or not data.isascii():
+            raise ValueError
+        return bytes((tag, len(data))) + (bytes(sorted(data)) if ascending else data)
+
+    return write
+
+
+def _all_of(meanings: Mapping[int, Any]) -> Callable[[bytes], tuple[Any, ...]]:
+    def read(data: bytes) -> tuple[Any, ...]:
+        return tuple([meanings[number] for number in data])
+
+    return read
+
+
+def _tag(message: type[Message], name: str) -> bytes:
+    return bytes([message.DESCRIPTOR.fields_by_name[name].number << 3 | _SIZED])
+
+
+def _layers(wrapper: type[Message], message: type[Message]) -> tuple[bytes, ...]:
+    """What stands around a game's message in what holds something of whatever game."""
+    name = place(wrapper, message)
+    if name != OTHER:
+        return (_tag(wrapper, name),)
+    url = type_url(message).encode("ascii")
+    return _tag(wrapper, name), _tag(Other, "type_url") + _varint(len(url)) + url + _tag(Other, "value")
+
+
+def _opening(layers: tuple[bytes, ...], length: int) -> bytes:
+    """All layers around so many bytes, which are not in it."""
+    opening = b""
+    for layer in reversed(layers):
+        opening = layer + _varint(length + len(opening)) + opening
+    return opening
+
+
+def _varint(number: int) -> bytes:
+    written = bytearray()
+    while number >= BELOW:
+        written.append(number % BELOW | BELOW)
+        number //= BELOW
+    return bytes([*written, number])

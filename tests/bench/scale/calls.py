@@ -1,0 +1,126 @@
+"""What a call takes while more and more matches are open, and a choice in a match that grows longer and longer."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from statistics import median
+from typing import Any, Final
+
+from rollbook.match.chain import entropy_commitment
+from rollbook.v1.table_pb2 import Position
+from tests.bench import results
+from tests.bench.peers.service import serving
+from tests.bench.peers.tables import ENTROPY, SEATS, Tables
+from tests.bench.scale.site import filled, played_on, settled
+from tests.bench.scale.size import Size
+
+MUST: Final = 1.3
+CALLS: Final = ("OpenMatch", "TakeSeat", "Ready", "GetMatch", "Choose", "ListMatches")
+
+
+class Timed:
+    """Calls, and how long each took."""
+
+    def __init__(self, tables: Tables) -> None:
+        """Ask here."""
+        self._tables = tables
+        self._players = [tables.guest() for _ in range(SEATS)]
+        self.seconds: dict[str, list[float]] = defaultdict(list)
+
+    def call(self, method: str, token: str, **fields: Any) -> Any:
+        """Call, and note how long it took."""
+        began = time.perf_counter()
+        answer = self._tables.call(method, token, **fields)
+        self.seconds[method].append(time.perf_counter() - began)
+        return answer
+
+    def whole_match(self) -> None:
+        """Each kind of call once at least, in a new match."""
+        players = self._players
+        opened = self.call("OpenMatch", players[0], seats=SEATS, options={"cant_stop": {}})
+        match_id = opened.match_id
+        for token in players:
+            taken = self.call("TakeSeat", token, match_id=match_id, entropy_commitment=entropy_commitment(ENTROPY))
+        closing = taken.made.head.link
+        for token in players:
+            self.call("Ready", token, match_id=match_id, closing_link=closing, entropy=ENTROPY)
+        self.choose(match_id)
+        self.call("ListMatches", players[0])
+
+    def begun(self) -> str:
+        """A match that runs."""
+        return str(self._tables.started(self._players)["match_id"])
+
+    def choose(self, match_id: str) -> None:
+        """Look at a match, and choose for whoever is to choose there."""
+        players = self._players
+        looked = self.call("GetMatch", players[0], match_id=match_id)
+        token = players[looked.summary.awaited_seat]
+        legal = looked.legal
+        if not legal.ByteSize():
+            legal = self.call("GetMatch", token, match_id=match_id).legal
+        position = Position(sequence=looked.head.sequence, link=looked.head.link)
+        choice = {"cant_stop": legal.cant_stop.choices[0]}
+        self.call("Choose", token, match_id=match_id, position=position, choice=choice)
+
+    def milliseconds(self, method: str) -> float:
+        """The one in the middle."""
+        return 1_000 * median(self.seconds[method])
+
+
+def beside_open_matches(size: Size, said: Callable[[str], None]) -> list[str]:
+    """Median times of all calls by how many matches are open: a service for each, called in turn."""
+    with ExitStack() as stack:
+        found = {number: stack.enter_context(_beside(number)) for number in size.open_matches}
+        said("all matches are open")
+        for timed in found.values():
+            timed.whole_match()
+            timed.seconds.clear()
+        for _ in range(size.calls):
+            for timed in found.values():
+                timed.whole_match()
+    for number, timed in found.items():
+        times = ", ".join(f"{call} {timed.milliseconds(call):.1f} ms" for call in CALLS)
+        said(f"{number:,} open matches: {times}")
+    rows = [_row(call, [timed.milliseconds(call) for timed in found.values()]) for call in CALLS]
+    heads = ("p50 in ms beside open matches", *(f"{number:,}" for number in found), "most over least", "")
+    return results.table(heads, rows)
+
+
+@contextmanager
+def _beside(number: int) -> Iterator[Timed]:
+    """A service with so many open matches, and who calls it."""
+    with serving() as service, service.channel() as channel:
+        filled(service, number, running=False)
+        settled(service)
+        yield Timed(Tables(channel))
+
+
+def in_a_long_match(size: Size, said: Callable[[str], None]) -> list[str]:
+    """Median times of a choice by how many events the match has."""
+    found: dict[int, float] = {}
+    with serving() as service, service.channel() as channel:
+        timed = Timed(Tables(channel))
+        match_id = timed.begun()
+        for events in size.events:
+            played_on(service, match_id, events)
+            timed.choose(match_id)
+            timed.seconds.clear()
+            for _ in range(size.calls):
+                timed.choose(match_id)
+            found[events] = timed.milliseconds("Choose")
+            said(f"Choose at event {events:,}: {found[events]:.1f} ms")
+    heads = ("p50 in ms at event", *(f"{events:,}" for events in found), "most over least", "")
+    return results.table(heads, [_row("Choose", list(found.values()))])
+
+
+def _row(name: str, values: list[float]) -> list[str]:
+    ratio = max(values) / min(values)
+    return [name, *(f"{value:.1f}" for value in values), f"{ratio:.2f}", _judged(ratio)]
+
+
+def _judged(ratio: float) -> str:
+    return f"<= {MUST:g} {'reached' if ratio <= MUST else 'MISSED'}"
