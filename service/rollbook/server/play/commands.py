@@ -73,7 +73,7 @@ class Commands:
         seat = request.seat if request.HasField("seat") else None
         house, misplaced = sight.caller.is_house, await self._misplaced(sight, request)
         command = TakeSeat(origin, seat, request.entropy_commitment, house, misplaced)
-        answer = await self._carried_out(sight, command, name)
+        answer = await self._carried_out(sight, command, name, self._players.pseudonym(sight.caller.key))
         known = sight.beside.names.get(sight.player)
         repeats = sight.ledger.made_by(origin.request) is not None
         if known and request.name and known != name and repeats:
@@ -89,7 +89,7 @@ class Commands:
         seat = request.seat if request.HasField("seat") else None
         commitment = entropy_commitment(players.brought_by(bot, match_id))
         command = TakeSeat(origin, seat, commitment, house=True, misplaced=await self._misplaced(sight, request))
-        return await self._carried_out(sight, command, bot.shown)
+        return await self._carried_out(sight, command, bot.shown, players.pseudonym(bot.subject.key))
 
     async def free_seat(self, sight: Sight, request: proto.FreeSeatRequest) -> Answer:
         """Free a seat of a match that the caller has opened."""
@@ -168,11 +168,11 @@ class Commands:
         with self._replicas.use(sight.match_id) as replica:
             return await replica.misplaced(position, head)
 
-    async def _carried_out(self, sight: Sight, command: Command, name: str = "") -> Answer:
+    async def _carried_out(self, sight: Sight, command: Command, name: str = "", holder: str = "") -> Answer:
         """What came of a command that means the same in a later state."""
         for _ in range(DECIDED_AGAIN):
             try:
-                return await self._matches.carry_out(sight.match_id, command, name)
+                return await self._matches.carry_out(sight.match_id, command, name, holder)
             except Declined as declined:
                 if declined.reason is not Why.POSITION_BEHIND:
                     raise
