@@ -5,7 +5,8 @@ failed says whether anything can have left, so that whoever appends knows what i
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from math import inf
 from typing import Any, Final, Literal, TypeAlias
@@ -19,6 +20,8 @@ Command: TypeAlias = Sequence[bytes | str | int]
 
 Durability: TypeAlias = Literal["fsync", "relaxed"]
 
+Still: TypeAlias = Callable[[], Awaitable[bool]]
+
 NEEDED_FOR_FSYNC: Final = {
     "appendonly": "yes",
     "appendfsync": "always",
@@ -28,6 +31,11 @@ NEEDED_FOR_FSYNC: Final = {
 """What a server has to be set to, so that an answer means that the entries survive it."""
 
 NOT_KEPT: Final = "the store would not keep what it acknowledges"
+
+LATE_SECONDS: Final = 0.25
+"""After so long a server may have been replaced, before it answered; less than a failover takes to begin."""
+
+_REPLACED: Final = "another server has taken the place of this one"
 
 _SIGN_SECONDS: Final = 5.0
 """How long a server may be silent that is listened to before it is asked, and again before it is given up."""
@@ -96,29 +104,50 @@ async def _ask_for_signs(connection: Any, signs: asyncio.Event) -> None:
 class Wire:
     """Connections to one server."""
 
-    def __init__(self, pool: Any, most_conversations: int) -> None:
-        """Talk over the pool's connections, so many at once; whoever comes later waits."""
+    def __init__(self, pool: Any, most_conversations: int, still: Still | None = None) -> None:
+        """Talk over the pool's connections, so many at once; whoever comes later waits.
+
+        Where another server may take this one's place, answers that come late are believed only if it is `still` the
+        one that keeps what it is told.
+        """
         self._pool = pool
         self._turn = asyncio.Semaphore(most_conversations)
+        self._still = still
+        self._talking: set[Any] = set()
+        self._abandoned = False
 
     async def converse(self, commands: Sequence[Command]) -> list[Any]:
         """The answers to commands that are sent together, in order; a refusal is an answer, as an exception."""
         with cancellation_heeded() as heed:
             async with self._turn:
                 try:
-                    connection = await self._pool.get_connection()
+                    connection = await self._connection()
                 except NotDurable as refusal:
                     raise StoreUnavailable(str(refusal), NOT_KEPT) from refusal
                 except (RedisError, OSError) as failure:
                     raise Unsent(str(failure)) from failure
+                began = time.monotonic()
+                self._talking.add(connection)
                 try:
-                    return await self._converse(connection, commands, heed)
+                    answers = await self._converse(connection, commands, heed)
                 except asyncio.CancelledError:
                     # Answers that are still to come would be taken for those of the next conversation.
                     await connection.disconnect(nowait=True)
                     raise
                 finally:
+                    self._talking.discard(connection)
                     await self._pool.release(connection)
+                if self._still is not None and time.monotonic() - began > LATE_SECONDS and not await self._still():
+                    raise Unanswered(_REPLACED, [])
+                return answers
+
+    async def _connection(self) -> Any:
+        connection = await self._pool.get_connection()
+        if self._abandoned:
+            await connection.disconnect(nowait=True)
+            await self._pool.release(connection)
+            raise Unsent(_REPLACED)
+        return connection
 
     async def _converse(self, connection: Any, commands: Sequence[Command], heed: Callable[[], None]) -> list[Any]:
         answers: list[Any] = []
@@ -138,9 +167,10 @@ class Wire:
         """Hear what is published, from `began` on, until the connection ends, which Unanswered tells."""
         with cancellation_heeded() as heed:
             try:
-                connection = await self._pool.get_connection()
+                connection = await self._connection()
             except (RedisError, OSError) as failure:
                 raise Unsent(str(failure)) from failure
+            self._talking.add(connection)
             asking: asyncio.Task[None] | None = None
             try:
                 await connection.send_packed_command(connection.pack_command("SUBSCRIBE", channel), check_health=False)
@@ -160,6 +190,7 @@ class Wire:
             finally:
                 if asking is not None:
                     asking.cancel()
+                self._talking.discard(connection)
                 # What is still published would be taken for an answer.
                 await connection.disconnect(nowait=True)
                 await self._pool.release(connection)
@@ -168,6 +199,13 @@ class Wire:
         """Let go of the connections that nobody talks over, so that the next conversation begins with a greeting."""
         async with self._turn:
             await self._pool.disconnect(inuse_connections=False)
+
+    async def abandon(self) -> None:
+        """Hang up in the middle of whatever is said, and say nothing more."""
+        self._abandoned = True
+        for connection in tuple(self._talking):
+            await connection.disconnect(nowait=True)
+        await self._pool.disconnect(inuse_connections=False)
 
     async def close(self) -> None:
         """Hang up."""
