@@ -26,11 +26,11 @@ from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates, Strangers
 from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
-from rollbook.server.out.summary import summary_message
+from rollbook.server.out.summary import state_of, summary_message
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
+from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
 
 Context = grpc.aio.ServicerContext[Any, Any]
 """A call, as gRPC gives it."""
@@ -144,6 +144,11 @@ class Players:
         return hmac.compare_digest(code.encode(), self.invitation_code(match_id).encode())
 
 
+def _follows(ledger: Ledger, listed: MatchSummary) -> bool:
+    """Whether nothing has happened since that the lobby is told of: then seats and names are as it lists them."""
+    return state_of(ledger) == listed.state == MATCH_STATE_RUNNING
+
+
 @dataclass(frozen=True, slots=True)
 class Sight:
     """A match as one caller sees it."""
@@ -228,6 +233,21 @@ class Sights:
             return sight
         with self._replicas.use(sight.match_id) as replica:
             return replace(sight, ledger=await replica.as_of(until_ms, closing.sequence))
+
+    def summary_if_known(self, listed: MatchSummary, length: int) -> MatchSummary | None:
+        """A listed match as anybody may see it now, if its log of this length holds nothing that is not known here.
+
+        Whether a log of that length is another one is not looked at, so nothing may be built on it.
+        """
+        if listed.spectator_delay_seconds or self._replicas.is_doubtful(listed.match_id):
+            return None
+        if listed.position.sequence == length:
+            return listed
+        ledger = self._replicas.known(listed.match_id)
+        if ledger is None or ledger.head.sequence != length or not _follows(ledger, listed):
+            return None
+        names = {player: seat.name for player, seat in zip(ledger.players, listed.seats, strict=True) if player}
+        return summary_message(ledger, names, listed.opened_ms)
 
     async def summary(self, caller: Subject, listed: MatchSummary) -> MatchSummary | None:
         """A listed match as the caller may see it now; nothing if it is gone.

@@ -27,6 +27,7 @@ from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
 from rollbook.server.forgetter import Forgetter
 from rollbook.server.house import HouseProcess
+from rollbook.server.index_keeper import IndexKeeper
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.limits import Held, Rates, Strangers
 from rollbook.server.lists import Lists
@@ -120,6 +121,7 @@ class Parts:
         self.callers = Callers(given.verifier, self.rates, self.strangers, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
+        self.index = IndexKeeper(log, self.lobby)
         self.quotas = Quotas(log, self.lobby, self.players, limits)
         self.opener = Opener(
             self.matches, log, self.players, self.quotas, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
@@ -140,10 +142,22 @@ class Parts:
             commands=self.commands,
             plays=self.plays,
             plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),
-            lists=Lists(self.lobby, given.finished, self.sights, self.players, given.service_key),
+            lists=self.lists(),
             players=self.players,
             heads=self._heads,
             locator=self._locator,
+        )
+
+    def lists(self) -> Lists:
+        """What lists matches."""
+        given = self.given
+        return Lists(
+            given.log,
+            lobby=self.lobby,
+            finished=given.finished,
+            sights=self.sights,
+            players=self.players,
+            service_key=given.service_key,
         )
 
     def feed_servicer(self, servicer: type[FeedServicer] = FeedServicer) -> FeedServicer:
@@ -201,6 +215,7 @@ class Parts:
         return Sweeper(
             log=self.given.log,
             lobby=self.lobby,
+            index=self.index,
             quotas=self.quotas,
             matches=self.matches,
             replicas=self.replicas,

@@ -10,7 +10,7 @@ import asyncio
 import re
 import time
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -26,7 +26,6 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_OPEN,
     MATCH_STATE_RUNNING,
     MatchState,
-    MatchSummary,
 )
 
 _SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -85,7 +84,10 @@ class Metrics:
         self._lag = _Lag()
         self.registry.register(self._lag)
         self._matches = Gauge(
-            "rollbook_matches", "Matches that are not over, at the last sweep.", ["state"], registry=self.registry
+            "rollbook_matches",
+            "Matches that are not over, some seconds ago at most.",
+            ["state"],
+            registry=self.registry,
         )
         for state in _STATES.values():
             self._matches.labels(state)
@@ -141,11 +143,10 @@ class Metrics:
         """A watcher that was so many events behind got a frame."""
         self._lag.frames[events] += 1
 
-    def listed(self, summaries: Iterable[MatchSummary]) -> None:
-        """These matches are in the lobby."""
-        states = [summary.state for summary in summaries]
+    def listed(self, counts: Mapping[MatchState.ValueType, int]) -> None:
+        """So many matches are in the lobby, by state."""
         for state, name in _STATES.items():
-            self._matches.labels(name).set(states.count(state))
+            self._matches.labels(name).set(counts.get(state, 0))
 
     def lost_tail(self) -> None:
         """A log has lost what was told."""

@@ -5,12 +5,13 @@ counted, whoever dies in between. Nothing takes a place back when a match ends. 
 lobby, and the places are taken back of matches that do not count any more, and of those whose command came to nothing
 longer ago than any can be under way. That costs as much as the book is long, and only who is at a limit pays it.
 
-The book of all matches is too long for that: whoever sweeps compares it, and nobody else.
+The book of all matches is too long for that: whoever sweeps frees the places of what has ended, and compares all of it
+now and then.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeAlias
 
@@ -102,18 +103,31 @@ class Quotas:
         with suppress(StoreUnavailable):
             await self._log.settle(self._holder(caller), books, match_id, mine.until_ms)
 
+    async def free(self, match_ids: Sequence[str]) -> None:
+        """Take back the places of matches that are over."""
+        await self._log.free(EVERYBODY, MATCHES, match_ids)
+
     async def recount(self) -> None:
         """Compare the book of all matches with the lobby."""
         now_ms = await self._log.now_ms()
         places = await self._log.reserved(EVERYBODY, MATCHES)
-        lobby = {listed.summary.match_id: listed.is_over for listed in await self._lobby.everything()}
-        stale = {match_id: until_ms for match_id, until_ms in places.items() if lobby.get(match_id, until_ms < now_ms)}
+        left = dict(places)
+        async for part in self._lobby.parts():
+            for listed in part:
+                match_id = listed.summary.match_id
+                if not listed.is_over:
+                    left.pop(match_id, None)
+                if not listed.is_over and match_id not in places:
+                    # As after a failover, and over a store that was begun before matches were counted so.
+                    await self._log.reserve(EVERYBODY, match_id, [Quota(MATCHES, _NO_END)])
+                elif listed.is_over and match_id in left:
+                    left[match_id] = 0
+        # Those that the lobby does not list may yet be opened.
+        over = [match_id for match_id, until_ms in left.items() if until_ms == 0]
+        stale = {match_id: until_ms for match_id, until_ms in left.items() if until_ms and until_ms < now_ms}
+        await self.free(over)
         if stale:
             await self._log.release(EVERYBODY, [MATCHES], stale)
-        for match_id, is_over in lobby.items():
-            if not is_over and match_id not in places:
-                # As after a failover, and over a store that was begun before matches were counted so.
-                await self._log.reserve(EVERYBODY, match_id, [Quota(MATCHES, _NO_END)])
 
     async def _reserve(self, caller: Subject, match_id: str, books: list[str]) -> Reserved:
         """A place in each of these books; one that is full is compared with the lobby first."""

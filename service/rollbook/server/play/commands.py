@@ -68,7 +68,7 @@ class Commands:
         seat = request.seat if request.HasField("seat") else None
         house, misplaced = sight.caller.is_house, await self._misplaced(sight, request)
         command = TakeSeat(origin, seat, request.entropy_commitment, house, misplaced)
-        answer = await self._carried_out(sight, command, name)
+        answer = await self._carried_out(sight, command, name, self._players.pseudonym(sight.caller.key))
         known = sight.beside.names.get(sight.player)
         repeats = sight.ledger.made_by(origin.request) is not None
         if known and request.name and known != name and repeats:
@@ -139,11 +139,11 @@ class Commands:
         with self._replicas.use(sight.match_id) as replica:
             return await replica.misplaced(position, head)
 
-    async def _carried_out(self, sight: Sight, command: Command, name: str = "") -> Answer:
+    async def _carried_out(self, sight: Sight, command: Command, name: str = "", holder: str = "") -> Answer:
         """What came of a command that means the same in a later state."""
         for _ in range(DECIDED_AGAIN):
             try:
-                return await self._matches.carry_out(sight.match_id, command, name)
+                return await self._matches.carry_out(sight.match_id, command, name, holder)
             except Declined as declined:
                 if declined.reason is not Why.POSITION_BEHIND:
                     raise

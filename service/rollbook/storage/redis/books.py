@@ -50,6 +50,12 @@ class Books:
         """Take the places of these matches back, those apart that have been reserved or settled since."""
         await self._change("release", holder, books, places)
 
+    async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
+        """Take the places of these matches back, which are over and not opened again, however they were reserved."""
+        key = book_key(holder, book, self._partitions)
+        if match_ids:
+            await self._dispatch.ask(key, "ZREM", key, *match_ids, appends=True)
+
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
         """Take one out of a bucket, or say how long to wait."""
         return int(await self._run(_DRAW, [bucket_key(bucket, self._partitions)], most, per_ms))
@@ -58,5 +64,5 @@ class Books:
         keys = [book_key(holder, book, self._partitions) for book in books]
         await self._run(_SETTLE, keys, how, *(part for place in places.items() for part in place))
 
-    async def _run(self, script: bytes, keys: Sequence[bytes], *arguments: str | int) -> Any:
+    async def _run(self, script: bytes, keys: Sequence[bytes], *arguments: bytes | str | int) -> Any:
         return await self._dispatch.ask(keys[0], "EVAL", script, len(keys), *keys, *arguments, appends=True)

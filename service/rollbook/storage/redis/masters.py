@@ -39,7 +39,9 @@ _BEAT_KEPT_SECONDS: Final = 60
 
 _MOST_READS: Final = 32
 
-_SCRIPT: Final = files("rollbook.storage.redis").joinpath("append.lua").read_bytes()
+_SCRIPT: Final = b"".join(
+    files("rollbook.storage.redis").joinpath(f"{name}.lua").read_bytes() for name in ("index", "append")
+)
 
 _logger = structlog.get_logger()
 
