@@ -15,7 +15,7 @@ from rollbook.storage.embedded.server import find_server
 from tests.storage.servers import Server, running, sentinel_running
 
 PATIENCE_SECONDS: Final = 30.0
-_QUICK: Final = MappingProxyType({"repl-diskless-sync-delay": "0", "repl-ping-replica-period": "1"})
+_QUICK: Final = MappingProxyType({"repl-diskless-sync-delay": "0", "repl-ping-slave-period": "1"})
 
 
 def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
@@ -28,10 +28,32 @@ def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> An
 
 
 @dataclass(eq=False)
-class Watched:
-    """Servers of which one is the master, and their Sentinel."""
+class Copied:
+    """Servers of which the first is the master, and the others copy it."""
 
     servers: list[Server]
+
+    @property
+    def url(self) -> str:
+        """Where the master is."""
+        return self.servers[0].url
+
+    @property
+    def master(self) -> Server:
+        """The one that the others copy."""
+        return self.servers[0]
+
+    def until_followed(self, replicas: int | None = None) -> None:
+        """Wait until so many replicas have caught up; if nothing is said, all other servers."""
+        wanted = len(self.servers) - 1 if replicas is None else replicas
+        with self.master.client() as client:
+            until(lambda: [one["state"] for one in _replicas(client)] == ["online"] * wanted)
+
+
+@dataclass(eq=False)
+class Watched(Copied):
+    """Servers of which one is the master, and their Sentinel."""
+
     sentinel: Server
 
     @property
@@ -69,12 +91,9 @@ class Watched:
             client.execute_command("REPLICAOF", "127.0.0.1", self.master.port)
         self.until_followed()
 
-    def until_followed(self) -> None:
+    def until_followed(self, replicas: int | None = None) -> None:
         """Wait until every other server is a replica that has caught up, and the Sentinel would promote it."""
-        master = self.master
-        with master.client() as client:
-            until(lambda: client.info("replication")["connected_slaves"] == len(self.servers) - 1)
-            until(lambda: all(one["state"] == "online" for one in _replicas(client)))
+        super().until_followed(replicas)
         with self.sentinel.client() as client:
             until(lambda: self._healthy(client) == len(self.servers) - 1)
 
@@ -87,31 +106,144 @@ class Watched:
 
 
 def _replicas(client: Any) -> list[Any]:
-    said = client.info("replication")
+    return _replicas_of(client.info("replication"))
+
+
+def _replicas_of(said: Any) -> list[Any]:
     return [said[f"slave{number}"] for number in range(said["connected_slaves"])]
+
+
+@contextmanager
+def copied(
+    directory: Path,
+    replicas: int = 1,
+    settings: Mapping[str, str] = MappingProxyType({}),
+    binary: Path | None = None,
+) -> Iterator[Copied]:
+    """A master with replicas that have caught up."""
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(
+                running(binary or find_server(), directory / f"server-{number}", {**_QUICK, **settings})
+            )
+            for number in range(replicas + 1)
+        ]
+        for server in servers[1:]:
+            with server.client() as client:
+                client.execute_command("REPLICAOF", "127.0.0.1", servers[0].port)
+        found = Copied(servers)
+        found.until_followed()
+        try:
+            yield found
+        finally:
+            for server in servers:
+                server.process.send_signal(signal.SIGCONT)
 
 
 @contextmanager
 def watched(
     directory: Path, replicas: int = 1, settings: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[Watched]:
-    """A master with replicas that have caught up, and a Sentinel that looks ten times a second."""
-    with ExitStack() as stack:
-        servers = [
-            stack.enter_context(running(find_server(), directory / f"server-{number}", {**_QUICK, **settings}))
-            for number in range(replicas + 1)
-        ]
-        for server in servers[1:]:
-            with server.client() as client:
-                client.execute_command("REPLICAOF", "127.0.0.1", servers[0].port)
-                until(lambda client=client: client.info("replication")["master_link_status"] == "up")
-        sentinel = stack.enter_context(sentinel_running(find_server(), directory, servers[0]))
+    """The same with a Sentinel that looks ten times a second."""
+    with (
+        copied(directory, replicas, settings) as store,
+        sentinel_running(find_server(), directory, store.master) as sentinel,
+    ):
         with sentinel.client() as client:
             client.execute_command("SENTINEL", "DEBUG", "INFO-PERIOD", 100, "PING-PERIOD", 100)
-        found = Watched(servers, sentinel)
+        found = Watched(store.servers, sentinel)
         found.until_followed()
+        yield found
+
+
+_WORD: Final = "nobody-knows"
+
+
+def cut_off(server: Server) -> None:
+    """Let nobody reach a server but those who are connected to it as clients: no replica, no Sentinel, nobody new."""
+    with server.client() as client:
+        own = client.client_id()
+        client.config_set("requirepass", _WORD)
+        for one in client.client_list():
+            if int(one["id"]) != own and (one["flags"].startswith("S") or "sentinel" in one["name"]):
+                client.client_kill_filter(_id=one["id"])
+
+
+def let_in(server: Server) -> None:
+    """Let it be reached again."""
+    with server.client(_WORD) as client:
+        client.config_set("requirepass", "")
+
+
+@dataclass(eq=False)
+class Clustered:
+    """A cluster of three masters with a replica each."""
+
+    servers: list[Server]
+
+    @property
+    def url(self) -> str:
+        """Where it is; any that lives knows the others."""
+        hosts = ",".join(f"127.0.0.1:{server.port}" for server in self.servers)
+        return f"redis+cluster://{hosts}"
+
+    def nodes(self, asked: Server) -> dict[int, Any]:
+        """By port what a server knows of all of them."""
+        with asked.client() as client:
+            nodes: Any = client.execute_command("CLUSTER NODES")
+        return {int(where.partition("@")[0].rpartition(":")[2]): node for where, node in nodes.items()}
+
+    def masters(self, asked: Server) -> list[Server]:
+        """Who has slots, and lives, as a server knows."""
+        nodes = self.nodes(asked)
+        return [
+            server
+            for server in self.servers
+            if (node := nodes[server.port])["slots"] and not {"fail", "fail?"} & set(node["flags"].split(","))
+        ]
+
+    def until_replaced(self, old: Server) -> None:
+        """Wait until all others take somebody else for the master of what this one had."""
+        others = [server for server in self.servers if server is not old]
+        until(lambda: all(old not in self.masters(one) and len(self.masters(one)) == 3 for one in others))
+
+    def rejoin(self, _old: Server) -> None:
+        """Wait until every master has its replica again, which a cluster sees to by itself."""
+        until(lambda: all(self._is_whole(server) for server in self.servers))
+
+    def _is_whole(self, asked: Server) -> bool:
+        with asked.client() as client:
+            said = client.info("replication")
+            state = client.execute_command("CLUSTER INFO")["cluster_state"]
+        is_followed = said["role"] != "master" or [one["state"] for one in _replicas_of(said)] == ["online"]
+        return state == "ok" and is_followed and said.get("master_link_status", "up") == "up"
+
+
+@contextmanager
+def clustered(directory: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Clustered]:
+    """Such a cluster, which takes a second to find out that somebody is gone."""
+    parts = [range(5_461), range(5_461, 10_922), range(10_922, 16_384)]
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(
+                running(find_server(), directory / f"server-{number}", {**_QUICK, **settings}, slots=slots)
+            )
+            for number, slots in enumerate([*parts, range(1), range(1), range(1)])
+        ]
+        clients: list[Any] = [stack.enter_context(server.client()) for server in servers]
+        for client in clients[3:]:
+            client.execute_command("CLUSTER", "DELSLOTS", 0)
+        for number, client in enumerate(clients):
+            client.config_set("cluster-node-timeout", 1_000)
+            client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+            clients[0].execute_command("CLUSTER", "MEET", "127.0.0.1", servers[number].port)
+        found = Clustered(servers)
+        until(lambda: all(len(found.nodes(server)) == len(servers) for server in servers))
+        for number, client in enumerate(clients[3:]):
+            client.execute_command("CLUSTER", "REPLICATE", clients[number].execute_command("CLUSTER", "MYID"))
+        found.rejoin(servers[0])
         try:
             yield found
         finally:
             for server in servers:
-                found.go_on(server)
+                server.process.send_signal(signal.SIGCONT)

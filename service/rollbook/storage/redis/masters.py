@@ -19,16 +19,8 @@ from redis.exceptions import AskError, MovedError, RedisClusterException, RedisE
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.address import Address, Host, Kind
 from rollbook.storage.redis.cancellation import cancellation_heeded
-from rollbook.storage.redis.connection import (
-    NEEDED_FOR_FSYNC,
-    NOT_KEPT,
-    Durability,
-    NotDurable,
-    Still,
-    Wire,
-    check_durable,
-    prove_durable,
-)
+from rollbook.storage.redis.connection import Still, Wire
+from rollbook.storage.redis.durability import NOT_KEPT, Confirmation, Keeping, NotDurable, check_durable
 from rollbook.storage.redis.group_commit import GroupCommit
 from rollbook.storage.redis.sentinels import Sentinels
 
@@ -51,7 +43,7 @@ class ConnectionSettings:
     """What connections are made with."""
 
     address: Address
-    durability: Durability
+    keeping: Keeping
     append_seconds: float
 
 
@@ -62,14 +54,16 @@ class Server:
     appends: GroupCommit
     reads: Wire
     news: Wire
-    durability: Durability
+    keeping: Keeping
+    confirmation: Confirmation | None = None
+    """What replicas are asked before anything that was read is told."""
 
     async def beat(self, key: bytes) -> Any:
         """Write something as appends do, on a server that keeps it; the answer, which may be a refusal.
 
         One that was durable when it was connected to, and is not any more, is hung up on: no append goes there.
         """
-        needed = NEEDED_FOR_FSYNC if self.durability == "fsync" else {}
+        needed = self.keeping.needed
         questions = [("CONFIG", "GET", setting) for setting in needed]
         *found, written = await self.appends.wire.converse([*questions, ("SET", key, 1, "EX", _BEAT_KEPT_SECONDS)])
         for (setting, value), answer in zip(needed.items(), found, strict=True):
@@ -144,12 +138,13 @@ def _common(settings: ConnectionSettings) -> dict[str, Any]:
 
 def _server(settings: ConnectionSettings, pool: Any, still: Still | None = None, **where: Any) -> Server:
     common = _common(settings) | where
-    greeting = {"redis_connect_func": prove_durable} if settings.durability == "fsync" else {}
+    greeting = {"redis_connect_func": settings.keeping.prove} if settings.keeping.needed else {}
+    confirmation = settings.keeping.confirmation(settings.append_seconds)
     appends = pool(max_connections=2, socket_timeout=settings.append_seconds, **greeting, **common)
     reads = pool(max_connections=_MOST_READS, socket_timeout=_ANSWER_SECONDS, **common)
     news = pool(max_connections=2, socket_timeout=_ANSWER_SECONDS, **common)
-    commit = GroupCommit(Wire(appends, 1, still), _SCRIPT)
-    return Server(commit, Wire(reads, _MOST_READS, still), Wire(news, 1), settings.durability)
+    commit = GroupCommit(Wire(appends, 1, still, confirmation), _SCRIPT)
+    return Server(commit, Wire(reads, _MOST_READS, still), Wire(news, 1), settings.keeping, confirmation)
 
 
 def _of_one_host(settings: ConnectionSettings, host: Host, still: Still | None = None) -> Server:
