@@ -18,7 +18,7 @@ from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
-from rollbook.server.access import Callers, Sights
+from rollbook.server.access import Callers, Sights, is_gateway
 from rollbook.server.addresses import Addresses
 from rollbook.server.archive_index import INDEX_NAME, ArchiveIndex
 from rollbook.server.archivist import Archivist
@@ -36,6 +36,7 @@ from rollbook.server.lobby import StoredLobby
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
+from rollbook.server.page_process import page_of
 from rollbook.server.play.bots import Bots, Invite
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
@@ -272,6 +273,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     log = ArchivedLog(foundation.log, None, index)
     finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
+    verifier = Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
     parts = Parts(
         Given(
             log=MeasuredLog(log, foundation.metrics),
@@ -279,7 +281,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             head_keys=HeadKeys(keys.head.private, keys.head.key_id, keys.head.published),
             replay_key=keys.replay,
             service_key=keys.service,
-            verifier=Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS),
+            verifier=verifier,
             clock_ms=_now_ms,
             steady_ms=_steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
@@ -287,7 +289,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             archives=settings.archives,
             name=settings.name,
             limits=settings.limits,
-            addresses=Addresses(settings.trust_proxy),
+            addresses=Addresses(settings.trust_proxy, partial(is_gateway, verifier)),
         )
     )
     await parts.clock.compare()
@@ -300,7 +302,9 @@ async def assemble(foundation: Foundation) -> Assembly:
     forgetter = Forgetter(RollCall(foundation.log), parts.lobby, finished, foundation.metrics.loop_failed)
     forgetter.loop.start()
     demo = settings.demo_seconds
-    house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
+    issuer = Issuer(keys.token.private)
+    house = None if demo is None else HouseProcess(issuer, keys.service, settings.tls, demo)
+    page = await page_of(settings, issuer)
 
     async def close() -> None:
         await forgetter.close()
@@ -322,7 +326,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             ),
         ],
         [Refusing(parts.metrics.refused)],
-        [] if house is None else [house],
+        [companion for companion in (page, house) if companion is not None],
         works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},
     )
