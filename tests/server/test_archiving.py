@@ -280,6 +280,7 @@ def test_another_match_under_the_same_id_is_never_overwritten(tmp_path: Path) ->
         assert sealed != forged[-1].event
         await store.append(match_id, 0, [*forged[:-1], Entry(sealed)])
         store._lobby[match_id] = listed.write()
+        await keeper.service.index.make()
         keeper.log._kept.clear()
         await keeper.archivist.look()
         assert good == (files / f"{match_id}.rollbook").read_bytes()
@@ -295,7 +296,7 @@ def test_archiving_twice_and_in_two_processes_at_once_is_harmless(tmp_path: Path
 
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over()
-        (listed,) = await keeper.service.lobby.finished()
+        (listed,) = await keeper.service.lobby.everything()
         await keeper.archivist.settle()
         second = keeper.keeping(keeper.service)
         await second.settle()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar
 
 from rollbook.match.chain import Entry
@@ -23,14 +23,16 @@ from rollbook.storage.port import (
     Conflict,
     Full,
     Hole,
+    IndexRow,
     LobbyEntry,
+    Place,
     Quota,
     Reserved,
     StoreUnavailable,
     check_append,
 )
 from tests.sim.network import QUICK, Network, Unanswered
-from tests.storage.memory import MemoryLog, _Book, _Stream
+from tests.storage.memory import MemoryLog, _Book, _Indexed, _Stream
 
 T = TypeVar("T")
 
@@ -133,12 +135,14 @@ class Store:
             for match_id, stream in self.log._streams.items()
         }
         books = {key: _Book(dict(book.places), book.until_ms) for key, book in self.log._books.items()}
-        return _Copy(streams, dict(self.log._lobby), books)
+        index = {match_id: replace(one) for match_id, one in self.log._index.items()}
+        return _Copy(streams, dict(self.log._lobby), index, books)
 
     def fail_over(self, copy: _Copy) -> list[str]:
         """Go on with what a replica had; the matches that lost something by that."""
         before = self.log._streams
         self.log._streams, self.log._lobby, self.log._books = copy.streams, copy.lobby, copy.books
+        self.log._index = copy.index
         return [match_id for match_id, stream in before.items() if stream.head > self._head(match_id)]
 
     def cut(self, match_id: str, keep: int) -> None:
@@ -168,6 +172,7 @@ class _Copy:
 
     streams: dict[str, _Stream]
     lobby: dict[str, bytes]
+    index: dict[str, _Indexed]
     books: dict[tuple[str, str], _Book]
 
 
@@ -288,6 +293,46 @@ class SimulatedLog:
 
     parts = MemoryLog.parts
 
+    async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
+        """How many entries each of these logs has now; none of one with a hole."""
+        found = await self._do(lambda log: log.lengths(match_ids))
+        return {
+            match_id: length - sum(holed == match_id for holed, _ in self.store._holes)
+            for match_id, length in found.items()
+        }
+
+    async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
+        """So many matches of these lists of the index."""
+        return await self._do(lambda log: log.page(lists, before, limit))
+
+    async def counts(self, lists: Sequence[str]) -> list[int]:
+        """How many matches each of these lists of the index has."""
+        return await self._do(lambda log: log.counts(lists))
+
+    async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
+        """So many matches of an agenda that may be due in that time, and when."""
+        return await self._do(lambda log: log.due(agenda, until_ms, limit, since_ms))
+
+    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
+        """Something is due at another time."""
+        await self._do(lambda log: log.put_off(agenda, match_id, was_ms, due_ms))
+
+    async def differing(self, part: int, now_ms: int) -> list[str]:
+        """The matches of a part of the lobby of which the index says something else."""
+        return await self._do(lambda log: log.differing(part, now_ms))
+
+    async def reindex(self, rows: Mapping[str, tuple[bytes, IndexRow]], now_ms: int) -> None:
+        """Index these matches by what the lobby said."""
+        await self._do(lambda log: log.reindex(rows, now_ms))
+
+    async def has_index(self) -> bool:
+        """Whether the index is whole, as far as anybody knows."""
+        return await self._do(lambda log: log.has_index())
+
+    async def mark_index(self, *, whole: bool) -> None:
+        """Say that the index is whole, or that it has to be made anew."""
+        await self._do(lambda log: log.mark_index(whole=whole))
+
     async def now_ms(self) -> int:
         """The store's own clock."""
         return await self._do(lambda log: log.now_ms())
@@ -320,9 +365,21 @@ class SimulatedLog:
         """Take the places of these matches back."""
         await self._do(lambda log: log.release(holder, books, places))
 
+    async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
+        """Take the places of these matches back, however they were reserved."""
+        await self._do(lambda log: log.free(holder, book, match_ids))
+
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
         """Take one out of a bucket, or say how long to wait."""
         return await self._do(lambda log: log.draw(bucket, most, per_ms))
+
+    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
+        """Keep something by a name for so long, unless it is taken before."""
+        await self._do(lambda log: log.keep(name, value, for_ms))
+
+    async def take(self, name: str) -> bytes | None:
+        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        return await self._do(lambda log: log.take(name))
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match."""

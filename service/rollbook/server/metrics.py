@@ -11,7 +11,7 @@ import platform
 import re
 import time
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -30,7 +30,6 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_OPEN,
     MATCH_STATE_RUNNING,
     MatchState,
-    MatchSummary,
 )
 
 _SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -58,6 +57,9 @@ STORE_ERRORS: Final = {
 
 _UNCONFIRMED: Final = "unconfirmed"
 _OTHER: Final = "other"
+OTHER_GAMES: Final = "other"
+"""Stands for games that are not installed here."""
+
 _GUESTS: Final = ("new", "returned")
 
 
@@ -125,7 +127,7 @@ class Metrics:
     def _count_matches(self) -> None:
         self._matches = Gauge(
             "rollbook_matches",
-            "Matches that are not over, at the last sweep.",
+            "Matches that are not over, some seconds ago at most.",
             ["state", "game"],
             registry=self.registry,
         )
@@ -244,14 +246,9 @@ class Metrics:
         """A watcher that was so many events behind got a frame."""
         self._lag.frames[events] += 1
 
-    def listed(self, summaries: Iterable[MatchSummary]) -> None:
-        """These matches are in the lobby."""
-        games = current()
-        found = Tally(
-            (_STATES[summary.state], summary.game if summary.game in games else _OTHER)
-            for summary in summaries
-            if summary.state in _STATES
-        )
+    def listed(self, counts: Mapping[tuple[MatchState.ValueType, str], int]) -> None:
+        """So many matches are in the lobby, by state and game."""
+        found = Tally({(_STATES[state], game): count for (state, game), count in counts.items() if count})
         # What there is none of any more is said to be 0.
         for labels in self.vitals.matches | found:
             self._matches.labels(*labels).set(found[labels])

@@ -98,7 +98,7 @@ class _OneAtATime:
             self._used.__exit__(None, None, None)
 
 
-Summary = Callable[[Ledger, bytes, str], AbstractAsyncContextManager[LobbyEntry | None]]
+Summary = Callable[[Ledger, bytes, str, str, str], AbstractAsyncContextManager[LobbyEntry | None]]
 
 
 class Matches:
@@ -111,8 +111,8 @@ class Matches:
         self._lost = lost
         self._summary = summary
 
-    async def open(self, command: OpenMatch) -> Answer:
-        """Open a match; the same request again is answered with the match it opened."""
+    async def open(self, command: OpenMatch, rematch_of: str = "") -> Answer:
+        """Open a match, as the rematch of another; the same request again is answered with the match it opened."""
         match_id = command.opened.match_id
         async with self._one_at_a_time(match_id) as replica:
             if self._lost.told(match_id) is not None:
@@ -123,7 +123,7 @@ class Matches:
             with _Doubt() as doubt:
                 for _ in range(ASKED_AGAIN):
                     try:
-                        async with self._summary(ledger, command.origin.player, "") as lobby:
+                        async with self._summary(ledger, command.origin.player, "", "", rematch_of) as lobby:
                             result = await replica.open(first, ledger, lobby)
                     except AppendUnconfirmed as unknown:
                         doubt.why = unknown
@@ -133,10 +133,10 @@ class Matches:
                     return await self._opened_before(replica, command)
                 raise StoreUnavailable
 
-    async def carry_out(self, match_id: str, command: Command, name: str = "") -> Answer:
+    async def carry_out(self, match_id: str, command: Command, name: str = "", holder: str = "") -> Answer:
         """Carry out a command, once, however often it is sent; decline it if somebody else was faster.
 
-        `name` is by what somebody sits down.
+        `name` is by what somebody sits down, and `holder` as whom the seat is counted.
         """
         async with self._one_at_a_time(match_id) as replica:
             ledger = replica.known or await replica.caught_up()
@@ -150,7 +150,7 @@ class Matches:
                         raise
                     ledger = newer
                     continue
-                if await self._appended(replica, decision, command.origin.player, name):
+                if await self._appended(replica, decision, command.origin.player, name, holder):
                     return Answer(tuple(decision.made), decision.after)
                 await self._check_overtaken(replica, decision, command)
                 ledger = replica.ledger
@@ -197,12 +197,12 @@ class Matches:
             raise RequestReused
         return answer
 
-    async def _appended(self, replica: Replica, decision: Decision, player: bytes, name: str) -> bool:
+    async def _appended(self, replica: Replica, decision: Decision, player: bytes, name: str, holder: str) -> bool:
         """Whether the decision is in the log; false if somebody else was faster."""
         with _Doubt() as doubt:
             for _ in range(ASKED_AGAIN):
                 try:
-                    async with self._summary(decision.after, player, name) as lobby:
+                    async with self._summary(decision.after, player, name, holder, "") as lobby:
                         result = await replica.append(decision, lobby)
                 except AppendUnconfirmed as unknown:
                     doubt.why = unknown

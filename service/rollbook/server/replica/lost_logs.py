@@ -81,6 +81,10 @@ class LostTails:
         """The furthest that has been told; ask before reading the log that it is compared with."""
         return self._told.get(match_id)
 
+    def has_noticed(self, match_id: str) -> bool:
+        """Whether something was lost of it, as far as this process knows."""
+        return match_id in self._noticed
+
     def tell(self, match_id: str, position: Position, *, sealed: bool) -> None:
         """Remember what somebody is about to be told."""
         before = self._told.get(match_id)

@@ -60,6 +60,10 @@ class Replicas:
         replica = self._idle.get(match_id) if used is None else used.replica
         return None if replica is None or replica.failure is not None else replica.known
 
+    def is_doubtful(self, match_id: str) -> bool:
+        """Whether this process has noticed that the log of a match is lost."""
+        return self._lost.has_noticed(match_id)
+
     async def ledger(self, match_id: str) -> Ledger:
         """The match as it is now; read it, and do not change it."""
         with self.use(match_id) as replica:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from typing import Final
 
-from rollbook.identity.tokens import Subject
+from rollbook.identity.tokens import Role, Subject
 from rollbook.match.chain import Position
 from rollbook.match.codec.envelope import LINK_BYTES
 from rollbook.match.commands import Declined
@@ -95,7 +95,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
             return sight.perspective_on(ledger, public_only=request.public_only)
 
         views = not request.without_views
-        with self._watches.by(caller.key):
+        with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             try:
                 position = _asked(request)
                 expired = self._callers.expiry(caller, context)
@@ -111,7 +111,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     ) -> AsyncIterator[LobbyFrame]:
         """The public matches that are open or running, as the caller may see them, and what becomes of them."""
         caller = self._callers.of(context)
-        with self._watches.by(caller.key):
+        with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             frames_of = self._lobby(caller, request.game, self._callers.expiry(caller, context))
             async with self._board.watched(), aclosing(frames_of) as frames:
                 async for frame in frames:
