@@ -246,6 +246,8 @@ def test_every_alarm_is_in_the_page_and_is_about_numbers_that_there_are(here: He
         address = service.line("metrics")["address"]
         with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
             text = answer.read().decode()
+        with urllib.request.urlopen(f"http://{address}/healthz", timeout=10) as answer:
+            assert b"serving\n" == answer.read()
     there = set(re.findall(r"^([a-z_]+)[{ ]", text, re.MULTILINE)) | {"up"}
     for rule in alarms:
         assert {"alert", "expr", "labels", "annotations"} <= rule.keys()

@@ -13,19 +13,23 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from structlog.testing import capture_logs
 
 from rollbook import __version__
 from rollbook.match.chain import Entry
 from rollbook.match.events import Resumed, TimedOut
 from rollbook.server.metrics import MeasuredLog, Metrics
+from rollbook.server.rpc.interceptors import Call, CallLog
 from rollbook.server.settings import Listen, SettingRefused, Settings
 from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from rollbook.v1 import feed_pb2, match_pb2
@@ -185,6 +189,30 @@ def test_numbers_move_with_what_happens_and_labels_tell_nothing_of_anybody(tmp_p
             await line.channel.close()
 
     run(scenario)
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.0, 0), (0.25, 5), (1.0, 20)])
+def test_only_a_share_of_calls_is_logged_and_all_that_failed_by_our_fault(share: float, told: int) -> None:
+    """Evenly spaced, so that whoever reads them sees what goes on; a fault is never left out."""
+
+    class Answers:
+        def __init__(self, code: grpc.StatusCode) -> None:
+            self.code = lambda: code
+
+    async def answers(_call: Call) -> None:
+        pass
+
+    async def main() -> None:
+        calls = CallLog(lambda *_: None, share)
+        handle = calls.around("/rollbook.v1.MatchService/Choose", SimpleNamespace(request_streaming=False), answers)
+        for code in (grpc.StatusCode.OK, grpc.StatusCode.INTERNAL):
+            for _ in range(20):
+                await handle(Call(match_pb2.ChooseRequest(), Answers(code)))
+
+    with capture_logs() as said:
+        asyncio.run(main())
+    statuses = Tally(line["status"] for line in said if line["event"] == "call")
+    assert (told, 20) == (statuses["OK"], statuses["INTERNAL"])
 
 
 def test_metrics_end_with_the_service(tmp_path: Path) -> None:
