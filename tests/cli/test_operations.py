@@ -210,6 +210,7 @@ def test_the_users_rights_suffice_for_whole_matches_and_operators(here: Here) ->
             assert [] == [line for line in service.lines if line["level"] == "error"]
 
 
+@pytest.mark.timeout(400)  # a score of commands, each a process of its own
 def test_the_commands_of_the_page_run_in_their_order(here: Here) -> None:
     """As somebody would who works through the page beside a service of one machine."""
     first = SERVED[0].commands[0]

@@ -109,7 +109,8 @@ class Callers:
             raise
         if caller.role is not Role.GATEWAY:
             self.count(caller, weight)
-        self._bans.check(caller, partial(self._strangers.addresses.of, context))
+        if self._bans.are_any:
+            self._bans.check(caller, partial(self._strangers.addresses.of, context))
         return caller
 
     def operator(self, context: Context, weight: float = 1) -> Subject:
@@ -133,7 +134,8 @@ class Callers:
         """
 
         def has_expired() -> bool:
-            self._bans.check(caller, partial(self._strangers.addresses.of, context))
+            if self._bans.are_any:
+                self._bans.check(caller, partial(self._strangers.addresses.of, context))
             return self._verifier.has_expired(caller)
 
         return has_expired

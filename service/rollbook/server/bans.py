@@ -126,6 +126,8 @@ class Bans:
         self._reference = reference
         self._clock_ms = clock_ms
         self._version = ""
+        self.are_any = False
+        """Whether there is anything to check, for calls that shall not pay for what nobody needs."""
         self._in_force: Mapping[str, Bar] = {}
         self._by_address: dict[str, Bar] = {}
         self._verdicts: LRUCache[str, Bar | None] = LRUCache(MOST_VERDICTS)
@@ -149,7 +151,7 @@ class Bans:
             # What is no ban was written by hand, and keeps nobody out.
             with suppress(ValueError):
                 found[ban_id] = Bar.read(text, until_ms)
-        self._version, self._in_force = listing.version, found
+        self._version, self._in_force, self.are_any = listing.version, found, bool(found)
         self._by_address = {bar.target.address: bar for bar in found.values() if bar.target.address}
         self._verdicts.clear()
         self.changed()
@@ -174,7 +176,7 @@ class Bans:
 
     def check(self, caller: Subject, address: Callable[[], str]) -> None:
         """Refuse a caller who is kept out, or calls from an address that is."""
-        if not self._in_force or caller.role is Role.OPERATOR:
+        if caller.role is Role.OPERATOR:
             return
         self._refuse(self._verdict(caller))
         if self._by_address:
