@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from google.protobuf.message import Message
 
@@ -15,10 +16,13 @@ from rollbook.match.chain import Position, entropy_commitment
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1.match_pb2 import (
     AbortMatchRequest,
+    AddBotRequest,
     ChooseRequest,
     EventsMade,
+    FreeSeatRequest,
     GetMatchRequest,
     LeaveSeatRequest,
+    OpenMatchRequest,
     ReadyRequest,
     ResignRequest,
     TakeSeatRequest,
@@ -44,13 +48,16 @@ class Match:
     answer to a command.
     """
 
-    def __init__(self, caller: Caller, witness: Witness, invitation_code: str = "") -> None:
-        """Nothing is asked yet."""
+    def __init__(
+        self, caller: Caller, witness: Witness, another: Callable[[str, str], Match], invitation_code: str = ""
+    ) -> None:
+        """Nothing is asked yet. `another` gives another match of the same table, by id and invitation code."""
         self.id = witness.match_id
         self.invitation_code = invitation_code
         """What opens a seat of a private match to whoever has it; empty if it is public, or not known."""
         self._caller = caller
         self._witness = witness
+        self._another = another
         self._commands = MatchCommands(caller, witness)
         self._shown: Position | None = None
 
@@ -106,6 +113,21 @@ class Match:
     async def leave(self) -> Made:
         """Get up again, before all seats are taken."""
         answer = await self._commands.send(lambda line: line.matches.LeaveSeat, LeaveSeatRequest(match_id=self.id))
+        return await self.take_in(answer.made)
+
+    async def add_bot(self, strategy: str = "", seat: int | None = None) -> TakenSeat:
+        """Have a bot of the house sit down in a match that this caller has opened; it gets ready and plays by itself.
+
+        From weak to strong it plays by "random", "heuristic" (the default) or "monte_carlo".
+        """
+        request = AddBotRequest(match_id=self.id, seat=seat, strategy=strategy)
+        answer = await self._commands.send(lambda line: line.matches.AddBot, request)
+        return TakenSeat(answer.seat, answer.closed_seats, await self.take_in(answer.made))
+
+    async def free_seat(self, seat: int) -> Made:
+        """Free a seat of a match that this caller has opened: any of a private one, and that of a bot of the house."""
+        request = FreeSeatRequest(match_id=self.id, seat=seat)
+        answer = await self._commands.send(lambda line: line.matches.FreeSeat, request)
         return await self.take_in(answer.made)
 
     async def withdraw(self) -> Made:
@@ -213,6 +235,21 @@ class Match:
                 if isinstance(frame, Events):
                     self._show(frame.position)
                 yield frame
+
+    async def rematch(self) -> Match:
+        """The rematch of this match, which has a result and in which this caller sat; nobody sits down by that.
+
+        Whoever asks first opens it, and the others meet the same table: the same game, options, clocks and seats, which
+        are kept for them for five minutes.
+        """
+        request = OpenMatchRequest(request_id=str(uuid4()), rematch_of=self.id)
+        try:
+            answer = await self._caller.call(lambda line: line.matches.OpenMatch, request)
+        except Refused as refused:
+            raise self._witness.judged(refused) from None
+        match = self._another(answer.match_id, answer.invitation_code)
+        await match.take_in(answer.made)
+        return match
 
     # Taking it home
 

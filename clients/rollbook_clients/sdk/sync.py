@@ -137,6 +137,8 @@ class SyncMatch(_Run[asynchronous.Match]):
     join = _waiting(asynchronous.Match.join)
     leave = _waiting(asynchronous.Match.leave)
     withdraw = _waiting(asynchronous.Match.withdraw)
+    add_bot = _waiting(asynchronous.Match.add_bot)
+    free_seat = _waiting(asynchronous.Match.free_seat)
     ready = _waiting(asynchronous.Match.ready)
     choose = _waiting(asynchronous.Match.choose)
     resign = _waiting(asynchronous.Match.resign)
@@ -145,6 +147,10 @@ class SyncMatch(_Run[asynchronous.Match]):
     replay = _waiting(asynchronous.Match.replay)
     export = _waiting(asynchronous.Match.export)
     verify = _waiting(asynchronous.Match.verify)
+
+    def rematch(self) -> "SyncMatch":
+        """The rematch of this match, as the others who sat in it meet it."""
+        return SyncMatch(self.loop.run(self.inner.rematch()), self.loop)
 
 
 def _opening(
@@ -200,6 +206,7 @@ class SyncTable(_Run[asynchronous.Table]):
         return self.inner.heads
 
     games = _waiting(asynchronous.Table.games)
+    device_code = _waiting(asynchronous.Table.device_code)
     open = _opening(asynchronous.Table.open)
     matches = _stepping(asynchronous.Table.matches)
     lobby = _stepping(asynchronous.Table.lobby)

@@ -19,9 +19,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Metric, Process
 from prometheus_client.registry import Collector
 
 from rollbook.server.exposition import exposed
+from rollbook.server.house_bots import HouseBot
 from rollbook.server.own_store import LOOK_SECONDS, OwnStore
 from rollbook.server.ports import Listening, held
-from rollbook.server.settings import Settings
+from rollbook.server.settings import Listen, Settings
 from rollbook.server.signals import Shutdown, Signals, ending_signals
 from rollbook.server.staff import Staff
 from rollbook.server.tallies import Tallies, told
@@ -71,7 +72,7 @@ class _Service:
     listening: Listening
     staff: Staff
     store: OwnStore | None
-    house: HouseProcess | None
+    house: _House
 
     async def keep_store(self) -> None:
         """Start a store of our own again whenever it dies."""
@@ -93,9 +94,8 @@ class _Service:
         return Shutdown.FORCED
 
     async def _let_finish(self) -> None:
-        if self.house is not None:
-            # As long as its calls are answered.
-            await self.house.drain()
+        # As long as its calls are answered.
+        await self.house.drain()
         await _end(self.staff, DRAIN_SECONDS)
 
 
@@ -108,22 +108,54 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     if store is not None:
         stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    house = _house(settings)
+    house = _House(settings)
     address = await stack.enter_async_context(held(settings.listen))
     url = settings.redis if store is None else store.url
-    staff = Staff(replace(settings, listen=address, redis=url, metrics=None, demo_seconds=None), words, tallies)
+    of_workers = replace(settings, listen=address, redis=url, metrics=None, demo_seconds=None)
+    staff = Staff(of_workers, words, tallies, house.sit)
     stack.push_async_callback(_end, staff, FORCED_SECONDS)
     registry.register(_Sum(staff, tallies))
     head_key_id = await staff.start()
-    if house is not None:
-        stack.push_async_callback(house.close)
-        house.start(address)
+    stack.push_async_callback(house.close)
+    house.start(address)
     return _Service(Listening(address, settings, head_key_id), staff, store, house)
 
 
-def _house(settings: Settings) -> HouseProcess | None:
-    if settings.demo_seconds is None:
-        return None
+class _House:
+    """The house, which is made when it is needed: for a demo at once, else when a bot is asked to a table."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Make it for a demo; HouseMissing if there is none."""
+        self._settings = settings
+        self._address: Listen | None = None
+        self._process = None if settings.demo_seconds is None else _house(settings)
+
+    def start(self, address: Listen) -> None:
+        """Let it play at the service that listens here."""
+        self._address = address
+        if self._process is not None:
+            self._process.start(address)
+
+    def sit(self, match_id: str, sub: str) -> None:
+        """Have a bot play where it sits."""
+        if self._process is None:
+            self._process = _house(self._settings)
+            if self._address is not None:
+                self._process.start(self._address)
+        self._process.sit(match_id, HouseBot.of(sub))
+
+    async def drain(self) -> None:
+        """Let it finish what is under way."""
+        if self._process is not None:
+            await self._process.drain()
+
+    async def close(self) -> None:
+        """End it."""
+        if self._process is not None:
+            await self._process.close()
+
+
+def _house(settings: Settings) -> HouseProcess:
     from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a house
     from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a house
     from rollbook.server.house import HouseProcess  # noqa: PLC0415 - only for a house
