@@ -163,7 +163,8 @@ class MatchServicer(MatchServiceServicer):
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
         async with self._located(sight, request):
             answer = await self._bots.add(sight, request)
-            return proto.AddBotResponse(made=self._made(sight, answer), seat=seat_taken(answer)[0])
+            seat, closed = seat_taken(answer)
+            return proto.AddBotResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
 
     async def FreeSeat(  # noqa: N802 - named by the contract
         self, request: proto.FreeSeatRequest, context: Context
