@@ -12,7 +12,7 @@ import signal
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Metric, ProcessCollector
@@ -26,6 +26,10 @@ from rollbook.server.settings import Listen, Settings
 from rollbook.server.signals import Shutdown, Signals, ending_signals
 from rollbook.server.staff import Staff
 from rollbook.server.tallies import Tallies, told
+
+if TYPE_CHECKING:
+    from rollbook.server.house import HouseProcess
+    from rollbook.server.page_process import PageProcess
 
 DRAIN_SECONDS: Final = 40.0
 """How long workers may take to end, which bound everything that they wait for themselves."""
@@ -93,8 +97,8 @@ class _Service:
 
     async def _let_finish(self) -> None:
         # As long as their calls are answered.
-        companions = [self.house, *([] if self.page is None else [self.page])]
-        await asyncio.gather(*(companion.drain() for companion in companions))
+        drained = [self.house.drain(), *([] if self.page is None else [self.page.drain()])]
+        await asyncio.gather(*drained)
         await _end(self.staff, DRAIN_SECONDS)
 
 

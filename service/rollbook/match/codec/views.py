@@ -69,7 +69,8 @@ def write_view(game: AnyGame, view: Any) -> proto.View:
 def write_view_bytes(game: AnyGame, view: Any) -> bytes:
     """The bytes of that message."""
     kind = stubs_of(game).view
-    written = _bytes_writer(type(view), kind)(view)
+    viewed: Any = type(view)
+    written = _bytes_writer(viewed, cast("Any", kind))(view)
     return _wrapped_bytes(proto.View, kind, written)
 
 
