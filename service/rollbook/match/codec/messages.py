@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from google.protobuf.message import Message
 
 from rollbook.match.codec.moves import LONGEST_LIST, Unreadable, hidden_pieces, is_optional
+from rollbook.match.codec.parts import MOST_REMEMBERED
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.codec.words import numbers_of, words_of
 from rollbook.match.codec.wrappers import content, unwrap, wrap
@@ -63,6 +64,13 @@ def _choice_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict[
 
 def read_choice(game: AnyGame, sent: proto.Choice) -> Any:
     """The choice of this game that was sent; refused if there is none, or one of another game."""
+    return _read_choice(game, sent.SerializeToString(deterministic=True))
+
+
+@lru_cache(MOST_REMEMBERED)
+def _read_choice(game: AnyGame, data: bytes) -> Any:
+    """The choice by its bytes, since the same few are sent again and again; a refusal is not remembered."""
+    sent = proto.Choice.FromString(data)
     message = unwrap(sent, stubs_of(game).choice)
     if message is None:
         held = content(sent)
