@@ -21,6 +21,7 @@ from google.protobuf.message import DecodeError
 
 from rollbook.identity import references
 from rollbook.identity.references import REFERENCE_BYTES
+from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
 from rollbook.server.index_rows import OVER, row_of
@@ -62,6 +63,8 @@ class Beside:
     """By reference: what stands for whoever sits there where matches are counted; none where that was not written."""
     sequence: int = 0
     """The event behind which the lobby said so."""
+    rematch_of: str = ""
+    """The match that this is the rematch of; empty for none."""
     told: tuple[tuple[int, ...], bytes] | None = None
     """Who had forfeited when the lobby was last told that the match runs, and by which event."""
 
@@ -117,7 +120,8 @@ class ListedMatch:
         seated = zip(self.players, self.summary.seats, strict=True)
         names = {player: seat.name for player, seat in seated if player}
         holders = {player: holder for player, holder in zip(self.players, self.holders, strict=False) if holder}
-        return Beside(self.summary.opened_ms, self.opener, names, holders, self.summary.position.sequence)
+        summary = self.summary
+        return Beside(summary.opened_ms, self.opener, names, holders, summary.position.sequence, summary.rematch_of)
 
 
 async def _not_archived(_match_id: str) -> ListedMatch | None:
@@ -147,27 +151,30 @@ class StoredLobby:
         await self.uses.begin_anew()
 
     def summary(
-        self, ledger: Ledger, player: bytes = b"", name: str = "", holder: str = ""
+        self, ledger: Ledger, player: bytes = b"", name: str = "", holder: str = "", rematch_of: str = ""
     ) -> AbstractAsyncContextManager[LobbyEntry | None]:
         """What the lobby says of a match from now on, to be appended in here; nothing new unless its life has changed.
 
-        `player` is who asks for that: opens the match, or sits down by this name, and is counted as this holder.
+        `player` is who asks for that: opens the match, as the rematch of another one, or sits down by this name, and is
+        counted as this holder.
         """
         known = self._besides.get(ledger.opened.match_id)
         if known is not None and _is_told(ledger, known):
             return nullcontext()  # No name is read, so forgetting need not wait.
-        return self._new_summary(ledger, player, name, holder)
+        return self._new_summary(ledger, player, name, holder, rematch_of)
 
     @asynccontextmanager
     async def _new_summary(
-        self, ledger: Ledger, player: bytes, name: str, holder: str
+        self, ledger: Ledger, player: bytes, name: str, holder: str, rematch_of: str
     ) -> AsyncIterator[LobbyEntry | None]:
         with self.uses.use():
-            yield await self._summary(ledger, player, name, holder)
+            yield await self._summary(ledger, player, name, holder, rematch_of)
 
-    async def _summary(self, ledger: Ledger, player: bytes, name: str, holder: str) -> LobbyEntry | None:
+    async def _summary(
+        self, ledger: Ledger, player: bytes, name: str, holder: str, rematch_of: str
+    ) -> LobbyEntry | None:
         if ledger.head.sequence == 1:
-            return _entry(ledger, Beside(ledger.time_ms, player))
+            return _entry(ledger, Beside(ledger.time_ms, player, rematch_of=rematch_of))
         beside = await self._beside(ledger, ledger.head.sequence - 1)
         if _is_told(ledger, beside):
             return None
@@ -210,6 +217,14 @@ class StoredLobby:
         """What the lobby says of these matches; those that it does not list are left out."""
         stored = await self._log.summaries(match_ids)
         return {match_id: await self._read(match_id, data) for match_id, data in stored.items()}
+
+    async def position(self, match_id: str) -> Position | None:
+        """The event along with which the lobby says what it says of a match; none if it does not list it."""
+        for listed in (await self.entries([match_id])).values():
+            written = listed.summary.position
+            if written.sequence:
+                return Position(written.sequence, written.link)
+        return None
 
     async def read(self, stored: Mapping[str, bytes]) -> dict[str, ListedMatch]:
         """What the lobby says of these matches, as the store has it; what can be no match is left out."""
@@ -344,7 +359,7 @@ def _is_told(ledger: Ledger, beside: Beside) -> bool:
 
 
 def _entry(ledger: Ledger, beside: Beside) -> LobbyEntry:
-    summary = summary_message(ledger, beside.names, beside.opened_ms)
+    summary = summary_message(ledger, beside.names, beside.opened_ms, beside.rematch_of)
     holders = tuple(beside.holders.get(player, "") for player in ledger.players)
     listed = ListedMatch(summary, beside.opener, tuple(ledger.players), holders if any(holders) else ())
     return LobbyEntry(listed.write(), listed.row)

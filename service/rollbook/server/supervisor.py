@@ -1,8 +1,8 @@
 """A service of several workers: one process that has what there is one of, and starts the others.
 
-It has the store, the port, the address of metrics and the house, and never a call: gRPC is not even imported here. The
-workers are started anew and never forked, and each is a whole service over that store. They end with this process,
-however that ends, since the kernel kills them then.
+It has the store, the port, the address of metrics, the page and the house, and never a call: gRPC is not even imported
+here. The workers are started anew and never forked, and each is a whole service over that store. They end with this
+process, however that ends, since the kernel kills them then.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Metric, Process
 from prometheus_client.registry import Collector
 
 from rollbook.server.exposition import exposed
+from rollbook.server.house_bots import HouseBot
 from rollbook.server.own_store import LOOK_SECONDS, OwnStore
 from rollbook.server.ports import Listening, held
-from rollbook.server.settings import Settings
+from rollbook.server.settings import Listen, Settings
 from rollbook.server.signals import Shutdown, Signals, ending_signals
 from rollbook.server.staff import Staff
 from rollbook.server.tallies import Tallies, told
 
 if TYPE_CHECKING:
     from rollbook.server.house import HouseProcess
+    from rollbook.server.page_process import PageProcess
 
 DRAIN_SECONDS: Final = 40.0
 """How long workers may take to end, which bound everything that they wait for themselves."""
@@ -42,7 +44,7 @@ async def supervise(settings: Settings, words: Sequence[str], listening: Callabl
     """Run a service whose workers these words start, until a signal ends it; call it on the main thread.
 
     What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound, ServerFailed, KeyFileRefused,
-    HouseMissing, NotListening and WorkerFailed, which also ends a service with a worker that does not start any more.
+    CompanionMissing, NotListening and WorkerFailed, which also ends a service with a worker that starts no more.
     """
     with ending_signals() as signals:
         async with AsyncExitStack() as stack:
@@ -71,7 +73,8 @@ class _Service:
     listening: Listening
     staff: Staff
     store: OwnStore | None
-    house: HouseProcess | None
+    page: PageProcess | None
+    house: _House
 
     async def keep_store(self) -> None:
         """Start a store of our own again whenever it dies."""
@@ -93,9 +96,9 @@ class _Service:
         return Shutdown.FORCED
 
     async def _let_finish(self) -> None:
-        if self.house is not None:
-            # As long as its calls are answered.
-            await self.house.drain()
+        # As long as their calls are answered.
+        drained = [self.house.drain(), *([] if self.page is None else [self.page.drain()])]
+        await asyncio.gather(*drained)
         await _end(self.staff, DRAIN_SECONDS)
 
 
@@ -108,22 +111,69 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     if store is not None:
         stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    house = _house(settings)
+    house = _House(settings)
+    page = await _page(settings)
     address = await stack.enter_async_context(held(settings.listen))
     url = settings.redis if store is None else store.url
-    staff = Staff(replace(settings, listen=address, redis=url, metrics=None, demo_seconds=None), words, tallies)
+    of_workers = replace(settings, listen=address, redis=url, metrics=None, web=None, demo_seconds=None)
+    staff = Staff(of_workers, words, tallies, house.sit)
     stack.push_async_callback(_end, staff, FORCED_SECONDS)
     registry.register(_Sum(staff, tallies))
     head_key_id = await staff.start()
-    if house is not None:
-        stack.push_async_callback(house.close)
-        house.start(address)
-    return _Service(Listening(address, settings, head_key_id), staff, store, house)
+    stack.push_async_callback(house.close)
+    house.start(address)
+    if page is not None:
+        stack.push_async_callback(page.close)
+        page.start(address)
+    return _Service(Listening(address, settings, head_key_id), staff, store, page, house)
 
 
-def _house(settings: Settings) -> HouseProcess | None:
-    if settings.demo_seconds is None:
+async def _page(settings: Settings) -> PageProcess | None:
+    if settings.web is None:
         return None
+    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a page
+    from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a page
+    from rollbook.server.page_process import page_of  # noqa: PLC0415 - only for a page
+
+    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
+    return await page_of(settings, Issuer(keys.token.private))
+
+
+class _House:
+    """The house, which is made when it is needed: for a demo at once, else when a bot is asked to a table."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Make it for a demo; CompanionMissing if there is none."""
+        self._settings = settings
+        self._address: Listen | None = None
+        self._process = None if settings.demo_seconds is None else _house(settings)
+
+    def start(self, address: Listen) -> None:
+        """Let it play at the service that listens here."""
+        self._address = address
+        if self._process is not None:
+            self._process.start(address)
+
+    def sit(self, match_id: str, sub: str) -> None:
+        """Have a bot play where it sits."""
+        if self._process is None:
+            self._process = _house(self._settings)
+            if self._address is not None:
+                self._process.start(self._address)
+        self._process.sit(match_id, HouseBot.of(sub))
+
+    async def drain(self) -> None:
+        """Let it finish what is under way."""
+        if self._process is not None:
+            await self._process.drain()
+
+    async def close(self) -> None:
+        """End it."""
+        if self._process is not None:
+            await self._process.close()
+
+
+def _house(settings: Settings) -> HouseProcess:
     from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a house
     from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a house
     from rollbook.server.house import HouseProcess  # noqa: PLC0415 - only for a house

@@ -68,8 +68,9 @@ def write_view(game: AnyGame, view: Any) -> proto.View:
 
 def write_view_bytes(game: AnyGame, view: Any) -> bytes:
     """The bytes of that message."""
-    kind: Any = stubs_of(game).view
-    written = _bytes_writer(cast("Hashable", type(view)), kind)(view)
+    kind = stubs_of(game).view
+    viewed: Any = type(view)
+    written = _bytes_writer(viewed, cast("Any", kind))(view)
     return _wrapped_bytes(proto.View, kind, written)
 
 
@@ -183,7 +184,7 @@ def _wrapped_bytes(wrapper: type[Message], kind: type[Message], content: bytes) 
 
 
 @cache
-def _bytes_writer(kind: Any, message: Any) -> Callable[[Any], bytes]:
+def _bytes_writer(kind: Any, message: type[Message]) -> Callable[[Any], bytes]:
     """What makes of a dataclass of this kind the bytes of such a message."""
     described = sorted(
         (message.DESCRIPTOR.fields_by_name[field.name] for field in fields(kind)), key=lambda field: field.number

@@ -20,9 +20,10 @@ from typing import Final
 from cachetools import LRUCache
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
-from rollbook.server.access import Players, Sights, judges
+from rollbook.server.access import Sights, judges
 from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.lobby import ListedMatch, StoredLobby
+from rollbook.server.players import Players
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Announcement, Log, StoreUnavailable
 from rollbook.v1.match_pb2 import MatchSummary

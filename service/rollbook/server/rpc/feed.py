@@ -7,13 +7,14 @@ from contextlib import aclosing
 from functools import partial
 from typing import Final
 
-from rollbook.identity.tokens import Subject
+from rollbook.identity.tokens import Role, Subject
 from rollbook.match.chain import Position
 from rollbook.match.codec.envelope import LINK_BYTES
 from rollbook.match.commands import Declined
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective
 from rollbook.server.access import Callers, Context, Sights
+from rollbook.server.failures import MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.limits import Held
@@ -85,13 +86,17 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     ) -> AsyncIterator[MatchFrame | WrittenFrame]:
         """A match from a position to its end."""
         caller = self._callers.of(context)
-        sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
+        asked = Asked(caller, request.match_id, request.position, request.invitation_code)
+        try:
+            sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
+        except MatchUnknown as error:
+            raise await self._locator.located(asked, error) from error
 
         def eyes(ledger: Ledger) -> Perspective:
             return sight.perspective_on(ledger, public_only=request.public_only)
 
         views = not request.without_views
-        with self._watches.by(caller.key):
+        with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             try:
                 position = _asked(request)
                 expired = partial(self._callers.has_expired, caller)
@@ -99,7 +104,6 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     async for frame in frames:
                         yield self._messages.of(frame, views=views)
             except (Declined, Refusal) as error:
-                asked = Asked(caller, request.match_id, request.position, request.invitation_code)
                 raise await self._locator.located(asked, error) from error
 
     async def WatchLobby(  # noqa: N802 - the contract's name
@@ -107,7 +111,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     ) -> AsyncIterator[LobbyFrame]:
         """The public matches that are open or running, as the caller may see them, and what becomes of them."""
         caller = self._callers.of(context)
-        with self._watches.by(caller.key):
+        with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             async with self._board.watched(), aclosing(self._lobby(caller, request.game)) as frames:
                 async for frame in frames:
                     yield frame
