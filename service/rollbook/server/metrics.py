@@ -10,12 +10,14 @@ import asyncio
 import platform
 import re
 import time
+from bisect import bisect_left
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
-from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 from rollbook import __version__
@@ -83,6 +85,33 @@ class _Lag(Collector):
         yield HistogramMetricFamily("rollbook_feed_lag_events", about, buckets, told)
 
 
+class _Appends(Collector):
+    """Appends by result, and a histogram of how long they took: each is only counted until somebody looks."""
+
+    def __init__(self) -> None:
+        """Nothing was appended."""
+        self._results = dict.fromkeys(_RESULTS, 0)
+        self._within = [0] * (len(_SECONDS) + 1)
+        """How many took longer than the bound before, and no longer than this one; the last of all are beyond."""
+        self._seconds = 0.0
+
+    def count(self, result: str, seconds: float) -> None:
+        """One more."""
+        self._results[result] += 1
+        self._within[bisect_left(_SECONDS, seconds)] += 1
+        self._seconds += seconds
+
+    def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
+        """What has been counted by now; any thread may ask."""
+        results = CounterMetricFamily("rollbook_appends", "Appends by result.", labels=["result"])
+        for result, times in self._results.items():
+            results.add_metric([result], times)
+        yield results
+        bounds = [*(str(float(bound)) for bound in _SECONDS), "+Inf"]
+        buckets = list(zip(bounds, accumulate(self._within), strict=True))
+        yield HistogramMetricFamily("rollbook_append_seconds", "How long an append took.", buckets, self._seconds)
+
+
 class Metrics:
     """All numbers of one service."""
 
@@ -147,11 +176,8 @@ class Metrics:
         self._sweepers = Gauge("rollbook_sweepers", "Processes that have the sweeper's lease.", registry=self.registry)
 
     def _count_store(self) -> None:
-        appends = Counter("rollbook_appends", "Appends by result.", ["result"], registry=self.registry)
-        self._appends = {result: appends.labels(result) for result in _RESULTS}
-        self._append_seconds = Histogram(
-            "rollbook_append_seconds", "How long an append took.", buckets=_SECONDS, registry=self.registry
-        )
+        self._appends = _Appends()
+        self.registry.register(self._appends)
         self._store_up = Gauge("rollbook_store_up", "1 if the store can be written to, else 0.", registry=self.registry)
         self._store_errors = Counter(
             "rollbook_store_errors",
@@ -207,8 +233,7 @@ class Metrics:
 
     def appended(self, result: str, seconds: float) -> None:
         """An append came to this result."""
-        self._appends[result].inc()
-        self._append_seconds.observe(seconds)
+        self._appends.count(result, seconds)
 
     def called(self, method: str, code: str, seconds: float) -> None:
         """A call of a method of ours has ended."""
