@@ -306,6 +306,8 @@ _OPTIONS: Final = [
     ("grpc.max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.absolute_max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.max_concurrent_streams", MOST_STREAMS_A_CONNECTION),
+    # What a stream may have on its way to us stays as small as it begins: gRPC would let it grow to megabytes.
+    ("grpc.http2.bdp_probe", 0),
     # Calls that have come and are not looked at yet; gRPC cancels what is more, at first by chance.
     ("grpc.server.max_pending_requests", MOST_STREAMS_A_CONNECTION),
     ("grpc.server.max_pending_requests_hard_limit", 2 * MOST_STREAMS_A_CONNECTION),
