@@ -37,7 +37,13 @@ Say: TypeAlias = Callable[..., tuple[int, str, str]]
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 """With this a client of HTTP/2 begins; a server that takes it answers with its own settings."""
 
-TEXTS = {"listen": "127.0.0.1:7", "redis": "redis://127.0.0.1:7", "archive": "/archive", "metrics": "127.0.0.1:8"}
+TEXTS = {
+    "listen": "127.0.0.1:7",
+    "redis": "redis://127.0.0.1:7",
+    "archive": "/archive",
+    "metrics": "127.0.0.1:8",
+    "web": "127.0.0.1:9",
+}
 """Values of settings that are not any text."""
 
 COUNTED_IN_THE_STORE = re.compile(r"limits\.(.*matches|.*seats|guests)(_per.*)?")
@@ -208,7 +214,10 @@ def test_help_names_every_flag_with_its_variable() -> None:
         ("trust_issuer = 'a'", "trust_issuer: a list of paths, not 'a'"),
         ("trust_issuer = [5]", "trust_issuer: a list of paths, not such a list"),
         ("trust_proxy = ['nowhere']", "trust_proxy: an address or a network such as 10.0.0.0/8"),
-        ("durability = 'fsnyc'", "durability: one of fsync, relaxed, not 'fsnyc'; did you mean fsync?"),
+        (
+            "durability = 'fsnyc'",
+            "durability: one of fsync, relaxed, replicated, replicated-memory, not 'fsnyc'; did you mean fsync?",
+        ),
         ("listen = 'nowhere'", "listen: 'nowhere' is not host:port"),
         ("redis = 'http://x'", "redis: http:// is not known"),
         ("config = 'x'", "config: there is no such setting"),

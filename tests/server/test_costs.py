@@ -62,8 +62,8 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count what is said to the store, and what it says."""
     converse = Wire.converse
 
-    async def counted(self: Wire, commands: Any) -> list[Any]:
-        answers = await converse(self, commands)
+    async def counted(self: Wire, commands: Any, fence: Any = None) -> list[Any]:
+        answers = await converse(self, commands, fence)
         COUNTED.commands += len(commands)
         COUNTED.sent += sum(len(str(part)) for command in commands for part in command)
         COUNTED.heard += len(repr(answers))

@@ -55,6 +55,14 @@ def require(caller: Subject, role: Role) -> None:
         raise Refusal("ROLE_MISSING", f"this needs the token of one in the role of {role}", {"role": role.value})
 
 
+def is_gateway(verifier: Verifier, token: str) -> bool:
+    """Whether this is a token of the role gateway that holds."""
+    try:
+        return verifier.verify(token).role is Role.GATEWAY
+    except TokenRefused:
+        return False
+
+
 def judges(caller: Subject, match_id: str) -> bool:
     """Whether the caller is a judge of this match."""
     return caller.role is Role.JUDGE and match_id in caller.matches
@@ -77,13 +85,17 @@ class Callers:
         self._clock_ms = clock_ms
 
     def of(self, context: Context, weight: float = 1) -> Subject:
-        """Who calls, once for each call: it counts against the subject's rate, or against that of the address."""
+        """Who calls, once for each call: it counts against the subject's rate, or against that of the address.
+
+        A gateway looks on for many, and is not counted: it bounds itself how often they ask.
+        """
         try:
             caller = caller_of(context, self._verifier)
         except (TokenRefused, Refusal):
             self._strangers.count(context)
             raise
-        self.count(caller, weight)
+        if caller.role is not Role.GATEWAY:
+            self.count(caller, weight)
         return caller
 
     def anybody(self, context: Context) -> None:

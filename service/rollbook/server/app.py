@@ -18,7 +18,7 @@ from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
-from rollbook.server.access import Callers, Sights
+from rollbook.server.access import Callers, Sights, is_gateway
 from rollbook.server.addresses import Addresses
 from rollbook.server.archive_index import INDEX_NAME, ArchiveIndex
 from rollbook.server.archivist import Archivist
@@ -37,6 +37,7 @@ from rollbook.server.lobby import StoredLobby
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
+from rollbook.server.page_process import page_of
 from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
@@ -273,6 +274,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     log = ArchivedLog(foundation.log, None, index)
     finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
+    verifier = Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
     house, invite = _house(foundation)
     parts = Parts(
         Given(
@@ -281,7 +283,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             head_keys=HeadKeys(keys.head.private, keys.head.key_id, keys.head.published),
             replay_key=keys.replay,
             service_key=keys.service,
-            verifier=Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS),
+            verifier=verifier,
             clock_ms=_now_ms,
             steady_ms=_steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
@@ -290,7 +292,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             invite=invite,
             name=settings.name,
             limits=settings.limits,
-            addresses=Addresses(settings.trust_proxy),
+            addresses=Addresses(settings.trust_proxy, partial(is_gateway, verifier)),
         )
     )
     await parts.clock.compare()
@@ -303,6 +305,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     forgetter = Forgetter(RollCall(foundation.log), parts.lobby, finished, foundation.metrics.loop_failed)
     forgetter.loop.start()
     await parts.bots.invite_again(parts.clock())
+    page = await page_of(settings, Issuer(keys.token.private))
 
     async def close() -> None:
         await forgetter.close()
@@ -324,7 +327,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             ),
         ],
         [Refusing(parts.metrics.refused)],
-        [] if house is None else [house],
+        [companion for companion in (page, house) if companion is not None],
         works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},
     )

@@ -297,7 +297,7 @@ _OPTIONS: Final = [
 
 @asynccontextmanager
 async def _connected(store: Store, settings: Settings) -> AsyncIterator[RedisLog]:
-    log = await RedisLog.connect(store.url, settings.durability)
+    log = await RedisLog.connect(store.url, settings.durability, replicas=settings.replicas)
     try:
         yield log
     finally:

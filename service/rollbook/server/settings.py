@@ -16,17 +16,20 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 from zlib import crc32
 
-from rollbook import DEFAULT_ADDRESS
+from rollbook import DEFAULT_ADDRESS, DEFAULT_WEB
 from rollbook.replay_file.key_lines import check_name
 from rollbook.server.addresses import Network, read_network
 from rollbook.server.configuration.flags import FLAGS, Flags
 from rollbook.server.configuration.table import AUTO, WITHHELD, About, Setting, settings_of
 from rollbook.storage.redis.address import parse
-from rollbook.storage.redis.connection import Durability
+from rollbook.storage.redis.durability import Durability
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 HIGHEST_PORT: Final = 65_535
+
+OFF: Final = "off"
+"""In place of an address: nowhere."""
 
 _BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?")
 
@@ -157,6 +160,8 @@ class Settings:
     redis: str | None = field(default=None, repr=False)
     """The URL of a store that is there already, and may hold a password; none: a server of our own."""
     durability: Durability = "fsync"
+    replicas: int = 1
+    """How many replicas have to have what is replicated."""
     tls: Tls | None = None
     name: str = ""
     """Whose keys the service's are called for judges; empty: its oldest head key names it."""
@@ -170,6 +175,10 @@ class Settings:
     """How long after its end a match goes there."""
     metrics: Listen | None = None
     """Where Prometheus finds /metrics; none: nowhere."""
+    web: Listen | None = None
+    """Where browsers find the page; none: nowhere."""
+    web_is_needed: bool = False
+    """There is no service without the page: an operator has named its address."""
     trust_issuer: tuple[Path, ...] = ()
     """The files that describe other issuers whose tokens are taken."""
     trust_proxy: tuple[Network, ...] = ()
@@ -203,12 +212,18 @@ class Settings:
             )
         if flags.redis is not None:
             _check_store(flags.redis)
+        elif flags.durability.startswith("replicated"):
+            raise SettingRefused(
+                "--durability",
+                f"{flags.durability} needs a store with replicas: give its URL by --redis; the service's own has none",
+            )
         return cls(
             data=flags.data.expanduser().absolute(),
             listen=address,
             workers=cores() if flags.workers == AUTO else flags.workers,
             redis=flags.redis,
             durability=flags.durability,
+            replicas=flags.replicas,
             tls=tls,
             name="" if flags.name is None else _name(flags.name),
             head_key=flags.head_key and flags.head_key.expanduser(),
@@ -217,6 +232,8 @@ class Settings:
             archive=None if flags.archive is None else _archive(flags.archive),
             archive_after_seconds=flags.archive_after,
             metrics=None if flags.metrics is None else _metrics(flags.metrics, insecure=flags.insecure),
+            web=_web(flags.web, insecure=flags.insecure),
+            web_is_needed=flags.web is not None and flags.web != OFF,
             trust_issuer=tuple(path.expanduser() for path in flags.trust_issuer),
             trust_proxy=tuple(_network(text) for text in flags.trust_proxy),
             limits=limits,
@@ -263,6 +280,19 @@ def _metrics(text: str, *, insecure: bool) -> Listen:
             "--metrics",
             f"{address.host} can be reached from other machines, and anyone there could read along: listen on"
             " 127.0.0.1, or say --insecure if something in front of the service keeps others away",
+        )
+    return address
+
+
+def _web(text: str | None, *, insecure: bool) -> Listen | None:
+    if text == OFF:
+        return None
+    address = Listen.read(text or DEFAULT_WEB, "--web")
+    if not address.is_loopback and not insecure:
+        raise SettingRefused(
+            "--web",
+            f"{address.host} can be reached from other machines, and cookies would travel in the clear: listen on"
+            " 127.0.0.1 behind something that does TLS, or say --insecure",
         )
     return address
 

@@ -1,8 +1,8 @@
 """A service of several workers: one process that has what there is one of, and starts the others.
 
-It has the store, the port, the address of metrics and the house, and never a call: gRPC is not even imported here. The
-workers are started anew and never forked, and each is a whole service over that store. They end with this process,
-however that ends, since the kernel kills them then.
+It has the store, the port, the address of metrics, the page and the house, and never a call: gRPC is not even imported
+here. The workers are started anew and never forked, and each is a whole service over that store. They end with this
+process, however that ends, since the kernel kills them then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import signal
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Metric, ProcessCollector
@@ -28,6 +28,7 @@ from rollbook.server.staff import Staff
 from rollbook.server.tallies import Tallies, told
 
 if TYPE_CHECKING:
+    from rollbook.server.companion import CompanionProcess
     from rollbook.server.house import HouseProcess
 
 DRAIN_SECONDS: Final = 40.0
@@ -43,7 +44,7 @@ async def supervise(settings: Settings, words: Sequence[str], listening: Callabl
     """Run a service whose workers these words start, until a signal ends it; call it on the main thread.
 
     What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound, ServerFailed, KeyFileRefused,
-    HouseMissing, NotListening and WorkerFailed, which also ends a service with a worker that does not start any more.
+    CompanionMissing, NotListening and WorkerFailed, which also ends a service with a worker that starts no more.
     """
     with ending_signals() as signals:
         async with AsyncExitStack() as stack:
@@ -72,7 +73,7 @@ class _Service:
     listening: Listening
     staff: Staff
     store: OwnStore | None
-    house: _House
+    companions: _Companions
 
     async def keep_store(self) -> None:
         """Start a store of our own again whenever it dies."""
@@ -94,8 +95,8 @@ class _Service:
         return Shutdown.FORCED
 
     async def _let_finish(self) -> None:
-        # As long as its calls are answered.
-        await self.house.drain()
+        # As long as their calls are answered.
+        await self.companions.drain()
         await _end(self.staff, DRAIN_SECONDS)
 
 
@@ -108,51 +109,68 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     if store is not None:
         stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    house = _House(settings)
+    companions = await _Companions.of(settings)
     address = await stack.enter_async_context(held(settings.listen))
     url = settings.redis if store is None else store.url
-    of_workers = replace(settings, listen=address, redis=url, metrics=None, demo_seconds=None)
-    staff = Staff(of_workers, words, tallies, house.sit)
+    of_workers = replace(settings, listen=address, redis=url, metrics=None, web=None, demo_seconds=None)
+    staff = Staff(of_workers, words, tallies, companions.sit)
     stack.push_async_callback(_end, staff, FORCED_SECONDS)
     registry.register(_Sum(staff, tallies))
     head_key_id = await staff.start()
-    stack.push_async_callback(house.close)
-    house.start(address)
-    return _Service(Listening(address, settings, head_key_id), staff, store, house)
+    stack.push_async_callback(companions.close)
+    companions.start(address)
+    return _Service(Listening(address, settings, head_key_id), staff, store, companions)
 
 
-class _House:
-    """The house, which is made when it is needed: for a demo at once, else when a bot is asked to a table."""
+class _Companions:
+    """The page and the house; without a demo the house is made when the first bot is asked to a table."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Make it for a demo; HouseMissing if there is none."""
+    def __init__(self, settings: Settings, page: CompanionProcess | None, house: HouseProcess | None) -> None:
+        """Have these from the beginning."""
         self._settings = settings
+        self._page = page
+        self._house = house
         self._address: Listen | None = None
-        self._process = None if settings.demo_seconds is None else _house(settings)
+
+    @classmethod
+    async def of(cls, settings: Settings) -> Self:
+        """Make those that the settings want from the beginning."""
+        house = None if settings.demo_seconds is None else _house(settings)
+        if settings.web is None:
+            return cls(settings, None, house)
+        from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for companions
+        from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for companions
+        from rollbook.server.page_process import page_of  # noqa: PLC0415 - only for companions
+
+        keys = ServiceKeys.in_directory(settings.data, settings.head_key)
+        return cls(settings, await page_of(settings, Issuer(keys.token.private)), house)
 
     def start(self, address: Listen) -> None:
-        """Let it play at the service that listens here."""
+        """Have them call the service that listens here."""
         self._address = address
-        if self._process is not None:
-            self._process.start(address)
+        for companion in self._all:
+            companion.start(address)
 
     def sit(self, match_id: str, sub: str) -> None:
-        """Have a bot play where it sits."""
-        if self._process is None:
-            self._process = _house(self._settings)
+        """Have a bot of the house play where it sits."""
+        if self._house is None:
+            self._house = _house(self._settings)
             if self._address is not None:
-                self._process.start(self._address)
-        self._process.sit(match_id, HouseBot.of(sub))
+                self._house.start(self._address)
+        self._house.sit(match_id, HouseBot.of(sub))
 
     async def drain(self) -> None:
-        """Let it finish what is under way."""
-        if self._process is not None:
-            await self._process.drain()
+        """Let them finish what is under way."""
+        await asyncio.gather(*(companion.drain() for companion in self._all))
 
     async def close(self) -> None:
-        """End it."""
-        if self._process is not None:
-            await self._process.close()
+        """End them."""
+        for companion in self._all:
+            await companion.close()
+
+    @property
+    def _all(self) -> Sequence[CompanionProcess]:
+        return [companion for companion in (self._page, self._house) if companion is not None]
 
 
 def _house(settings: Settings) -> HouseProcess:

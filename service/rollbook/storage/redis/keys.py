@@ -44,6 +44,15 @@ def alive_key(partition: int) -> bytes:
     return b"{p%d}:alive" % partition
 
 
+def fence_key(key: bytes) -> bytes:
+    """Where something is written behind a read of this key, on the server that has it.
+
+    >>> fence_key(b"{p51}:m:a-match"), fence_key(b"rollbook:beat")
+    (b'{p51}:fence', b'{rollbook:beat}:fence')
+    """
+    return (key.partition(b"}")[0] + b"}:fence") if key.startswith(b"{") else b"{%b}:fence" % key
+
+
 SWEEPER_KEY: Final = b"rollbook:sweeper"
 """Which process sweeps, as long as its lease lasts."""
 

@@ -9,7 +9,7 @@ Everything else is AppendUnconfirmed. Nothing is sent twice behind the caller's 
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 
 from rollbook.match.chain import Entry
 from rollbook.storage.data_format import BEFORE_RELEASE, FORMAT, refusal
@@ -27,8 +27,8 @@ from rollbook.storage.port import (
 )
 from rollbook.storage.redis.address import Kind, parse
 from rollbook.storage.redis.announcements import Announcements
-from rollbook.storage.redis.connection import Durability
 from rollbook.storage.redis.dispatch import Dispatch, KeyMisused
+from rollbook.storage.redis.durability import Durability, Keeping
 from rollbook.storage.redis.keys import (
     ARCHIVE_KEY,
     BEAT_KEY,
@@ -44,6 +44,7 @@ from rollbook.storage.redis.keys import (
 )
 from rollbook.storage.redis.lobby_index import LobbyIndex, index_arguments
 from rollbook.storage.redis.masters import ConnectionSettings, Servers, servers
+from rollbook.storage.redis.replication import check_replicas
 from rollbook.storage.redis.tails import Tails, whole_entries
 
 _APPENDED: Final = 0
@@ -88,20 +89,25 @@ class RedisLog(LobbyIndex):
         url: str,
         durability: Durability = "fsync",
         *,
+        replicas: int = 1,
         partitions: int = PARTITIONS,
         append_seconds: float = 5.0,
     ) -> Self:
         """Connect to the store at a URL (see `address`), or raise StoreUnavailable with what is amiss.
 
-        `append_seconds` is how long an append waits for an answer before its outcome is unknown.
+        `append_seconds` is how long an append waits for an answer before its outcome is unknown. So many `replicas`
+        have what is acknowledged or read, if that is how durable it shall be.
         """
         address = parse(url)
-        if durability not in ("fsync", "relaxed"):
-            raise ValueError(f"durability is 'fsync' or 'relaxed', not {durability!r}")
-        found = servers(ConnectionSettings(address, durability, append_seconds))
+        if durability not in get_args(Durability):
+            raise ValueError(f"durability is one of {', '.join(get_args(Durability))}, not {durability!r}")
+        keeping = Keeping(durability, replicas)
+        found = servers(ConnectionSettings(address, keeping, append_seconds))
         log = cls(found, partitions=partitions, cluster=address.kind is Kind.CLUSTER)
         try:
             await found.begin()
+            if keeping.is_replicated:
+                await check_replicas(found, keeping)
             for server in await found.every():
                 await server.appends.prove()
             await log._settle_format()
