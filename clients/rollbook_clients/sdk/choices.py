@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from rollbook.match.codec.wrappers import OTHER, listed
@@ -44,7 +43,8 @@ class ChoicesOfGame:
     def __getattr__(self, kind: str) -> Callable[..., Choice]:
         if kind.startswith("_") or kind not in self._kinds:
             raise AttributeError(f"{_title(self._game)} has no choice {kind!r}; its choices: {', '.join(self._kinds)}")
-        fields = self._kinds[kind].message_type.fields
+        described: Any = self._kinds[kind].message_type
+        fields = described.fields
         takes = f"{_title(self._game)}.{kind} takes {', '.join(field.name for field in fields) or 'nothing'}"
 
         def make(*values: Any, **named: Any) -> Choice:
@@ -95,7 +95,7 @@ def _value(value: Any) -> str:
 
 
 def _is_list(message: Message, name: str) -> bool:
-    field: FieldDescriptor = message.DESCRIPTOR.fields_by_name[name]
+    field: Any = message.DESCRIPTOR.fields_by_name[name]
     return bool(field.is_repeated)
 
 

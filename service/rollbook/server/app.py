@@ -122,7 +122,7 @@ class Parts:
         self.rates = Rates(limits.requests_per_second, limits.requests_at_once)
         self.players = Players(given.service_key)
         self.lobby = StoredLobby(log) if given.finished is None else StoredLobby(log, given.finished.find)
-        self._lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary)
+        self._lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary, self.lobby.position)
         self.replicas = Replicas(log, self._lost)
         self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
         self.strangers = Strangers(given.addresses, limits, clock_ms)

@@ -12,7 +12,7 @@ import json
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -83,16 +83,16 @@ class CompanionProcess(ABC):
     def _instructions(self) -> Mapping[str, Any]:
         """What it has to know besides where the service is."""
 
-    def _greet(self) -> None:  # noqa: B027 - most have nothing more to know
-        """Say what else it has to know from the beginning."""
+    def _news(self) -> Iterable[Mapping[str, Any]]:
+        """What it is told behind that, whenever it is started."""
+        return ()
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether it is kept going."""
-        return self._task is not None
+    def _hear(self, _said: Mapping[str, Any]) -> bool:
+        """Whether it has said something to this service, which is not to be logged."""
+        return False
 
-    def _say(self, words: Mapping[str, Any]) -> None:
-        """Tell it, if it runs and is not to end."""
+    def _tell(self, words: Mapping[str, Any]) -> None:
+        """Say something more to it, if it is there."""
         if self._child is not None and not self._child.stdin.is_closing():
             self._child.stdin.write(processes.frame(json.dumps(words).encode()))
 
@@ -116,8 +116,9 @@ class CompanionProcess(ABC):
         """Run the program once, and give its exit code; none if it had to be killed."""
         async with processes.running(self._words, env=_environment(address), pass_fds=self._pass_fds) as child:
             self._child = child
-            self._say({**self._service(address), **self._instructions()})
-            self._greet()
+            self._tell({**self._service(address), **self._instructions()})
+            for more in self._news():
+                self._tell(more)
             if self._ending.is_set():
                 child.stdin.close()
             try:
@@ -140,9 +141,11 @@ class CompanionProcess(ABC):
         }
 
     def _relay(self, data: bytes) -> None:
-        """Log what it says."""
+        """Hear or log what it says."""
         try:
             said = json.loads(data)
+            if self._hear(said):
+                return
             level, event = str(said.pop("level")), str(said.pop("event"))
         except (ValueError, AttributeError, KeyError, TypeError):
             _log.warning(f"{self._name} is not understood")

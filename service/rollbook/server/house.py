@@ -1,18 +1,18 @@
 """The house: bots of the service itself, in a process that is a client like any other.
 
-It is the command `rollbook house`. Beside where the service is it is told how fast to play a demo, if there is one, and
-of each bot the name, a token, and the secret from which its entropy follows. Behind that comes a frame for each seat
-that a bot was asked to, with the bot, the match and the strategy; what comes back says besides what is to be logged
-which of these seats are over. The secrets follow from the service key, so that a house that was killed carries on with
-the matches it finds. Without a demo it is started when the first bot is asked to a table.
+It is the command `rollbook house`. Beside where the service is it is told how fast to play a demo, and of each bot the
+name, a token, and the secret from which its entropy follows. Behind that comes a frame for each seat that a bot was
+asked to, with the same, the match and the strategy. Beside what is to be logged it says which of these seats are over.
+If it ends by itself it is started again, and told of its seats anew.
+
+The secrets follow from the service key, so that a house that was killed carries on with the matches it finds. Without a
+demo it is started when the first bot is asked to a table.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from rollbook import processes
@@ -62,29 +62,32 @@ class HouseProcess(CompanionProcess):
         if (match_id, bot.sub) in self._seats:
             return
         self._seats[match_id, bot.sub] = bot
-        if not self.has_begun and self._address is not None:
-            super().start(self._address)
+        if self._task is None and self._address is not None:
+            self.start(self._address)
         else:
-            self._say(self._seat(match_id, bot))
+            self._tell(self._seat(match_id, bot))
 
     def _instructions(self) -> Mapping[str, Any]:
         bots = [self._bot(f"{HOUSE}{name.lower()}", f"{name} (bot)") for name in NAMES]
         return {"pause_seconds": self._pause_seconds, "bots": bots}
 
-    def _greet(self) -> None:
-        for (match_id, _), bot in self._seats.items():
-            self._say(self._seat(match_id, bot))
+    def _news(self) -> Iterable[Mapping[str, Any]]:
+        return [self._seat(match_id, bot) for (match_id, _), bot in self._seats.items()]
 
-    def _relay(self, data: bytes) -> None:
-        """Note which seats are over, and log the rest of what it says."""
-        with suppress(ValueError, TypeError, KeyError):
-            match_id, sub = json.loads(data)["over"]
-            self._seats.pop((match_id, sub), None)
-            return
-        super()._relay(data)
+    def _hear(self, said: Mapping[str, Any]) -> bool:
+        if "over" not in said:
+            return False
+        match_id, sub = said["over"]
+        self._seats.pop((match_id, sub), None)
+        return True
 
     def _seat(self, match_id: str, bot: HouseBot) -> Mapping[str, Any]:
-        return {"match": match_id, "sub": bot.sub, "strategy": bot.strategy, "bot": self._bot(bot.sub, bot.shown)}
+        return {
+            "match": match_id,
+            "sub": bot.sub,
+            "strategy": bot.strategy,
+            "bot": self._bot(bot.sub, bot.shown),
+        }
 
     def _bot(self, sub: str, shown: str) -> Mapping[str, str]:
         token = self._issuer.mint(

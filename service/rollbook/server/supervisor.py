@@ -12,7 +12,7 @@ import signal
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Metric, ProcessCollector
@@ -28,8 +28,8 @@ from rollbook.server.staff import Staff
 from rollbook.server.tallies import Tallies, told
 
 if TYPE_CHECKING:
-    from rollbook.server.companion import CompanionProcess
     from rollbook.server.house import HouseProcess
+    from rollbook.server.page_process import PageProcess
 
 DRAIN_SECONDS: Final = 40.0
 """How long workers may take to end, which bound everything that they wait for themselves."""
@@ -73,7 +73,8 @@ class _Service:
     listening: Listening
     staff: Staff
     store: OwnStore | None
-    companions: _Companions
+    page: PageProcess | None
+    house: _House
 
     async def keep_store(self) -> None:
         """Start a store of our own again whenever it dies."""
@@ -96,7 +97,8 @@ class _Service:
 
     async def _let_finish(self) -> None:
         # As long as their calls are answered.
-        await self.companions.drain()
+        drained = [self.house.drain(), *([] if self.page is None else [self.page.drain()])]
+        await asyncio.gather(*drained)
         await _end(self.staff, DRAIN_SECONDS)
 
 
@@ -109,68 +111,66 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     if store is not None:
         stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    companions = await _Companions.of(settings)
+    house = _House(settings)
+    page = await _page(settings)
     address = await stack.enter_async_context(held(settings.listen))
     url = settings.redis if store is None else store.url
     of_workers = replace(settings, listen=address, redis=url, metrics=None, web=None, demo_seconds=None)
-    staff = Staff(of_workers, words, tallies, companions.sit)
+    staff = Staff(of_workers, words, tallies, house.sit)
     stack.push_async_callback(_end, staff, FORCED_SECONDS)
     registry.register(_Sum(staff, tallies))
     head_key_id = await staff.start()
-    stack.push_async_callback(companions.close)
-    companions.start(address)
-    return _Service(Listening(address, settings, head_key_id), staff, store, companions)
+    stack.push_async_callback(house.close)
+    house.start(address)
+    if page is not None:
+        stack.push_async_callback(page.close)
+        page.start(address)
+    return _Service(Listening(address, settings, head_key_id), staff, store, page, house)
 
 
-class _Companions:
-    """The page and the house; without a demo the house is made when the first bot is asked to a table."""
+async def _page(settings: Settings) -> PageProcess | None:
+    if settings.web is None:
+        return None
+    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a page
+    from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a page
+    from rollbook.server.page_process import page_of  # noqa: PLC0415 - only for a page
 
-    def __init__(self, settings: Settings, page: CompanionProcess | None, house: HouseProcess | None) -> None:
-        """Have these from the beginning."""
+    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
+    return await page_of(settings, Issuer(keys.token.private))
+
+
+class _House:
+    """The house, which is made when it is needed: for a demo at once, else when a bot is asked to a table."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Make it for a demo; CompanionMissing if there is none."""
         self._settings = settings
-        self._page = page
-        self._house = house
         self._address: Listen | None = None
-
-    @classmethod
-    async def of(cls, settings: Settings) -> Self:
-        """Make those that the settings want from the beginning."""
-        house = None if settings.demo_seconds is None else _house(settings)
-        if settings.web is None:
-            return cls(settings, None, house)
-        from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for companions
-        from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for companions
-        from rollbook.server.page_process import page_of  # noqa: PLC0415 - only for companions
-
-        keys = ServiceKeys.in_directory(settings.data, settings.head_key)
-        return cls(settings, await page_of(settings, Issuer(keys.token.private)), house)
+        self._process = None if settings.demo_seconds is None else _house(settings)
 
     def start(self, address: Listen) -> None:
-        """Have them call the service that listens here."""
+        """Let it play at the service that listens here."""
         self._address = address
-        for companion in self._all:
-            companion.start(address)
+        if self._process is not None:
+            self._process.start(address)
 
     def sit(self, match_id: str, sub: str) -> None:
-        """Have a bot of the house play where it sits."""
-        if self._house is None:
-            self._house = _house(self._settings)
+        """Have a bot play where it sits."""
+        if self._process is None:
+            self._process = _house(self._settings)
             if self._address is not None:
-                self._house.start(self._address)
-        self._house.sit(match_id, HouseBot.of(sub))
+                self._process.start(self._address)
+        self._process.sit(match_id, HouseBot.of(sub))
 
     async def drain(self) -> None:
-        """Let them finish what is under way."""
-        await asyncio.gather(*(companion.drain() for companion in self._all))
+        """Let it finish what is under way."""
+        if self._process is not None:
+            await self._process.drain()
 
     async def close(self) -> None:
-        """End them."""
-        for companion in self._all:
-            await companion.close()
-
-    @property
-    def _all(self) -> Sequence[CompanionProcess]:
-        return [companion for companion in (self._page, self._house) if companion is not None]
+        """End it."""
+        if self._process is not None:
+            await self._process.close()
 
 
 def _house(settings: Settings) -> HouseProcess:

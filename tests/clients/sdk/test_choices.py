@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import pydoc
+from typing import Any
 
 import pytest
 
 from rollbook.identity.tokens import Role
 from rollbook.rules.catalogue import current
+from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.games_pb2 import Choice
 from rollbook_clients import sdk
 from rollbook_clients.sdk import Illegal, Malformed, NotAllowed, NotNow, connect, sync
@@ -26,7 +28,8 @@ def test_choices_are_made_by_name() -> None:
     take.raffzahn.take.tile, take.raffzahn.take.safe = 21, False
     assert take == Raffzahn.take(21, safe=False)
     assert ["advance", "roll", "stop"] == sorted(dir(CantStop))
-    for wrong in (CantStop.advance, lambda: CantStop.stop(1), lambda: CantStop.advance(rows=[2])):
+    mistakes: tuple[Any, ...] = (CantStop.advance, lambda: CantStop.stop(1), lambda: CantStop.advance(rows=[2]))
+    for wrong in mistakes:
         with pytest.raises(TypeError, match="takes"):
             wrong()
     with pytest.raises(AttributeError, match="its choices: advance"):
@@ -37,7 +40,7 @@ def test_a_choice_is_told_in_words() -> None:
     """As `str` tells it, of whatever game; nothing where nothing is chosen."""
     assert "advance 2 8" == str(CantStop.advance(2, 8)) == in_words(CantStop.advance(2, 8))
     assert "take tile 21, safe true" == str(Raffzahn.take(21, safe=True))
-    assert "nothing" == str(Choice()) == str(Choice(cant_stop={}))
+    assert "nothing" == str(Choice()) == str(Choice(cant_stop=CantStopChoice()))
 
 
 @pytest.mark.parametrize("game", GAMES)
