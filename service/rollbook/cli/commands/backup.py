@@ -25,6 +25,8 @@ def backup(
     Redis of your own or in an archive at another place, need a backup of their own: first Redis, then the archive.
     Exit code 1 if the file cannot be written or is there already, 3 if there is nothing to back up.
 
+    Example: `rollbook backup --data ~/rollbook --out rollbook.tar.gz`
+
     Parameters
     ----------
     data
@@ -61,6 +63,8 @@ def restore(file: Path, *, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DAT
     Nothing is in place before everything is. What happened after the backup is lost: whoever saw more of a match is
     told DATA_LOSS, and that match is sealed as aborted. Exit code 1 if the directory is not empty or cannot be
     written, 3 if the file is no whole backup.
+
+    Example: `rollbook restore rollbook.tar.gz --data ~/rollbook-again`
 
     Parameters
     ----------
