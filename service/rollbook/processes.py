@@ -57,14 +57,18 @@ class Child:
 
 @asynccontextmanager
 async def running(
-    words: Sequence[str], *, stderr: int | None = None, env: Mapping[str, str] | None = None
+    words: Sequence[str],
+    *,
+    stderr: int | None = None,
+    env: Mapping[str, str] | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> AsyncIterator[Child]:
     """Run a program with pipes to it, and kill it in the end if it has not ended by itself.
 
-    It has a session of its own, so that Ctrl-C reaches the service alone.
+    It has a session of its own, so that Ctrl-C reaches the service alone, and of our files only those that are passed.
     """
     process = await asyncio.create_subprocess_exec(
-        *words, stdin=PIPE, stdout=PIPE, stderr=stderr, env=env, start_new_session=True
+        *words, stdin=PIPE, stdout=PIPE, stderr=stderr, env=env, start_new_session=True, pass_fds=pass_fds
     )
     try:
         yield Child(process, cast("asyncio.StreamWriter", process.stdin), cast("asyncio.StreamReader", process.stdout))

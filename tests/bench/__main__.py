@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 
@@ -29,6 +30,7 @@ PROFILES = {"rules": rules.profile, "service": suite.profile, "replays": replays
 
 def main() -> None:
     """Run one bench and print its table, then the same as JSON."""
+    os.environ.setdefault("ROLLBOOK_WEB", "off")
     if sys.argv[1:2] and sys.argv[1] in OF_THEIR_OWN:
         OF_THEIR_OWN[sys.argv[1]](sys.argv[2:])
         return

@@ -37,7 +37,13 @@ Say: TypeAlias = Callable[..., tuple[int, str, str]]
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 """With this a client of HTTP/2 begins; a server that takes it answers with its own settings."""
 
-TEXTS = {"listen": "127.0.0.1:7", "redis": "redis://127.0.0.1:7", "archive": "/archive", "metrics": "127.0.0.1:8"}
+TEXTS = {
+    "listen": "127.0.0.1:7",
+    "redis": "redis://127.0.0.1:7",
+    "archive": "/archive",
+    "metrics": "127.0.0.1:8",
+    "web": "127.0.0.1:9",
+}
 """Values of settings that are not any text."""
 
 COUNTED_IN_THE_STORE = re.compile(r"limits\.(.*matches|.*seats|guests)(_per.*)?")

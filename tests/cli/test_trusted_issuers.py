@@ -116,7 +116,7 @@ def test_a_service_does_not_start_with_an_issuer_that_it_cannot_read(tmp_path: P
     )
     described(tmp_path / "club.json", CLUB, tmp_path / "club.key", "king")
     wrong = done(*words)
-    says = f"rollbook serve: {tmp_path / 'club.json'}: roles must list one or more of player, judge, operator"
+    says = f"rollbook serve: {tmp_path / 'club.json'}: roles must list one or more of player, judge, operator, gateway"
     assert (1, says) == (wrong.returncode, wrong.stderr.splitlines()[-1])
 
 

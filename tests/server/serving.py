@@ -296,7 +296,7 @@ def main(words: list[str]) -> int:
         else value
         for flag, value in zip(words[::2], words[1::2], strict=True)
     }
-    settings = Settings.read(**given)
+    settings = Settings.read(web="off", **given)
     return supervise(settings, WORKER) if settings.workers > 1 else run(settings, only_the_diary)
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from rollbook import GATEWAY
 from rollbook.server.addresses import Addresses, read_network
 
 
 class Context:
     """A call from this peer, with what it says of where it came from."""
 
-    def __init__(self, peer: str, *forwarded: str | bytes) -> None:
-        """Keep both."""
+    def __init__(self, peer: str, *forwarded: str | bytes, gateway: Sequence[str] = ()) -> None:
+        """Keep all of it."""
         self._peer = peer
         self._forwarded = forwarded
+        self._gateway = gateway
 
     def peer(self) -> str:
         """As gRPC names it."""
@@ -23,7 +26,8 @@ class Context:
 
     def invocation_metadata(self) -> Any:
         """As gRPC hands it over."""
-        return tuple(("x-forwarded-for", value) for value in self._forwarded)
+        named = [("x-forwarded-for", value) for value in self._forwarded]
+        return (*named, *((GATEWAY, token) for token in self._gateway))
 
 
 @pytest.mark.parametrize(
@@ -71,3 +75,13 @@ def test_nobody_else_is_believed() -> None:
     """Otherwise a caller could be from anywhere, with a new bound for every call."""
     for addresses in (Addresses(), Addresses([read_network("10.0.0.0/8")])):
         assert "192.0.2.1" == addresses.of(Context("ipv4:192.0.2.1:4711", "192.0.2.7"))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "address"),
+    [(("Bearer good",), "192.0.2.7"), (("Bearer bad",), "127.0.0.1"), (("Bearer good", "Bearer good"), "127.0.0.1")],
+)
+def test_a_gateway_says_for_whom_it_calls(tokens: Sequence[str], address: str) -> None:
+    """By a token of that role, wherever it calls from: so the guests of a page are counted by their own addresses."""
+    addresses = Addresses(is_gateway=lambda token: token.startswith("good"))
+    assert address == addresses.of(Context("ipv4:127.0.0.1:4711", "192.0.2.7", gateway=tokens))

@@ -23,7 +23,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from rollbook.identity.tokens import Issuer
 from rollbook.rules.catalogue import current
-from rollbook.server.house import COMMAND, HouseMissing, HouseProcess, certified_name
+from rollbook.server.companion import CompanionMissing, certified_name
+from rollbook.server.house import COMMAND, HouseProcess
 from rollbook.server.settings import SettingRefused, Settings
 from rollbook.v1.events_pb2 import Event, SeatTaken
 from rollbook.v1.feed_pb2 import WatchMatchRequest
@@ -306,7 +307,7 @@ def test_the_house_plays_at_a_service_with_tls(workers: str, tmp_path: Path) -> 
 def test_without_house_bots_there_is_no_demo() -> None:
     """The service knows them by the name of a command, which may not be there: then it says so and does not start."""
     issuer = Issuer(Ed25519PrivateKey.generate())
-    with pytest.raises(HouseMissing, match="`rollbook no-such-command`, which no installed package offers"):
+    with pytest.raises(CompanionMissing, match="`rollbook no-such-command`, which no installed package offers"):
         HouseProcess(issuer, bytes(32), None, 1, "no-such-command")
 
 

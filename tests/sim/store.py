@@ -373,6 +373,14 @@ class SimulatedLog:
         """Take one out of a bucket, or say how long to wait."""
         return await self._do(lambda log: log.draw(bucket, most, per_ms))
 
+    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
+        """Keep something by a name for so long, unless it is taken before."""
+        await self._do(lambda log: log.keep(name, value, for_ms))
+
+    async def take(self, name: str) -> bytes | None:
+        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        return await self._do(lambda log: log.take(name))
+
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match."""
         await self._do(lambda log: log.trim(match_id, keep_seconds))

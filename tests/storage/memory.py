@@ -78,6 +78,7 @@ class MemoryLog:
         self._is_indexed = False
         self._books: dict[tuple[str, str], _Book] = {}
         self._buckets: dict[str, float] = {}
+        self._kept: dict[str, tuple[bytes, int]] = {}
         self._listeners: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
         self._closed = False
         self._beat_ms: int | None = None
@@ -330,6 +331,17 @@ class MemoryLog:
             return wait_ms
         self._buckets[bucket] = full_ms
         return 0
+
+    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
+        """Keep something by a name for so long, unless it is taken before."""
+        self._check_open()
+        self._kept[name] = value, self._clock_ms() + for_ms
+
+    async def take(self, name: str) -> bytes | None:
+        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        self._check_open()
+        value, until_ms = self._kept.pop(name, (b"", 0))
+        return value if self._clock_ms() < until_ms else None
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""

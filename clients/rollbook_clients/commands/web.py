@@ -6,14 +6,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from rollbook import DEFAULT_WEB
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
-
-DEFAULT_LISTEN = "127.0.0.1:8080"
 
 
 def web(
     *,
-    listen: Annotated[str, Parameter(env_var="ROLLBOOK_WEB")] = DEFAULT_LISTEN,
+    listen: Annotated[str, Parameter(env_var="ROLLBOOK_WEB_LISTEN")] = DEFAULT_WEB,
     at: ServiceOptions = LOCAL_SERVICE,
     https: bool = False,
 ) -> int:
@@ -27,12 +26,18 @@ def web(
     listen
         host:port that browsers connect to. Port 0 takes a free one.
     https
-        Browsers reach this address by https, through a proxy: cookies are sent by https alone.
+        Browsers reach this address by https, through a proxy: cookies are sent by https alone. A proxy on this
+        machine that sends x-forwarded-proto says so by itself.
     """
     from rollbook_clients.web import server  # noqa: PLC0415 - slow to load, and no help needs it
+    from rollbook_clients.web.visit import PageOptions  # noqa: PLC0415 - as above
 
     try:
-        asyncio.run(server.serve(listen, at.service, at.token, at.authorities, is_secure=https))
+        listener = server.listening(listen)
+        print(f"The page is at {server.address_of(listener)}", flush=True)
+        server.log_to(lambda line: print(line, file=sys.stderr))
+        options = PageOptions(at.service, at.token, at.authorities, is_secure=https)
+        asyncio.run(server.serve(options, listener))
     except server.AddressTaken as taken:
         print(f"rollbook web: {taken}", file=sys.stderr)
         return 1

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import Random
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import grpc
 from grpc.aio import AioRpcError, UnaryStreamMultiCallable, UnaryUnaryMultiCallable
@@ -19,6 +19,8 @@ from rollbook.v1.match_pb2_grpc import MatchServiceStub
 from rollbook.v1.replay_pb2_grpc import ReplayServiceStub
 from rollbook_clients.sdk.patience import Attempts, Deadline, Patience
 from rollbook_clients.sdk.refusals import Refused, RollbookError, Unreachable, refusal_of
+
+Metadata: TypeAlias = tuple[tuple[str, str], ...]
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -83,10 +85,18 @@ class Line:
 class Connection:
     """A service at an address."""
 
-    def __init__(
-        self, address: str, authorities: bytes | None, patience: Patience, random: Random, server_name: str = ""
+    def __init__(  # noqa: PLR0913 - who is called, how, and with what around
+        self,
+        address: str,
+        authorities: bytes | None,
+        patience: Patience,
+        random: Random,
+        server_name: str = "",
+        *,
+        around: Callable[[], Metadata] = lambda: (),
     ) -> None:
-        """Connect when the first call is made."""
+        """Connect when the first call is made; `around` says what goes with each call besides who makes it."""
+        self._around = around
         self.address = address
         self.patience = patience
         self._authorities = authorities
@@ -105,7 +115,7 @@ class Connection:
         self,
         of: Callable[[Line], UnaryUnaryMultiCallable[Q, A]],
         request: Q,
-        metadata: tuple[tuple[str, str], ...] = (),
+        metadata: Metadata = (),
         seconds: float | None = None,
     ) -> A:
         """The answer, however often it takes to ask; Unreachable if there is none."""
@@ -115,7 +125,7 @@ class Connection:
             try:
                 async with self._using() as line:
                     timeout = min(self.patience.answer, max(deadline.left, 0.01))
-                    return await of(line)(request, timeout=timeout, metadata=metadata)
+                    return await of(line)(request, timeout=timeout, metadata=(*metadata, *self._around()))
             except Lost as lost:
                 if not await deadline.sleep(max(lost.pause, attempts.pause())):
                     raise Unreachable(f"no service answers at {self.address} ({lost})") from None
@@ -124,11 +134,11 @@ class Connection:
         self,
         of: Callable[[Line], UnaryStreamMultiCallable[Q, A]],
         request: Q,
-        metadata: tuple[tuple[str, str], ...] = (),
+        metadata: Metadata = (),
     ) -> AsyncGenerator[A, None]:
         """What comes on one stream, to its end in good order; Lost if it breaks or falls silent."""
         async with self._using() as line:
-            call = of(line)(request, metadata=metadata)
+            call = of(line)(request, metadata=(*metadata, *self._around()))
             try:
                 while True:
                     try:

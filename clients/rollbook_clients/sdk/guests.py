@@ -7,7 +7,6 @@ started again can still get ready where it sat down. A file can hold both, by th
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
 import secrets
 import time
@@ -19,6 +18,7 @@ from typing import Any, Final
 from grpc.aio import UnaryUnaryMultiCallable
 
 from rollbook.files import write_file
+from rollbook.match.chain import entropy_of
 from rollbook.v1.identity_pb2 import GetKeysRequest, SignInRequest
 from rollbook.v1.replay_pb2 import GetReplayRequest
 from rollbook_clients.sdk.connection import A, Connection, Line, Lost, Q
@@ -64,7 +64,7 @@ class Caller:
 
     def entropy(self, match_id: str) -> bytes:
         """What this caller brings to the dice of a match: 32 bytes that nobody else can know."""
-        return hmac.digest(self._secret, match_id.encode(), "sha256")
+        return entropy_of(self._secret, match_id)
 
     async def arrive(self) -> None:
         """Make sure that there is a service, and be somebody there."""

@@ -27,7 +27,9 @@ async def set_language(visit: Visit) -> Response:
     back = str(form.get("back", "/"))
     response = visit.go(back if back.startswith("/") and not back.startswith("//") else "/")
     if (language := str(form.get("language"))) in LANGUAGES:
-        response.set_cookie(LANGUAGE, language, max_age=365 * 24 * 3_600, httponly=True, samesite="lax")
+        response.set_cookie(
+            LANGUAGE, language, max_age=365 * 24 * 3_600, httponly=True, samesite="lax", secure=visit.is_secure
+        )
     return response
 
 

@@ -85,7 +85,7 @@ async def lobby_stream(visit: Visit) -> Response:
             except TimeoutError:
                 yield b""
 
-    return EventStream(chunks)  # type: ignore[return-value]  # an ASGI application, as responses are
+    return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 
 async def opening(visit: Visit) -> Response:

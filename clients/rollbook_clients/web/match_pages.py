@@ -81,7 +81,7 @@ async def match_stream(visit: Visit) -> Response:
 
     # What cannot be followed is said as a status, before the stream begins.
     async with followed(visit):
-        return EventStream(chunks)  # type: ignore[return-value]  # an ASGI application, as responses are
+        return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 
 def _update(visit: Visit, tail: FollowedMatch) -> bytes:

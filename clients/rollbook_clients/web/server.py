@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from typing import Final
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
 
+import structlog
 import uvicorn
 
 from rollbook_clients.web.app import create_app
@@ -14,6 +17,7 @@ DRAIN_SECONDS: Final = 3
 """For what is under way when the server ends; streams are cut, and browsers come back to another one."""
 
 MOST_CONNECTIONS: Final = 20_000
+MOST_WAITING: Final = 2_048
 
 
 class AddressTaken(Exception):
@@ -21,31 +25,62 @@ class AddressTaken(Exception):
 
 
 def listening(address: str) -> socket.socket:
-    """A socket that listens at host:port."""
+    """A socket that listens at host:port; AddressTaken."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server(
-            (host, int(port)), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2_048
-        )
+        return socket.create_server((host, int(port)), family=family, backlog=MOST_WAITING)
     except (OSError, ValueError) as wrong:
         raise AddressTaken(f"{address}: {wrong}") from None
 
 
-async def serve(
-    address: str, service: str, token: str = "", authorities: bytes | None = None, *, is_secure: bool = False
-) -> None:
-    """Serve the page until a signal says to stop."""
-    sock = listening(address)
-    host, port = sock.getsockname()[:2]
-    print(f"The page is at http://{host}:{port}/", flush=True)  # noqa: T201 - what the command says
-    app = create_app(PageOptions(service, token, authorities, is_secure))
+def address_of(listener: socket.socket) -> str:
+    """Where browsers find it."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+class _Lines:
+    """A logger that hands on whole lines."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.debug = self.info = self.warning = self.error = self.critical = say
+
+
+def log_to(say: Callable[[str], None]) -> None:
+    """Hand on what the page logs, a JSON object each: `level`, `event` and facts."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger("info"),
+        logger_factory=lambda *_: _Lines(say),
+    )
+
+
+async def serve(options: PageOptions, listener: socket.socket, until: Coroutine[Any, Any, None] | None = None) -> None:
+    """Serve the page until a signal says to stop, or `until` returns."""
     config = uvicorn.Config(
-        app,
+        create_app(options),
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         limit_concurrency=MOST_CONNECTIONS,
     )
-    await uvicorn.Server(config).serve(sockets=[sock])
+    server = uvicorn.Server(config)
+
+    async def stop() -> None:
+        if until is not None:
+            await until
+            server.should_exit = True
+
+    stopping = asyncio.create_task(stop())
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        stopping.cancel()
+        await asyncio.gather(stopping, return_exceptions=True)

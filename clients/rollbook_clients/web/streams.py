@@ -1,13 +1,15 @@
 """What happens, sent to browsers as it happens: EventSource streams, as lean as they can be.
 
-A stream is one task and one loop. It holds no queue: a browser that reads slowly gets the newest when it is ready for
-it, so that nothing piles up for it and nobody else waits.
+A stream is a loop that sends, and a task that notices when nobody listens any more: sending does not tell. It holds no
+queue: a browser that reads slowly gets the newest when it is ready for it, so that nothing piles up for it and nobody
+else waits.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import AbstractContextManager, ExitStack, aclosing
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
@@ -26,21 +28,47 @@ Chunks = Callable[[], AsyncIterator[bytes]]
 class EventStream:
     """A response that sends chunks for as long as somebody listens."""
 
-    def __init__(self, chunks: Chunks) -> None:
+    def __init__(self, chunks: Chunks, held: AbstractContextManager[object]) -> None:
+        """Hold this from now on until the stream ends; what cannot be held is raised at once."""
         self._chunks = chunks
+        self._held = ExitStack()
+        self._held.enter_context(held)
 
-    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Send them; an empty one is a sign of life."""
+        loop = asyncio.get_running_loop()
+        with self._held:
+            listening = asyncio.create_task(_until_gone(receive))
+            time = asyncio.timeout(None)
+
+            def end(_: object) -> None:
+                time.reschedule(loop.time())
+
+            try:
+                async with time:
+                    listening.add_done_callback(end)
+                    try:
+                        await self._send(send)
+                    finally:
+                        listening.remove_done_callback(end)
+            except (TimeoutError, OSError):
+                # Nobody listens any more.
+                return
+            finally:
+                listening.cancel()
+
+    async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         await send({"type": "http.response.body", "body": BEAT, "more_body": True})
-        try:
-            async with aclosing(self._chunks()) as chunks:  # type: ignore[type-var]  # they are generators
-                async for chunk in chunks:
-                    await send({"type": "http.response.body", "body": chunk or BEAT, "more_body": True})
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        except OSError:
-            # Nobody listens any more.
-            return
+        async with aclosing(self._chunks()) as chunks:  # type: ignore[type-var]  # they are generators
+            async for chunk in chunks:
+                await send({"type": "http.response.body", "body": chunk or BEAT, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def message(data: str, *, event: str = "", number: str = "") -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from random import Random  # noqa: TID251 - how attempts are spaced
 from typing import Any, Final
@@ -14,10 +16,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from rollbook import GATEWAY
 from rollbook_clients.sdk import KeptHeads, LimitReached, NotFound, Patience, Refused, RollbookError, Table, Unreachable
 from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.web.followed import FollowedMatches
+from rollbook_clients.web.limits import Holdings, TooMany, address_of
 from rollbook_clients.web.lobby import LobbyTail
 from rollbook_clients.web.policy import TooLarge, is_ours
 from rollbook_clients.web.visitors import Visitor, Visitors
@@ -31,6 +35,10 @@ PATIENCE: Final = Patience(call=8.0, answer=4.0)
 """A browser waits no longer than this for what it asks."""
 
 
+_ADDRESS: Final[ContextVar[str]] = ContextVar("address", default="")
+"""Where the browser is for whom something is done."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageOptions:
     """Which service the page is for, and as whom it looks itself."""
@@ -38,6 +46,8 @@ class PageOptions:
     service: str
     token: str = ""
     authorities: bytes | None = None
+    server_name: str = ""
+    """What the service's certificate is good for, if not its address."""
     is_secure: bool = False
     """Browsers reach it by https, so that cookies may say so."""
 
@@ -48,16 +58,26 @@ class Page:
     def __init__(self, options: PageOptions) -> None:
         self.options = options
         spacing = Random()  # noqa: S311 - of attempts, no secret
-        self.connection = Connection(options.service, options.authorities, PATIENCE, spacing)
+        self.connection = Connection(
+            options.service, options.authorities, PATIENCE, spacing, options.server_name, around=self._around
+        )
         self.visitors = Visitors(self.connection)
         self.tails = FollowedMatches()
         self._caller = Caller(self.connection, "", options.token, None)
         self._table = Table(self._caller, KeptHeads(None))
         self._arriving = asyncio.Lock()
         self.lobby: LobbyTail | None = None
+        self.limits = Holdings()
         self._templates = Environment(
             loader=PackageLoader("rollbook_clients.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
+
+    def _around(self) -> tuple[tuple[str, str], ...]:
+        """Which browser a call is for, said so that the service believes it."""
+        address = _ADDRESS.get()
+        if not address or not self.options.token:
+            return ()
+        return ((GATEWAY, f"Bearer {self.options.token}"), ("x-forwarded-for", address))
 
     async def everybody(self) -> Table:
         """What everybody may see, seen once for all."""
@@ -98,6 +118,7 @@ class Visit:
     def of(cls, request: Request) -> Visit:
         """What a request is."""
         page: Page = request.app.state.page
+        _ADDRESS.set(address_of(request))
         language = preferred(request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE, ""))
         return cls(request, page, page.visitors.of(request), words_in(language))
 
@@ -114,8 +135,17 @@ class Visit:
 
     def answered(self, response: Response) -> Response:
         """With the cookies that the browser is known by."""
-        self.page.visitors.remember(self.visitor, response, is_secure=self.page.options.is_secure)
+        self.page.visitors.remember(self.visitor, response, is_secure=self.is_secure)
         return response
+
+    def hold(self, what: str) -> AbstractContextManager[None]:
+        """Hold one more of it, for the address that this comes from."""
+        return self.page.limits.hold(what, address_of(self.request))
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether the browser came by https, so that its cookies have to travel by https alone."""
+        return self.page.options.is_secure or self.request.url.scheme == "https"
 
     async def form(self) -> Any:
         """What was sent by one of our forms; anything else is refused."""
@@ -153,7 +183,7 @@ def wrong(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a case each
             return 413, "error.large"
         case NotFound():
             return 404, "error.not_found"
-        case LimitReached():
+        case LimitReached() | TooMany():
             return 429, "error.busy"
         case Refused():
             key = f"refused.{error.reason}"

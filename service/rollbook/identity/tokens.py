@@ -55,6 +55,8 @@ class Role(StrEnum):
     PLAYER = "player"
     JUDGE = "judge"
     OPERATOR = "operator"
+    GATEWAY = "gateway"
+    """Looks on for many, and is believed when it says where their calls come from."""
 
 
 HOUSE: Final = "house-"

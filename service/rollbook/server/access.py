@@ -6,12 +6,9 @@ match as one caller sees it; whoever may not see it at all is told that there is
 
 from __future__ import annotations
 
-import base64
-import hmac
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Final
 
 import grpc
@@ -19,7 +16,6 @@ import grpc
 from rollbook.identity import references
 from rollbook.identity.refusals import TokenRefused
 from rollbook.identity.tokens import Role, Subject, Verifier
-from rollbook.match.commands import Origin
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
@@ -27,7 +23,9 @@ from rollbook.server.limits import Rates, Strangers
 from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import state_of, summary_message
+from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
+from rollbook.server.rematches import Rematches
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
@@ -37,11 +35,6 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 _SCHEME: Final = "bearer"
 _REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
-
-MOST_REFERENCES: Final = 20_000
-"""References to players that are not made anew for every call."""
-
-_INVITATION_BYTES: Final = 15
 
 
 def caller_of(context: Context, verifier: Verifier) -> Subject:
@@ -60,6 +53,14 @@ def require(caller: Subject, role: Role) -> None:
     """Refuse a caller whose token does not give this role."""
     if caller.role is not role:
         raise Refusal("ROLE_MISSING", f"this needs the token of one in the role of {role}", {"role": role.value})
+
+
+def is_gateway(verifier: Verifier, token: str) -> bool:
+    """Whether this is a token of the role gateway that holds."""
+    try:
+        return verifier.verify(token).role is Role.GATEWAY
+    except TokenRefused:
+        return False
 
 
 def judges(caller: Subject, match_id: str) -> bool:
@@ -84,13 +85,17 @@ class Callers:
         self._clock_ms = clock_ms
 
     def of(self, context: Context, weight: float = 1) -> Subject:
-        """Who calls, once for each call: it counts against the subject's rate, or against that of the address."""
+        """Who calls, once for each call: it counts against the subject's rate, or against that of the address.
+
+        A gateway looks on for many, and is not counted: it bounds itself how often they ask.
+        """
         try:
             caller = caller_of(context, self._verifier)
         except (TokenRefused, Refusal):
             self._strangers.count(context)
             raise
-        self.count(caller, weight)
+        if caller.role is not Role.GATEWAY:
+            self.count(caller, weight)
         return caller
 
     def anybody(self, context: Context) -> None:
@@ -104,44 +109,6 @@ class Callers:
     def has_expired(self, caller: Subject) -> bool:
         """Whether the token that the caller came with holds no longer."""
         return self._verifier.has_expired(caller)
-
-
-class Players:
-    """Who callers are in the logs of matches, and who is invited: everything that follows from the service key."""
-
-    def __init__(self, service_key: bytes) -> None:
-        """Derive everything from these 32 bytes."""
-        self._key = service_key
-        self._references = lru_cache(MOST_REFERENCES)(self._reference)
-
-    def reference(self, caller: Subject, match_id: str) -> bytes:
-        """What stands for the caller in the log of this match, and in no other."""
-        return self._references(caller.key, match_id)
-
-    def _reference(self, subject: str, match_id: str) -> bytes:
-        salt = hmac.digest(self._key, b"rollbook/1/salt" + match_id.encode(), "sha256")
-        return references.player_reference(salt, subject)
-
-    def origin(self, caller: Subject, match_id: str, request_id: str, now_ms: int) -> Origin:
-        """Whom a command of the caller comes from, as the log of this match will know it."""
-        return Origin(now_ms, self.reference(caller, match_id), references.request_hash(caller.key, request_id))
-
-    def opens(self, caller: Subject, request_id: str) -> str:
-        """The id of the match that this request opens."""
-        return references.match_id(self._key, caller.key, request_id)
-
-    def pseudonym(self, who: str) -> str:
-        """What stands for a subject or an address where its matches or guests are counted; nobody else can make it."""
-        return hmac.digest(self._key, b"rollbook/1/pseudonym" + who.encode(), "sha256")[:16].hex()
-
-    def invitation_code(self, match_id: str) -> str:
-        """What opens a seat of a private match. It is kept nowhere."""
-        digest = hmac.digest(self._key, b"rollbook/1/invitation" + match_id.encode(), "sha256")
-        return base64.b32encode(digest[:_INVITATION_BYTES]).decode("ascii").lower()
-
-    def is_invited(self, match_id: str, code: str) -> bool:
-        """Whether this is the invitation code of the match."""
-        return hmac.compare_digest(code.encode(), self.invitation_code(match_id).encode())
 
 
 def _follows(ledger: Ledger, listed: MatchSummary) -> bool:
@@ -169,7 +136,8 @@ class Sight:
     @property
     def summary(self) -> MatchSummary:
         """The match in a few lines."""
-        return summary_message(self.ledger, self.beside.names, self.beside.opened_ms)
+        beside = self.beside
+        return summary_message(self.ledger, beside.names, beside.opened_ms, beside.rematch_of)
 
     def perspective_on(self, ledger: Ledger, *, public_only: bool = False) -> Perspective:
         """With whose eyes the caller sees another state of the match."""
@@ -180,9 +148,17 @@ class Sight:
 class Sights:
     """Finds out what a caller may see of a match."""
 
-    def __init__(self, replicas: Replicas, lobby: StoredLobby, players: Players, clock_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        replicas: Replicas,
+        lobby: StoredLobby,
+        players: Players,
+        rematches: Rematches,
+        clock_ms: Callable[[], int],
+    ) -> None:
         """Look at these matches."""
         self._replicas = replicas
+        self._rematches = rematches
         self._lobby = lobby
         self._players = players
         self._clock_ms = clock_ms
@@ -202,7 +178,7 @@ class Sights:
             raise
         sight = await self._of(caller, ledger)
         known = sight.ledger.made_by(references.request_hash(caller.key, request_id))
-        if known is None and not self._may_see(sight, invitation_code):
+        if known is None and not self._may_see(sight, invitation_code) and not await self._is_expected(sight):
             raise MatchUnknown(match_id)
         return sight
 
@@ -281,6 +257,9 @@ class Sights:
             return True
         knows = listed is not None and self._players.reference(caller, match_id) in {listed.opener, *listed.players}
         return knows or self._players.is_invited(match_id, invitation_code)
+
+    async def _is_expected(self, sight: Sight) -> bool:
+        return await self._rematches.expects(sight.caller, sight.beside)
 
     def _may_see(self, sight: Sight, invitation_code: str) -> bool:
         if not sight.ledger.opened.terms.is_private or sight.perspective is not Watcher.PUBLIC:

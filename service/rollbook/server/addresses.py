@@ -1,11 +1,13 @@
-"""Where calls come from: the address of the peer, or the one that a trusted proxy names."""
+"""Where calls come from: the address of the peer, or the one that a trusted proxy or a gateway names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
+
+from rollbook import GATEWAY
 
 Network: TypeAlias = IPv4Network | IPv6Network
 Address: TypeAlias = IPv4Address | IPv6Address
@@ -20,21 +22,25 @@ IPV6_PREFIX: Final = 64
 class Addresses:
     """Tells the addresses of callers, as far as that tells callers apart."""
 
-    def __init__(self, trusted: Sequence[Network] = ()) -> None:
-        """Believe what proxies in these networks say."""
+    def __init__(
+        self, trusted: Sequence[Network] = (), is_gateway: Callable[[str], bool] = lambda _token: False
+    ) -> None:
+        """Believe what proxies in these networks say, and whoever has a token of which this holds."""
         self._trusted = tuple(trusted)
+        self._is_gateway = is_gateway
 
     def of(self, context: Any) -> str:
         """Where a call comes from: an IPv4 address, the /64 of an IPv6 address, or what gRPC says of the peer.
 
         A proxy names who called it behind whoever it was told of, so the hops are read from the right; the first that
-        is no trusted proxy is the caller. What is no address is not believed, nor what stands before it.
+        is no trusted proxy is the caller. What is no address is not believed, nor what stands before it. A gateway is
+        believed wherever it calls from.
         """
         peer = context.peer()
         caller = _address_of(peer)
         if caller is None:
             return str(peer)
-        if self._trusts(caller):
+        if self._trusts(caller) or self._comes_by_gateway(context):
             for hop in reversed(_hops(context)):
                 named = _read(hop)
                 if named is None:
@@ -43,6 +49,10 @@ class Addresses:
                 if not self._trusts(caller):
                     break
         return _told_apart(caller)
+
+    def _comes_by_gateway(self, context: Any) -> bool:
+        sent = [value for key, value in context.invocation_metadata() or () if key == GATEWAY]
+        return len(sent) == 1 and isinstance(sent[0], str) and self._is_gateway(sent[0].removeprefix("Bearer "))
 
     def _trusts(self, address: Address) -> bool:
         return any(address in network for network in self._trusted)

@@ -18,10 +18,11 @@ from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
-from rollbook.server.access import Callers, Players, Sights
+from rollbook.server.access import Callers, Sights, is_gateway
 from rollbook.server.addresses import Addresses
 from rollbook.server.archive_index import INDEX_NAME, ArchiveIndex
 from rollbook.server.archivist import Archivist
+from rollbook.server.device_codes import DeviceCodes
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
@@ -35,10 +36,14 @@ from rollbook.server.lobby import StoredLobby
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
+from rollbook.server.page_process import page_of
+from rollbook.server.play.bots import Bots, Invite
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
+from rollbook.server.players import Players
 from rollbook.server.quotas import GuestQuota, Quotas
+from rollbook.server.rematches import Rematches
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.rpc.feed import FeedServicer
@@ -100,6 +105,8 @@ class Given:
     """What the archive has; none: there is no archive."""
     archives: Callable[[str], bool] = lambda _match_id: True
     """Whether this process is the one to archive a match."""
+    invite: Invite | None = None
+    """Tells the house where its bots sit; without it nobody can ask bots to a table."""
 
 
 class Parts:
@@ -119,13 +126,23 @@ class Parts:
         self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
         self.strangers = Strangers(given.addresses, limits, clock_ms)
         self.callers = Callers(given.verifier, self.rates, self.strangers, clock_ms)
-        self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
+        self.rematches = Rematches(self.replicas, self.players, clock_ms)
+        self.sights = Sights(self.replicas, self.lobby, self.players, self.rematches, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
         self.index = IndexKeeper(log, self.lobby)
         self.quotas = Quotas(log, self.lobby, self.players, limits)
         self.opener = Opener(
-            self.matches, log, self.players, self.quotas, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
+            self.matches,
+            log,
+            self.players,
+            self.quotas,
+            limits,
+            replicas=self.replicas,
+            sights=self.sights,
+            clock_ms=clock_ms,
+            draw_secret=given.draw_secret,
         )
+        self.bots = Bots(self.commands, self.players, self.quotas, given.invite)
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
         self.plays = Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
@@ -137,9 +154,10 @@ class Parts:
             log=given.log,
             callers=self.callers,
             sights=self.sights,
-            seats=Seats(self.players, self.quotas),
+            seats=Seats(self.players, self.rematches, self.quotas),
             opener=self.opener,
             commands=self.commands,
+            bots=self.bots,
             plays=self.plays,
             plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),
             lists=self.lists(),
@@ -190,6 +208,8 @@ class Parts:
             name=given.name,
             limits=given.limits,
             quota=GuestQuota(given.log, self.players, given.limits),
+            codes=DeviceCodes(given.log, self.players, given.clock_ms, given.draw_secret),
+            callers=self.callers,
             strangers=self.strangers,
             clock_ms=given.clock_ms,
         )
@@ -253,6 +273,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     log = ArchivedLog(foundation.log, None, index)
     finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
+    verifier = Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
     parts = Parts(
         Given(
             log=MeasuredLog(log, foundation.metrics),
@@ -260,7 +281,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             head_keys=HeadKeys(keys.head.private, keys.head.key_id, keys.head.published),
             replay_key=keys.replay,
             service_key=keys.service,
-            verifier=Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS),
+            verifier=verifier,
             clock_ms=_now_ms,
             steady_ms=_steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
@@ -268,7 +289,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             archives=settings.archives,
             name=settings.name,
             limits=settings.limits,
-            addresses=Addresses(settings.trust_proxy),
+            addresses=Addresses(settings.trust_proxy, partial(is_gateway, verifier)),
         )
     )
     await parts.clock.compare()
@@ -281,7 +302,9 @@ async def assemble(foundation: Foundation) -> Assembly:
     forgetter = Forgetter(RollCall(foundation.log), parts.lobby, finished, foundation.metrics.loop_failed)
     forgetter.loop.start()
     demo = settings.demo_seconds
-    house = None if demo is None else HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, demo)
+    issuer = Issuer(keys.token.private)
+    house = None if demo is None else HouseProcess(issuer, keys.service, settings.tls, demo)
+    page = await page_of(settings, issuer)
 
     async def close() -> None:
         await forgetter.close()
@@ -303,7 +326,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             ),
         ],
         [Refusing(parts.metrics.refused)],
-        [] if house is None else [house],
+        [companion for companion in (page, house) if companion is not None],
         works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},
     )

@@ -1,30 +1,20 @@
 """The house: bots of the service itself, in a process that is a client like any other.
 
-It is the command `rollbook house`, of which the service knows only the name and what is said over its pipes. One frame
-goes in, a JSON object: where the service is and how it proves itself, how fast to play, and of each bot the name, a
-token, and the secret from which its entropy follows. Frames come out, a JSON object each: what is to be logged. When
-its standard input ends, the house finishes what is under way. If it ends by itself it is started again.
-
-The secrets follow from the service key, so that a house that was killed carries on with the matches it finds.
+It is the command `rollbook house`. Beside where the service is it is told how fast to play, and of each bot the name, a
+token, and the secret from which its entropy follows. The secrets follow from the service key, so that a house that was
+killed carries on with the matches it finds.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hmac
-import json
-import os
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Any, Final
 
-import structlog
-from cryptography import x509
-
-from rollbook import processes
 from rollbook.identity.tokens import HOUSE, OWN_ISSUER, Issuer, Role
-from rollbook.server.settings import Listen, Tls
+from rollbook.server.companion import CompanionProcess
+from rollbook.server.settings import Tls
 
 COMMAND: Final = "house"
 
@@ -34,106 +24,24 @@ NAMES: Final = ("Anna", "Tom", "Willi", "Heike", "Rita", "Peter")
 TOKEN_SECONDS: Final = 7 * 24 * 3_600
 """A house whose tokens have expired ends, and is started again with others."""
 
-DRAIN_SECONDS: Final = 5.0
-LAST_WORDS_SECONDS: Final = 2.0
-"""Between the end of what a house says and its own."""
 
-FIRST_PAUSE_SECONDS: Final = 1.0
-LONGEST_PAUSE_SECONDS: Final = 60.0
-STEADY_SECONDS: Final = 60.0
-"""A house that has lived so long is started again soon."""
-
-MOST_LOGGED_BYTES: Final = 64 << 10
-
-_LEVELS: Final = {"debug", "info", "warning", "error"}
-_log = structlog.get_logger()
-
-
-class HouseMissing(Exception):
-    """No installed package has house bots."""
-
-
-class HouseProcess:
+class HouseProcess(CompanionProcess):
     """The process of the house: started, kept going, and ended with the service."""
 
     def __init__(
         self, issuer: Issuer, service_key: bytes, tls: Tls | None, pause_seconds: float, command: str = COMMAND
     ) -> None:
-        """Be ready to start the command of this name; HouseMissing if there is none.
+        """Be ready to start the command of this name; CompanionMissing if there is none.
 
         The service trusts the issuer; before every choice the bots make this pause.
         """
-        words = processes.command(command)
-        if words is None:
-            raise HouseMissing(f"--demo needs the command `rollbook {command}`, which no installed package offers")
-        self._words = words
+        super().__init__("the house", command, "--demo", tls)
         self._issuer = issuer
         self._service_key = service_key
-        self._certificates = None if tls is None else tls.certificate.read_bytes()
         self._pause_seconds = pause_seconds
-        self._child: processes.Child | None = None
-        self._ending = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
 
-    def start(self, address: Listen) -> None:
-        """Play from now on at the service that listens here."""
-        self._task = asyncio.create_task(self._keep_going(address))
-
-    async def drain(self) -> None:
-        """Play no more; what is under way is finished."""
-        self._ending.set()
-        if self._child is not None:
-            self._child.stdin.close()
-        if self._task is not None:
-            await asyncio.wait({self._task}, timeout=DRAIN_SECONDS)
-        await self.close()
-
-    async def close(self) -> None:
-        """End it, finished or not."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _keep_going(self, address: Listen) -> None:
-        pause = FIRST_PAUSE_SECONDS
-        while True:
-            began = time.monotonic()
-            code = await self._run(address)
-            if self._ending.is_set():
-                return
-            if time.monotonic() - began > STEADY_SECONDS:
-                pause = FIRST_PAUSE_SECONDS
-            _log.warning("the house has ended, and is started again", code=code, in_seconds=pause)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await self._ending.wait()
-                    return
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
-
-    async def _run(self, address: Listen) -> int | None:
-        """Run the process once, and give its exit code; none if it had to be killed."""
-        async with processes.running(self._words, env=_environment(address)) as child:
-            self._child = child
-            child.stdin.write(processes.frame(json.dumps(self._instructions(address)).encode()))
-            if self._ending.is_set():
-                child.stdin.close()
-            with suppress(processes.CutOff):
-                while True:
-                    _relay(await processes.receive_frame(child.stdout, MOST_LOGGED_BYTES))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LAST_WORDS_SECONDS):
-                    return await child.wait()
-            return None
-
-    def _instructions(self, address: Listen) -> Mapping[str, Any]:
-        certificates = self._certificates
-        return {
-            "address": str(_reachable(address)),
-            "certificates": None if certificates is None else certificates.decode("ascii", "replace"),
-            "server_name": "" if certificates is None else certified_name(certificates),
-            "pause_seconds": self._pause_seconds,
-            "bots": [self._bot(name) for name in NAMES],
-        }
+    def _instructions(self) -> Mapping[str, Any]:
+        return {"pause_seconds": self._pause_seconds, "bots": [self._bot(name) for name in NAMES]}
 
     def _bot(self, name: str) -> Mapping[str, str]:
         sub, shown = f"{HOUSE}{name.lower()}", f"{name} (bot)"
@@ -142,40 +50,3 @@ class HouseProcess:
         )
         secret = hmac.digest(self._service_key, f"rollbook/1/house/{OWN_ISSUER}:{sub}".encode(), "sha256")
         return {"name": shown, "token": token, "secret": secret.hex()}
-
-
-def certified_name(certificates: bytes) -> str:
-    """A name that the first of these certificates, PEM, is good for; empty if it has none."""
-    certificate, *_ = x509.load_pem_x509_certificates(certificates)
-    names: Sequence[object] = ()
-    with suppress(x509.ExtensionNotFound):
-        alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        names = [
-            *alternatives.get_values_for_type(x509.DNSName),
-            *alternatives.get_values_for_type(x509.IPAddress),
-        ]
-    if not names:
-        names = [name.value for name in certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
-    return str(names[0]).replace("*", "house", 1) if names else ""
-
-
-def _reachable(address: Listen) -> Listen:
-    """Where somebody on this machine finds a service that may listen on all its addresses."""
-    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked for, not listened on
-    return Listen(everywhere.get(address.host, address.host), address.port)
-
-
-def _environment(address: Listen) -> Mapping[str, str]:
-    """What is around the house: no proxy between it and its own machine."""
-    return os.environ | {"no_grpc_proxy": _reachable(address).host}
-
-
-def _relay(data: bytes) -> None:
-    """Log what the house says."""
-    try:
-        said = json.loads(data)
-        level, event = str(said.pop("level")), str(said.pop("event"))
-    except (ValueError, AttributeError, KeyError, TypeError):
-        _log.warning("the house is not understood")
-        return
-    getattr(_log, level if level in _LEVELS else "warning")(event, **said)

@@ -80,13 +80,13 @@ class Held:
         self._sum = 0
 
     @contextmanager
-    def by(self, who: str) -> Iterator[None]:
-        """Hold one more meanwhile, or refuse."""
-        mine = self._held.get(who, 0)
+    def by(self, who: str, *, for_many: bool = False) -> Iterator[None]:
+        """Hold one more meanwhile, or refuse; who does so for many others is only bounded by what all may hold."""
+        mine = 0 if for_many else self._held.get(who, 0)
         if mine >= self._each or self._sum >= self._in_all:
             limit = self._each if mine >= self._each else self._in_all
             raise Refusal("TOO_MANY_WATCHES", self._why, {"limit": limit})
-        self._held[who] = mine + 1
+        self._held[who] = self._held.get(who, 0) + 1
         self._sum += 1
         try:
             yield

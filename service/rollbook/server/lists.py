@@ -16,11 +16,12 @@ from rollbook.identity.references import is_match_id
 from rollbook.identity.tokens import Role, Subject
 from rollbook.rules.catalogue import current, rulesets
 from rollbook.rules.options import written
-from rollbook.server.access import Players, Sights, judges
+from rollbook.server.access import Sights, judges
 from rollbook.server.archive_index import Wanted
 from rollbook.server.finished import Finished
 from rollbook.server.index_rows import UNHELD, list_of, named, seats_of
 from rollbook.server.lobby import ListedMatch, StoredLobby
+from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
 from rollbook.storage.port import Log, Place
 from rollbook.v1 import match_pb2 as proto

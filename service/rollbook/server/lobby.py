@@ -62,6 +62,8 @@ class Beside:
     """By reference: what stands for whoever sits there where matches are counted; none where that was not written."""
     sequence: int = 0
     """The event behind which the lobby said so."""
+    rematch_of: str = ""
+    """The match that this is the rematch of; empty for none."""
     told: tuple[tuple[int, ...], bytes] | None = None
     """Who had forfeited when the lobby was last told that the match runs, and by which event."""
 
@@ -117,7 +119,8 @@ class ListedMatch:
         seated = zip(self.players, self.summary.seats, strict=True)
         names = {player: seat.name for player, seat in seated if player}
         holders = {player: holder for player, holder in zip(self.players, self.holders, strict=False) if holder}
-        return Beside(self.summary.opened_ms, self.opener, names, holders, self.summary.position.sequence)
+        summary = self.summary
+        return Beside(summary.opened_ms, self.opener, names, holders, summary.position.sequence, summary.rematch_of)
 
 
 async def _not_archived(_match_id: str) -> ListedMatch | None:
@@ -148,22 +151,25 @@ class StoredLobby:
 
     @asynccontextmanager
     async def summary(
-        self, ledger: Ledger, player: bytes = b"", name: str = "", holder: str = ""
+        self, ledger: Ledger, player: bytes = b"", name: str = "", holder: str = "", rematch_of: str = ""
     ) -> AsyncIterator[LobbyEntry | None]:
         """What the lobby says of a match from now on, to be appended in here; nothing new unless its life has changed.
 
-        `player` is who asks for that: opens the match, or sits down by this name, and is counted as this holder.
+        `player` is who asks for that: opens the match, as the rematch of another one, or sits down by this name, and is
+        counted as this holder.
         """
         known = self._besides.get(ledger.opened.match_id)
         if known is not None and _is_told(ledger, known):
             yield None  # No name is read, so forgetting need not wait.
             return
         with self.uses.use():
-            yield await self._summary(ledger, player, name, holder)
+            yield await self._summary(ledger, player, name, holder, rematch_of)
 
-    async def _summary(self, ledger: Ledger, player: bytes, name: str, holder: str) -> LobbyEntry | None:
+    async def _summary(
+        self, ledger: Ledger, player: bytes, name: str, holder: str, rematch_of: str
+    ) -> LobbyEntry | None:
         if ledger.head.sequence == 1:
-            return _entry(ledger, Beside(ledger.time_ms, player))
+            return _entry(ledger, Beside(ledger.time_ms, player, rematch_of=rematch_of))
         beside = await self._beside(ledger, ledger.head.sequence - 1)
         if _is_told(ledger, beside):
             return None
@@ -340,7 +346,7 @@ def _is_told(ledger: Ledger, beside: Beside) -> bool:
 
 
 def _entry(ledger: Ledger, beside: Beside) -> LobbyEntry:
-    summary = summary_message(ledger, beside.names, beside.opened_ms)
+    summary = summary_message(ledger, beside.names, beside.opened_ms, beside.rematch_of)
     holders = tuple(beside.holders.get(player, "") for player in ledger.players)
     listed = ListedMatch(summary, beside.opener, tuple(ledger.players), holders if any(holders) else ())
     return LobbyEntry(listed.write(), listed.row)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 from zlib import crc32
 
-from rollbook import DEFAULT_ADDRESS
+from rollbook import DEFAULT_ADDRESS, DEFAULT_WEB
 from rollbook.replay_file.key_lines import check_name
 from rollbook.server.addresses import Network, read_network
 from rollbook.server.configuration.flags import FLAGS, Flags
@@ -27,6 +27,9 @@ from rollbook.storage.redis.durability import Durability
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 HIGHEST_PORT: Final = 65_535
+
+OFF: Final = "off"
+"""In place of an address: nowhere."""
 
 _BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?")
 
@@ -102,6 +105,9 @@ class Limits:
     open_matches_per_subject: Annotated[int, About("Those of them that have free seats.", scope="store")] = 5
     seats_per_subject: Annotated[int, About("Seats that one subject has in matches not over.", scope="store")] = 100
     waiting_seats_per_subject: Annotated[int, About("Those of them in matches not started.", scope="store")] = 10
+    house_seats: Annotated[
+        int, About("Seats that bots have in matches not over, by AddBot; 0 is no bots.", least=0, scope="store")
+    ] = 50
     requests_per_second: Annotated[float, About("Calls a second by one subject, for long.", least=0.001)] = 200.0
     requests_at_once: Annotated[int, About("Calls by one subject at once, after a rest.")] = 400
     plays_per_subject: Annotated[int, About("Open streams of Play, of one subject.")] = 32
@@ -169,6 +175,10 @@ class Settings:
     """How long after its end a match goes there."""
     metrics: Listen | None = None
     """Where Prometheus finds /metrics; none: nowhere."""
+    web: Listen | None = None
+    """Where browsers find the page; none: nowhere."""
+    web_is_needed: bool = False
+    """There is no service without the page: an operator has named its address."""
     trust_issuer: tuple[Path, ...] = ()
     """The files that describe other issuers whose tokens are taken."""
     trust_proxy: tuple[Network, ...] = ()
@@ -222,6 +232,8 @@ class Settings:
             archive=None if flags.archive is None else _archive(flags.archive),
             archive_after_seconds=flags.archive_after,
             metrics=None if flags.metrics is None else _metrics(flags.metrics, insecure=flags.insecure),
+            web=_web(flags.web, insecure=flags.insecure),
+            web_is_needed=flags.web is not None and flags.web != OFF,
             trust_issuer=tuple(path.expanduser() for path in flags.trust_issuer),
             trust_proxy=tuple(_network(text) for text in flags.trust_proxy),
             limits=limits,
@@ -268,6 +280,19 @@ def _metrics(text: str, *, insecure: bool) -> Listen:
             "--metrics",
             f"{address.host} can be reached from other machines, and anyone there could read along: listen on"
             " 127.0.0.1, or say --insecure if something in front of the service keeps others away",
+        )
+    return address
+
+
+def _web(text: str | None, *, insecure: bool) -> Listen | None:
+    if text == OFF:
+        return None
+    address = Listen.read(text or DEFAULT_WEB, "--web")
+    if not address.is_loopback and not insecure:
+        raise SettingRefused(
+            "--web",
+            f"{address.host} can be reached from other machines, and cookies would travel in the clear: listen on"
+            " 127.0.0.1 behind something that does TLS, or say --insecure",
         )
     return address
 

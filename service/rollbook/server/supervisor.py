@@ -1,8 +1,8 @@
 """A service of several workers: one process that has what there is one of, and starts the others.
 
-It has the store, the port, the address of metrics and the house, and never a call: gRPC is not even imported here. The
-workers are started anew and never forked, and each is a whole service over that store. They end with this process,
-however that ends, since the kernel kills them then.
+It has the store, the port, the address of metrics, the page and the house, and never a call: gRPC is not even imported
+here. The workers are started anew and never forked, and each is a whole service over that store. They end with this
+process, however that ends, since the kernel kills them then.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rollbook.server.staff import Staff
 from rollbook.server.tallies import Tallies, told
 
 if TYPE_CHECKING:
-    from rollbook.server.house import HouseProcess
+    from rollbook.server.companion import CompanionProcess
 
 DRAIN_SECONDS: Final = 40.0
 """How long workers may take to end, which bound everything that they wait for themselves."""
@@ -42,7 +42,7 @@ async def supervise(settings: Settings, words: Sequence[str], listening: Callabl
     """Run a service whose workers these words start, until a signal ends it; call it on the main thread.
 
     What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound, ServerFailed, KeyFileRefused,
-    HouseMissing, NotListening and WorkerFailed, which also ends a service with a worker that does not start any more.
+    CompanionMissing, NotListening and WorkerFailed, which also ends a service with a worker that starts no more.
     """
     with ending_signals() as signals:
         async with AsyncExitStack() as stack:
@@ -71,7 +71,7 @@ class _Service:
     listening: Listening
     staff: Staff
     store: OwnStore | None
-    house: HouseProcess | None
+    companions: Sequence[CompanionProcess]
 
     async def keep_store(self) -> None:
         """Start a store of our own again whenever it dies."""
@@ -93,9 +93,8 @@ class _Service:
         return Shutdown.FORCED
 
     async def _let_finish(self) -> None:
-        if self.house is not None:
-            # As long as its calls are answered.
-            await self.house.drain()
+        # As long as their calls are answered.
+        await asyncio.gather(*(companion.drain() for companion in self.companions))
         await _end(self.staff, DRAIN_SECONDS)
 
 
@@ -108,28 +107,34 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     if store is not None:
         stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    house = _house(settings)
+    companions = await _companions(settings)
     address = await stack.enter_async_context(held(settings.listen))
     url = settings.redis if store is None else store.url
-    staff = Staff(replace(settings, listen=address, redis=url, metrics=None, demo_seconds=None), words, tallies)
+    staff = Staff(
+        replace(settings, listen=address, redis=url, metrics=None, web=None, demo_seconds=None), words, tallies
+    )
     stack.push_async_callback(_end, staff, FORCED_SECONDS)
     registry.register(_Sum(staff, tallies))
     head_key_id = await staff.start()
-    if house is not None:
-        stack.push_async_callback(house.close)
-        house.start(address)
-    return _Service(Listening(address, settings, head_key_id), staff, store, house)
+    for companion in companions:
+        stack.push_async_callback(companion.close)
+        companion.start(address)
+    return _Service(Listening(address, settings, head_key_id), staff, store, companions)
 
 
-def _house(settings: Settings) -> HouseProcess | None:
-    if settings.demo_seconds is None:
-        return None
-    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a house
-    from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a house
-    from rollbook.server.house import HouseProcess  # noqa: PLC0415 - only for a house
+async def _companions(settings: Settings) -> Sequence[CompanionProcess]:
+    if settings.demo_seconds is None and settings.web is None:
+        return []
+    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for companions
+    from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for companions
+    from rollbook.server.house import HouseProcess  # noqa: PLC0415 - only for companions
+    from rollbook.server.page_process import page_of  # noqa: PLC0415 - only for companions
 
     keys = ServiceKeys.in_directory(settings.data, settings.head_key)
-    return HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, settings.demo_seconds)
+    issuer, demo = Issuer(keys.token.private), settings.demo_seconds
+    house = None if demo is None else HouseProcess(issuer, keys.service, settings.tls, demo)
+    page = await page_of(settings, issuer)
+    return [companion for companion in (page, house) if companion is not None]
 
 
 async def _end(staff: Staff, seconds: float) -> None:

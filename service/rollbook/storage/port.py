@@ -272,6 +272,12 @@ class Log(Protocol):
         It is full at first. 0 is the answer to whoever got one.
         """
 
+    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
+        """Keep something by a name for so long, unless it is taken before."""
+
+    async def take(self, name: str) -> bytes | None:
+        """What is kept by a name, which is gone then: of many who take it one gets it."""
+
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""
 

@@ -133,6 +133,14 @@ class WrappedLog:
         """Take one out of a bucket, or say how long to wait."""
         return await self._inner.draw(bucket, most, per_ms)
 
+    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
+        """Keep something by a name for so long, unless it is taken before."""
+        await self._inner.keep(name, value, for_ms)
+
+    async def take(self, name: str) -> bytes | None:
+        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        return await self._inner.take(name)
+
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""
         await self._inner.close()

@@ -109,7 +109,7 @@ def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Setti
     """Run a service or a part of one to its end, and say why if it cannot be started."""
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
     from rollbook.server import event_loop, log_output  # noqa: PLC0415 - see above
-    from rollbook.server.house import HouseMissing  # noqa: PLC0415 - see above
+    from rollbook.server.companion import CompanionMissing  # noqa: PLC0415 - see above
     from rollbook.server.ports import NotListening  # noqa: PLC0415 - see above
     from rollbook.server.signals import Shutdown  # noqa: PLC0415 - see above
     from rollbook.server.staff import WorkerFailed  # noqa: PLC0415 - see above
@@ -125,7 +125,8 @@ def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Setti
     except WorkerFailed as failed:
         return _refused(failed, Exit.UNREADABLE if failed.code == Exit.UNREADABLE else Exit.WRONG)
     except (
-        DataDirectoryRefused, HouseMissing, KeyFileRefused, NotListening, ServerFailed, ServerNotFound, StoreUnavailable
+        CompanionMissing, DataDirectoryRefused, KeyFileRefused, NotListening,
+        ServerFailed, ServerNotFound, StoreUnavailable,
     ) as refused:  # fmt: skip
         return _refused(refused, Exit.WRONG)
     except OSError as failure:

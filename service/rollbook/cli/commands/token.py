@@ -39,7 +39,7 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     subject
         Who it is for, the same text for the same person.
     role
-        What they may do: play, judge the matches named, or operate the service.
+        What they may do: play, judge the matches named, operate the service, or be a gateway, which passes on for many.
     match
         The id of a match that a judge may see; any number of them.
     hours

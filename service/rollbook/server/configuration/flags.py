@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from platformdirs import user_data_path
 
-from rollbook import DEFAULT_ADDRESS
+from rollbook import DEFAULT_ADDRESS, DEFAULT_WEB
 from rollbook.server.configuration.table import About, NumberOrAuto, settings_of
 
 
@@ -69,7 +69,7 @@ class Flags:
         bool,
         About(
             "Listen on an address that other machines can reach without TLS, because something in front of it does"
-            " TLS. The same goes for metrics."
+            " TLS. The same goes for metrics and the page."
         ),
     ] = False
     name: Annotated[
@@ -117,14 +117,23 @@ class Flags:
             "host:port on which Prometheus finds /metrics, over HTTP without TLS. Default: nowhere.", unset="nowhere"
         ),
     ] = None
+    web: Annotated[
+        str | None,
+        About(
+            "host:port at which browsers find the page, a process of its own beside the service, or off. Behind a proxy"
+            " that does TLS, which says so in x-forwarded-proto, cookies are sent by https alone. Default:"
+            f" {DEFAULT_WEB}, or nowhere if that is taken.",
+            unset=f"{DEFAULT_WEB} if it is free",
+        ),
+    ] = None
     trust_issuer: Annotated[
         tuple[Path, ...],
         About(
             "Files that each describe another issuer whose tokens are taken, as a JSON object of three members:"
-            " issuer, the `iss` of its tokens; roles, a list of those it may give, out of player, judge and operator;"
-            " keys, a list of its Ed25519 public keys, each a JSON Web Key (kty OKP, crv Ed25519, kid, x) or a line of"
-            " `rollbook key` in quotes. Only its owner may be able to write to such a file. The same `sub` of two"
-            " issuers is two subjects. In the variable, paths are separated as in PATH."
+            " issuer, the `iss` of its tokens; roles, a list of those it may give, out of player, judge, operator and"
+            " gateway; keys, a list of its Ed25519 public keys, each a JSON Web Key (kty OKP, crv Ed25519, kid, x) or a"
+            " line of `rollbook key` in quotes. Only its owner may be able to write to such a file. The same `sub` of"
+            " two issuers is two subjects. In the variable, paths are separated as in PATH."
         ),
     ] = ()
     trust_proxy: Annotated[

@@ -20,9 +20,10 @@ from typing import Final
 from cachetools import LRUCache
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
-from rollbook.server.access import Players, Sights, judges
+from rollbook.server.access import Sights, judges
 from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.lobby import ListedMatch, StoredLobby
+from rollbook.server.players import Players
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Announcement, Log, StoreUnavailable
 from rollbook.v1.match_pb2 import MatchSummary
@@ -89,13 +90,13 @@ class Board:
         self._over: LRUCache[str, bytes] = LRUCache(MOST_OVER)
         """What the lobby says of matches that are not shown any more, and wait for the archive."""
         self._gone: LRUCache[str, MatchSummary] = LRUCache(MOST_GONE)
-        self._announced: set[str] = set()
+        self._announced: dict[str, None] = {}
         self._due: list[tuple[int, str]] = []
         """When the public may see more of a delayed match."""
         self._next_part = 0
         self._hurries = False
         """Whether this round of comparing is one for which something may have been missed."""
-        self._unseen: set[str] = set()
+        self._unseen: dict[str, None] = {}
         """What is shown and has not been found in this round."""
         self._changes: deque[list[str]] = deque(maxlen=MOST_LOOKS)
         """What each of the last looks has found."""
@@ -205,7 +206,7 @@ class Board:
 
     def _hear(self, announced: Announcement) -> None:
         if announced.is_lifecycle:
-            self._announced.add(announced.match_id)
+            self._announced[announced.match_id] = None
 
     def _hurry(self) -> None:
         self._next_part, self._hurries = 0, True
@@ -221,10 +222,10 @@ class Board:
         if parts == self._log.parts:
             self._next_part = 0
         now_ms = self._clock_ms()
-        due = set()
+        due: dict[str, None] = {}
         while self._due and self._due[0][0] <= now_ms:
-            due.add(heapq.heappop(self._due)[1])
-        announced, self._announced = self._announced, set()
+            due[heapq.heappop(self._due)[1]] = None
+        announced, self._announced = self._announced, {}
         ids = dict.fromkeys((*announced, *due, *await self._differing(parts)))
         self._changes.append(await self._refresh(list(ids), due))
         self.looks += 1
@@ -232,13 +233,13 @@ class Board:
     async def _differing(self, parts: int) -> list[str]:
         """The matches of the next parts of which the lobby says something else, and at the end of a round the lost."""
         if not self._next_part:
-            self._unseen = set(self._shown)
+            self._unseen = dict.fromkeys(self._shown)
         last = min(self._next_part + parts, self._log.parts)
         found = []
         for first in range(self._next_part, last, PARTS_AT_ONCE):
             stored = await self._log.lobby_parts(range(first, min(first + PARTS_AT_ONCE, last)))
-            self._unseen.difference_update(stored)
             for match_id, data in stored.items():
+                self._unseen.pop(match_id, None)
                 shown = self._shown.get(match_id)
                 if data != (self._over.get(match_id) if shown is None else shown.stored):
                     found.append(match_id)

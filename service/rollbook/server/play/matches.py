@@ -98,7 +98,7 @@ class _OneAtATime:
             self._used.__exit__(None, None, None)
 
 
-Summary = Callable[[Ledger, bytes, str, str], AbstractAsyncContextManager[LobbyEntry | None]]
+Summary = Callable[[Ledger, bytes, str, str, str], AbstractAsyncContextManager[LobbyEntry | None]]
 
 
 class Matches:
@@ -111,8 +111,8 @@ class Matches:
         self._lost = lost
         self._summary = summary
 
-    async def open(self, command: OpenMatch) -> Answer:
-        """Open a match; the same request again is answered with the match it opened."""
+    async def open(self, command: OpenMatch, rematch_of: str = "") -> Answer:
+        """Open a match, as the rematch of another; the same request again is answered with the match it opened."""
         match_id = command.opened.match_id
         async with self._one_at_a_time(match_id) as replica:
             if self._lost.told(match_id) is not None:
@@ -123,7 +123,7 @@ class Matches:
             with _Doubt() as doubt:
                 for _ in range(ASKED_AGAIN):
                     try:
-                        async with self._summary(ledger, command.origin.player, "", "") as lobby:
+                        async with self._summary(ledger, command.origin.player, "", "", rematch_of) as lobby:
                             result = await replica.open(first, ledger, lobby)
                     except AppendUnconfirmed as unknown:
                         doubt.why = unknown
@@ -206,7 +206,7 @@ class Matches:
         with _Doubt() as doubt:
             for _ in range(ASKED_AGAIN):
                 try:
-                    async with self._summary(decision.after, player, name, holder) as lobby:
+                    async with self._summary(decision.after, player, name, holder, "") as lobby:
                         result = await replica.append(decision, lobby)
                 except AppendUnconfirmed as unknown:
                     doubt.why = unknown

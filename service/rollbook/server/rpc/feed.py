@@ -7,7 +7,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Final
 
-from rollbook.identity.tokens import Subject
+from rollbook.identity.tokens import Role, Subject
 from rollbook.match.chain import Position
 from rollbook.match.codec.envelope import LINK_BYTES
 from rollbook.match.commands import Declined
@@ -96,7 +96,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
             return sight.perspective_on(ledger, public_only=request.public_only)
 
         views = not request.without_views
-        with self._watches.by(caller.key):
+        with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             try:
                 position = _asked(request)
                 expired = partial(self._callers.has_expired, caller)
@@ -111,7 +111,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     ) -> AsyncIterator[LobbyFrame]:
         """The public matches that are open or running, as the caller may see them, and what becomes of them."""
         caller = self._callers.of(context)
-        with self._watches.by(caller.key):
+        with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             async with self._board.watched(), aclosing(self._lobby(caller, request.game)) as frames:
                 async for frame in frames:
                     yield frame

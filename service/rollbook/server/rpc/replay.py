@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from rollbook.identity.service_keys import SigningKey
-from rollbook.identity.tokens import Subject
+from rollbook.identity.tokens import Role, Subject
 from rollbook.match.chain import HeadKeys
 from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, write
 from rollbook.replay_file.key_lines import keys_of_service, write_keys
@@ -73,7 +73,7 @@ class ReplayServicer(ReplayServiceServicer):
     ) -> AsyncIterator[proto.GetReplayResponse]:
         """A match as a file, part by part."""
         caller = self._callers.of(context)
-        with self._sending.by(caller.key):
+        with self._sending.by(caller.key, for_many=caller.role is Role.GATEWAY):
             data = await self._file(caller, request)
             for start in range(0, len(data), PART_BYTES):
                 yield proto.GetReplayResponse(part=data[start : start + PART_BYTES])

@@ -89,6 +89,11 @@ def bucket_key(bucket: str, partitions: int = PARTITIONS) -> bytes:
     return b"{p%d}:bucket:%b" % (partition_of(bucket, partitions), bucket.encode())
 
 
+def kept_key(name: str, partitions: int = PARTITIONS) -> bytes:
+    """The key of what is kept for a while."""
+    return b"{p%d}:kept:%b" % (partition_of(name, partitions), name.encode())
+
+
 def lobby_key(partition: int) -> bytes:
     """The key of the lobby of a partition."""
     return b"{p%d}:lobby" % partition

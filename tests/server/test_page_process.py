@@ -1,0 +1,119 @@
+"""The page that `rollbook serve` starts: where it is, what becomes of it with its service, and without it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import urllib.error
+import urllib.request
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rollbook import DEFAULT_WEB
+from tests.cli.test_serve import ANY_PORT, SERVE, done
+from tests.server.serving import READY_SECONDS, Service, started, until
+from tests.server.test_whole_service import free_port
+
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="workers are for Linux")
+
+
+def page_process(one: Service) -> psutil.Process | None:
+    """The page among the processes of a service."""
+    for child in psutil.Process(one.process.pid).children():
+        with suppress(psutil.Error):
+            if child.status() != psutil.STATUS_ZOMBIE and child.cmdline()[-1:] == ["page"]:
+                return child
+    return None
+
+
+def found(one: Service, *, but: int = 0) -> psutil.Process:
+    """The page as soon as it runs, in another process than this one."""
+    until(lambda: (page := page_process(one)) is not None and page.pid != but)
+    page = page_process(one)
+    assert page is not None
+    return page
+
+
+def title(address: str) -> str:
+    """What stands above the page's lobby, however long it takes until somebody answers."""
+    with urllib.request.urlopen(address, timeout=READY_SECONDS) as answer:  # noqa: S310 - http
+        return str(answer.read().decode().partition("<h1>")[2].partition("</h1>")[0])
+
+
+def is_refused(address: str) -> bool:
+    """Whether nobody listens there."""
+    try:
+        title(address)
+    except urllib.error.URLError as error:
+        return isinstance(error.reason, ConnectionError)
+    return False
+
+
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=ON_LINUX)])
+def test_serve_has_a_page_and_starts_it_again(workers: str, tmp_path: Path) -> None:
+    """Its address is said at the start. Whoever knocks while it is started again waits; it ends with the service."""
+    words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT, "--web", ANY_PORT, "--workers", workers]
+    with started(words) as one:
+        address = str(one.line("the page is at")["page"])
+        assert "Matches" == title(address)
+        first = found(one)
+        first.kill()
+        assert "Matches" == title(address)
+        second = found(one, but=first.pid)
+        one.process.terminate()
+        assert 0 == one.ended()
+        until(lambda: not second.is_running())
+        assert is_refused(address)
+        assert '"level": "error"' not in "".join(one.said)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it takes a second")
+def test_a_service_that_is_killed_takes_its_page_with_it(tmp_path: Path) -> None:
+    """And the next one has the port at once."""
+    web = f"127.0.0.1:{free_port()}"
+    words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT, "--web", web]
+    with started(words) as one:
+        assert "Matches" == title(str(one.line("the page is at")["page"]))
+        page = found(one)
+        os.kill(one.process.pid, signal.SIGKILL)
+        one.process.wait()
+        until(lambda: not page.is_running() or page.status() == psutil.STATUS_ZOMBIE)
+    with started(words) as two:
+        assert f"http://{web}/" == two.line("the page is at")["page"]
+        assert "Matches" == title(f"http://{web}/")
+
+
+def test_a_named_port_that_is_taken_refuses_the_start(tmp_path: Path) -> None:
+    """With exit code 1 and the reason, before anything else happens."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        web = f"127.0.0.1:{other.getsockname()[1]}"
+        refused = done("--data", str(tmp_path), "--listen", ANY_PORT, "--web", web)
+    assert 1 == refused.returncode
+    assert f"rollbook serve: cannot listen on {web} for the page: Address already in use" in refused.stderr
+
+
+def test_a_default_port_that_is_taken_is_said_and_left_out(tmp_path: Path) -> None:
+    """A second service on a machine must not fail for want of a page that nobody asked for."""
+    host, _, port = DEFAULT_WEB.rpartition(":")
+    with ExitStack() as stack:
+        with suppress(OSError):
+            # Or somebody else has it, which is as good.
+            stack.enter_context(socket.create_server((host, int(port))))
+        stack.enter_context(pytest.MonkeyPatch.context()).delenv("ROLLBOOK_WEB")
+        with started([*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT]) as one:
+            one.line("listening on")
+            (said,) = [line for line in one.lines if "there is no page" in line["event"]]
+            assert f"there is no page, because {DEFAULT_WEB} cannot be had; --web names another place" == said["event"]
+            assert page_process(one) is None
+
+
+def test_a_page_that_others_can_reach_is_served_behind_tls_only(tmp_path: Path) -> None:
+    """Cookies would travel in the clear: it is a wrong use without a word that something else does TLS."""
+    refused = done("--data", str(tmp_path), "--web", "0.0.0.0:0")
+    assert 64 == refused.returncode
+    assert "--web: 0.0.0.0 can be reached from other machines, and cookies would travel in the clear" in refused.stderr
