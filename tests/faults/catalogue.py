@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.faults import failovers
+from tests.faults import failovers, services
 from tests.faults.outcome import Fault
 
-FAULTS: Final[dict[str, Fault]] = {
-    "failovers": failovers.run,
-}
+FAULTS: Final[dict[str, Fault]] = {**services.FAULTS, "failovers": failovers.run}
