@@ -20,7 +20,7 @@ from tests.sim.client import Client
 from tests.sim.observations import History, Viewer
 from tests.sim.process import Gone, Refused
 
-CONNECT: Final = [
+CONNECT: Final[Sequence[tuple[str, int]]] = [
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.min_reconnect_backoff_ms", 50),
@@ -34,10 +34,10 @@ _DAY_SECONDS: Final = 86_400
 class RemoteProcess:
     """A process of the service that is reached by its address, as the clients of the simulation know one."""
 
-    def __init__(self, name: str, address: str) -> None:
+    def __init__(self, name: str, address: str, options: Sequence[tuple[str, int]] = CONNECT) -> None:
         """Call this address."""
         self.name = name
-        self.channel = grpc.aio.insecure_channel(address, options=CONNECT)
+        self.channel = grpc.aio.insecure_channel(address, options=options)
         channel: Any = self.channel
         self._stubs: tuple[Any, ...] = (
             match_pb2_grpc.MatchServiceStub(channel),

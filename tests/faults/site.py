@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import shutil
 import subprocess
@@ -32,6 +33,12 @@ from tests.storage.servers import free_port
 START_SECONDS: Final = 90.0
 CALM_SECONDS: Final = 90.0
 """How long matches may take to come to their end when nothing goes wrong any more; the machine may be busy."""
+
+PLENTY: Final = {
+    f"ROLLBOOK_LIMITS_{name}": "100000"
+    for name in ("REQUESTS_PER_SECOND", "REQUESTS_AT_ONCE", "MATCHES_PER_SUBJECT", "OPEN_MATCHES_PER_SUBJECT")
+}
+"""What people here do more of than persons do."""
 
 TABLES: Final = 4
 PLAYERS: Final = 4
@@ -93,7 +100,8 @@ class Serving:
         words = ["serve", "--data", str(self.data), "--listen", self.address, "--log-level", "warning", *self._words]
         words += ["--archive-after", "86400"]
         with self.data.with_suffix(".log").open("ab") as said:
-            self.process = subprocess.Popen([sys.executable, "-m", "rollbook", *words], stderr=said)
+            command = [sys.executable, "-m", "rollbook", *words]
+            self.process = subprocess.Popen(command, stderr=said, env=os.environ | PLENTY)
 
     def kill(self) -> None:
         """Kill it."""
@@ -132,10 +140,12 @@ class Site:
         self._enough = asyncio.Event()
         self._chances = random.Random(f"{asked.seed}/people")
 
-    def caller(self, name: str, role: Role = Role.PLAYER) -> Caller:
-        """Somebody who reaches all services."""
+    def caller(
+        self, name: str, kind: type[Caller] = Caller, processes: Sequence[RemoteProcess] | None = None
+    ) -> Caller:
+        """Somebody who reaches all services, if nothing else is said."""
         chance = random.Random(self._chances.random())
-        return Caller(name, role, self._issuer, self.processes, self.history, chance)
+        return kind(name, Role.PLAYER, self._issuer, processes or self.processes, self.history, chance)
 
     def happened(self, what: str) -> None:
         """Note what is done on purpose."""
