@@ -51,7 +51,8 @@ async def copies(asked: Run) -> Outcome:
         loop, chance = asyncio.get_running_loop(), random.Random(f"{asked.seed}/copies")
         end, playing = loop.time() + asked.seconds, list[asyncio.Task[None]]()
         while True:
-            callers = [found.caller(f"copying{seat}", kind=Copying) for seat in range(2)]
+            number = len(found.tables)
+            callers = [found.caller(f"copying{number}-{seat}", kind=Copying) for seat in range(2)]
             table = _table("cant_stop", [3, 3])
             found.tables.append(table)
             await _open(found, table, callers[0])

@@ -118,20 +118,33 @@ async def fill_disk(site: Site, store: Server, chance: random.Random) -> None:
     await asyncio.to_thread(store.start_again)
 
 
-async def replace_master(site: Site, store: Watched, chance: random.Random) -> None:
-    """Let the master stand still, or die, until another has taken its place; then it comes back."""
+async def stall_master(site: Site, store: Watched, chance: random.Random) -> None:
+    """Let the master stand still until another has taken its place, and then come back as one that nobody told."""
+    site.happened("the master stands still")
+    old = store.stall()
+    await asyncio.to_thread(store.until_replaced, old)
+    store.go_on(old)
+    site.happened("it goes on, and another is the master")
+    await _rejoined(store, old, chance)
+
+
+async def kill_master(site: Site, store: Watched, chance: random.Random) -> None:
+    """Kill the master until another has taken its place; then it comes back."""
+    site.happened("the master is killed")
     old = store.master
-    if chance.random() < 0.5:
-        site.happened("the master stands still")
-        store.stall()
-        await asyncio.to_thread(store.until_replaced, old)
-        store.go_on(old)
-    else:
-        site.happened("the master is killed")
-        await asyncio.to_thread(old.kill)
-        await asyncio.to_thread(store.until_replaced, old)
-        await asyncio.to_thread(old.start_again)
-    await asyncio.sleep(chance.uniform(0.5, 2.0))
+    await asyncio.to_thread(old.kill)
+    await asyncio.to_thread(store.until_replaced, old)
+    await asyncio.to_thread(old.start_again)
+    await _rejoined(store, old, chance)
+
+
+async def replace_master(site: Site, store: Watched, chance: random.Random) -> None:
+    """Either of both."""
+    await chance.choice((stall_master, kill_master))(site, store, chance)
+
+
+async def _rejoined(store: Watched, old: Server, chance: random.Random) -> None:
+    await asyncio.sleep(chance.uniform(0.5, 3.0))
     with suppress(redis.RedisError):
         await asyncio.to_thread(store.rejoin, old)
 
@@ -159,6 +172,13 @@ async def _one_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]]]:
 
 
 @asynccontextmanager
+async def _plainly_watched_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]]]:
+    with ExitStack() as stack:
+        store = await asyncio.to_thread(stack.enter_context, watched(asked.directory / "store"))
+        yield store, ("--redis", store.url)
+
+
+@asynccontextmanager
 async def _watched_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]]]:
     settings = {"min-replicas-to-write": "1"}
     with ExitStack() as stack:
@@ -166,7 +186,7 @@ async def _watched_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]
         yield store, ("--redis", store.url, "--durability", "replicated")
 
 
-def _fault(harm: Harm, made: Any, *words: str, services: int = 1, once: bool = False) -> Fault:
+def _fault(harm: Harm, made: Any, *words: str, services: int = 1) -> Fault:
     async def run(asked: Run) -> Outcome:
         chance = random.Random(f"{asked.seed}/faults")
         loop = asyncio.get_running_loop()
@@ -176,7 +196,7 @@ def _fault(harm: Harm, made: Any, *words: str, services: int = 1, once: bool = F
             while True:
                 await asyncio.sleep(chance.uniform(*PAUSE_SECONDS))
                 await harm(found, store, chance)
-                if once or loop.time() > end:
+                if loop.time() > end:
                     break
             url = running_url(found.services[0].data) if store is None else store.url
             return await found.judge(playing, url, frozenset())
@@ -184,13 +204,36 @@ def _fault(harm: Harm, made: Any, *words: str, services: int = 1, once: bool = F
     return run
 
 
+MIXED: Final = (
+    kill_service, stall_service, harm_worker, kill_store, stall_store, flush_scripts, kill_clients, exhaust_memory,
+    fill_disk,
+)  # fmt: skip
+
+
+async def mixed(asked: Run) -> Outcome:
+    """All of these in turn, in an order that is drawn, as often as there is time for, and at least once."""
+    chance = random.Random(f"{asked.seed}/faults")
+    loop = asyncio.get_running_loop()
+    async with _one_store(asked) as (store, where), site(asked, (*where, "--workers", "2"), 1) as found:
+        playing = found.play()
+        end = loop.time() + asked.seconds
+        while True:
+            for harm in chance.sample(MIXED, len(MIXED)):
+                await asyncio.sleep(chance.uniform(*PAUSE_SECONDS))
+                await harm(found, store, chance)
+            if loop.time() > end:
+                return await found.judge(playing, store.url, frozenset())
+
+
 FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
     {
+        "mixed": mixed,
         "kill-service": _fault(kill_service, _no_store),
         "stall-service": _fault(stall_service, _one_store, services=2),
         "workers": _fault(harm_worker, _one_store, "--workers", "2"),
         "kill-store": _fault(kill_store, _one_store, services=2),
         "stall-store": _fault(stall_store, _one_store, services=2),
+        "stalled-master": _fault(stall_master, _plainly_watched_store, services=2),
         "masters": _fault(replace_master, _watched_store, services=2),
         "scripts": _fault(flush_scripts, _one_store, services=2),
         "hang-up": _fault(kill_clients, _one_store, services=2),
