@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,22 @@ def test_a_file_that_cannot_be_read_keeps_no_other_match_out_of_the_archive(tmp_
             await keeper.finished.forget()
         odd.rmdir()
         await keeper.finished.forget()
+
+    run(scenario, tmp_path)
+
+
+def test_what_is_no_match_on_the_agenda_keeps_no_match_out_of_the_archive(tmp_path: Path) -> None:
+    """A hand in the store may write anything there; what is over is archived all the same, then and later."""
+
+    async def scenario(keeper: Keeper) -> None:
+        await keeper.archivist.settle()
+        for _ in range(3):
+            match_id, _ = await keeper.over()
+            agenda = keeper.log.store._index
+            agenda["../../no match"] = replace(agenda[match_id])
+            await keeper.archivist.look()
+            await keeper.archivist.look()
+            assert {} == await keeper.log.lobby()
 
     run(scenario, tmp_path)
 

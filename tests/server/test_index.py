@@ -113,6 +113,29 @@ def test_lists_are_the_same_with_an_index_and_without(store: Server) -> None:
 
 
 @pytest.mark.parametrize(
+    "row", [b"", b"\n\n\xff", b"{digest}", b"{digest}\nplace\nsweep\nlong\npublic//", b"\xff\n" * 9]
+)
+def test_a_row_that_was_scribbled_over_stops_nobody(store: Server, row: bytes) -> None:
+    """Neither who compares nor who sweeps, whatever it says; within a round it is what it was."""
+
+    async def scenario(one: World, other: World) -> None:
+        await some_matches(one, other)
+        await one.service.index.settle()
+        count = 0
+        with store.client() as client:
+            for rows in keys_of(store, "rows"):
+                for match_id, before in client.hgetall(rows).items():
+                    client.hset(rows, match_id, row.replace(b"{digest}", before.split(b"\n")[0]))
+                    count += 1
+        assert count == await one.service.index.check()
+        await one.log.strays()
+        await a_round(other)
+        assert 0 == await one.service.index.check()
+
+    run(store, scenario)
+
+
+@pytest.mark.parametrize(
     "how", ["lost", "unmade", "list", "list misused", "due", "due misused", "rows", "rows misused"]
 )
 def test_an_index_that_is_damaged_is_mended(store: Server, how: str) -> None:

@@ -15,6 +15,7 @@ from typing import Final
 import structlog
 
 from rollbook.files import Step, no_step
+from rollbook.identity.references import is_match_id
 from rollbook.identity.service_keys import SigningKey
 from rollbook.match.chain import Entry, HeadKeys, Position
 from rollbook.replay_file.container import NotAReplay, write
@@ -124,7 +125,8 @@ class Archivist:
     async def _notice_leaving(self) -> None:
         """Note what another service has archived; of what waits, that is what has waited longest."""
         store = self._archived.store
-        waiting = {match_id for match_id, _ in await store.due(ARCHIVE, self._clock_ms(), MOST_LEAVING)}
+        due = await store.due(ARCHIVE, self._clock_ms(), MOST_LEAVING)
+        waiting = {match_id for match_id, _ in due if is_match_id(match_id)}
         gone = self._leaving - waiting
         with suppress(ArchiveUnavailable):
             for match_id in gone - (await store.summaries(list(gone))).keys():

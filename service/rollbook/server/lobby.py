@@ -21,6 +21,7 @@ from google.protobuf.message import DecodeError
 
 from rollbook.identity import references
 from rollbook.identity.references import REFERENCE_BYTES
+from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
 from rollbook.server.index_rows import OVER, row_of
@@ -212,6 +213,14 @@ class StoredLobby:
         """What the lobby says of these matches; those that it does not list are left out."""
         stored = await self._log.summaries(match_ids)
         return {match_id: await self._read(match_id, data) for match_id, data in stored.items()}
+
+    async def position(self, match_id: str) -> Position | None:
+        """The event along with which the lobby says what it says of a match; none if it does not list it."""
+        for listed in (await self.entries([match_id])).values():
+            written = listed.summary.position
+            if written.sequence:
+                return Position(written.sequence, written.link)
+        return None
 
     async def read(self, stored: Mapping[str, bytes]) -> dict[str, ListedMatch]:
         """What the lobby says of these matches, as the store has it; what can be no match is left out."""

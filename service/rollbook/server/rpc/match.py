@@ -161,9 +161,10 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context)
         require(caller, Role.PLAYER)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
             answer = await self._bots.add(sight, request)
-            return proto.AddBotResponse(made=self._made(sight, answer), seat=seat_taken(answer)[0])
+            seat, closed = seat_taken(answer)
+            return proto.AddBotResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
 
     async def FreeSeat(  # noqa: N802 - named by the contract
         self, request: proto.FreeSeatRequest, context: Context
@@ -171,7 +172,7 @@ class MatchServicer(MatchServiceServicer):
         """Free a seat that somebody else took."""
         caller = self._callers.of(context)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
             return proto.FreeSeatResponse(made=self._made(sight, await self._commands.free_seat(sight, request)))
 
     async def GetMatch(  # noqa: N802 - named by the contract

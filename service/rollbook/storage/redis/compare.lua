@@ -13,7 +13,7 @@ end
 
 local function is_right(id, summary)
     local row = lines(rows[id])
-    if row[1] ~= redis.sha1hex(summary) then
+    if row[1] ~= redis.sha1hex(summary) or not row[3] or not tonumber(row[4]) then
         return false
     end
     if row[3] ~= '-' then

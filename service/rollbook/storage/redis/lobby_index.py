@@ -239,9 +239,10 @@ class LobbyIndex(Books):
             base, rows = self._base(part), self._rows(part)
             (stored,) = await self._ask_index([(rows, ("HVALS", rows))])
             for row in stored:
-                _digest, _place, agenda, _longest, *lists = row.split(b"\n")
-                keys = [index_key(base, "list", name.decode()) for name in lists]
-                expected.update([*keys, index_key(base, "due", agenda.decode())])
+                # A row that was damaged may be shorter; `differing` tells of its match.
+                lines = row.decode(errors="replace").split("\n")
+                expected.update(index_key(base, "due", agenda) for agenda in lines[2:3])
+                expected.update(index_key(base, "list", name) for name in lines[4:])
         found = 0
         async for keys in self._index_keys():
             sets = [key for key in keys if b":index:list:" in key or b":index:due:" in key]
