@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from rollbook.replay_file.key_lines import write_keys
 from rollbook_clients.sdk.keys import PublishedKeys
-from rollbook_clients.web.match_pages import match_id_of
+from rollbook_clients.web.admission import match_id_of
 from rollbook_clients.web.visit import Visit
 
 STATIC: Final = files("rollbook_clients.web") / "static"
