@@ -17,7 +17,7 @@ from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import RollbookError, Table
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.web.admission import invited
-from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message
+from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message, once
 from rollbook_clients.web.visit import Visit
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import option_name, option_value
@@ -88,19 +88,24 @@ async def lobby_stream(visit: Visit) -> Response:
     """The list, whenever it has changed."""
     tail = await visit.page.watch_lobby()
 
+    def listed() -> str:
+        facts = {"matches": tail.matches, "titles": titles(), "is_away": tail.lobby.is_away}
+        return visit.page.render("_matches.html", visit.words, **facts)
+
     async def chunks() -> AsyncIterator[bytes]:
         sent = -1
         while True:
             if tail.version != sent:
                 sent = tail.version
-                facts = {"matches": tail.matches, "titles": titles(), "is_away": tail.lobby.is_away}
-                yield message(visit.page.render("_matches.html", visit.words, **facts), number=str(sent))
+                yield message(listed(), number=str(sent))
             try:
                 async with asyncio.timeout(BEAT_SECONDS):
                     await tail.beyond(sent)
             except TimeoutError:
                 yield b""
 
+    if (seen := visit.request.query_params.get("once")) is not None:
+        return once(listed().encode(), str(tail.version), seen)
     return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 

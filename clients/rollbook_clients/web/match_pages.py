@@ -20,7 +20,7 @@ from rollbook_clients.sdk import MovedOn, OutcomeUnknown, Unreachable
 from rollbook_clients.web.admission import code_of, followed, invitation, invited, match_id_of, match_of
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.scenes import help_of, scene
-from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message
+from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message, once
 from rollbook_clients.web.visit import Visit
 
 MOST_PICKED: Final = 64
@@ -54,7 +54,7 @@ async def match_stream(visit: Visit) -> Response:
             while not leave.is_set():
                 if tail.version != sent:
                     sent = tail.version
-                    yield _update(visit, tail)
+                    yield message(_update(visit, tail).decode(), number=str(tail.version))
                 if tail.is_over or tail.has_ended:
                     yield message("{}", event="end")
                     return
@@ -65,12 +65,15 @@ async def match_stream(visit: Visit) -> Response:
                     yield b""
 
     # What cannot be followed is said as a status, before the stream begins.
-    async with followed(visit):
+    async with followed(visit) as now:
+        if (seen := visit.request.query_params.get("once")) is not None:
+            over = now.is_over or now.has_ended
+            return once(_update(visit, now), f"{id(now)}.{now.version}", seen, is_over=over)
         return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 
 def _update(visit: Visit, tail: FollowedMatch) -> bytes:
-    """One message, made once for all who see the same."""
+    """What is sent to a browser, made once for all who see the same."""
     words = visit.words
     key = words.language
     if key not in tail.rendered:
@@ -84,7 +87,7 @@ def _update(visit: Visit, tail: FollowedMatch) -> bytes:
             "mine": now.is_own_turn,
             "status": now.status,
         }
-        tail.rendered[key] = message(json.dumps(data), number=str(now.sequence))
+        tail.rendered[key] = json.dumps(data).encode()
     return tail.rendered[key]
 
 

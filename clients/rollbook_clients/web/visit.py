@@ -158,9 +158,9 @@ class Visit:
         """Whether the browser came by https, so that its cookies have to travel by https alone."""
         return self.page.options.is_secure or self.request.url.scheme == "https"
 
-    async def form(self) -> Any:
+    async def form(self, most_files: int = 1) -> Any:
         """What was sent by one of our forms; anything else is refused."""
-        form = await self.request.form(max_files=200, max_fields=200, max_part_size=9 * 1024 * 1024)
+        form = await self.request.form(max_files=most_files + 2, max_fields=200, max_part_size=64 * 1024)
         if not is_ours(self.visitor.form_token, form.get("form_token")):
             raise HTTPException(403, "error.form")
         return form
@@ -180,6 +180,8 @@ def handled(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             status, key = wrong(error)
             if status == 500:  # noqa: PLR2004 - ours
                 _log.exception("a page failed", path=request.url.path)
+            if status == 404 and "boards" in visit.request.url.path:  # noqa: PLR2004 - an image has no page
+                return Response(status_code=404, headers={"cache-control": "no-store"})
             if key == "error.not_found" and visit.request.path_params.get("match_id"):
                 return visit.show("no_match.html", status=404, match_id=visit.request.path_params["match_id"])
             return visit.show("error.html", status=status, said=visit.words(key))

@@ -98,6 +98,8 @@ function announce(update) {
 
 // Choices: sent once however often they are sent, previewed on the things that they are about.
 
+let sending = false;
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.id !== "choose" || event.submitter?.name !== "choice") return;
@@ -108,9 +110,13 @@ document.addEventListener("submit", async (event) => {
     request_id: randomId(),
     choice: event.submitter.value,
   });
-  for (const button of form.querySelectorAll("button")) button.disabled = true;
+  // Buttons are not disabled meanwhile: the focus would be lost.
+  if (sending) return;
+  sending = true;
+  live.setAttribute("aria-busy", "true");
   await send(form.action, body);
-  for (const button of form.querySelectorAll("button")) button.disabled = false;
+  live.removeAttribute("aria-busy");
+  sending = false;
 });
 
 async function send(address, body) {
