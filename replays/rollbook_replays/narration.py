@@ -52,7 +52,8 @@ class Narrator:
     def __init__(self, game: Game[Any, Any, Any], opened: Opened) -> None:
         self._story = presentation(game.name).story
         self._match: MatchFold | None = MatchFold(game, opened)
-        self._view = game.view(self._match.state, Watcher.JUDGE)
+        self.view: Any = game.view(self._match.state, Watcher.JUDGE)
+        """The table after what was told, once the match has begun; None since something was hidden."""
         self._seat = 0
         """Who chose last."""
 
@@ -75,7 +76,7 @@ class Narrator:
         return [sentence(event.seat, _OF_A_SEAT[type(event)], seating)]  # type: ignore[union-attr]  # all others have a seat
 
     def _move(self, event: Happened[Any] | Chosen[Any], seating: Seating) -> list[Sentence]:
-        before = self._view
+        before = self.view
         after = self._folded(event)
         if isinstance(event, Happened):
             on_turn = getattr(before, "seat", None)
@@ -93,11 +94,11 @@ class Narrator:
         if self._match is not None and isinstance(event, Happened) and is_hidden(event.outcome):
             self._match = None
         if self._match is None:
-            self._view = None
+            self.view = None
             return None
         self._match.take(event)
-        self._view = self._match.game.view(self._match.state, Watcher.JUDGE)
-        return self._view
+        self.view = self._match.game.view(self._match.state, Watcher.JUDGE)
+        return self.view
 
 
 def tell(

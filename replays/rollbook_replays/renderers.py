@@ -8,7 +8,7 @@ from rich import text as rich_text
 from rich.console import Console
 from rich.style import Style
 
-from rollbook_replays.text import Text
+from rollbook_replays.text import SPOT, Text
 
 LOOKS: Final = {
     "strong": "bold",
@@ -16,6 +16,8 @@ LOOKS: Final = {
     "own": "underline",
     "filled": "reverse",
     "gold": "#e3b341",
+    "considered": "bold #0d1117 on #e3b341",
+    "latest": "bold underline on #57606a",
     "seat0": "#ff7b72",
     "seat1": "#79c0ff",
     "seat2": "#7ee787",
@@ -28,8 +30,10 @@ LOOKS: Final = {
 
 def look_of(style: str, palette: Mapping[str, str]) -> Style:
     """What the words of a style look like together; a word that nobody knows looks like nothing."""
-    looks = [Style.parse(palette.get(word) or LOOKS.get(word, "")) for word in style.split()]
-    return Style.combine([Style.null(), *looks])
+    words = style.split()
+    looks = [Style.parse(palette.get(word) or LOOKS.get(word, "")) for word in words]
+    spots = [Style(meta={SPOT: word.removeprefix(SPOT)}) for word in words if word.startswith(SPOT)]
+    return Style.combine([Style.null(), *looks, *spots])
 
 
 def as_rich(lines: Iterable[Text], palette: Mapping[str, str], *, wraps: bool = False) -> rich_text.Text:

@@ -18,6 +18,8 @@ WIDTH: Final = 80
 
 STRONG: Final = "strong"
 MUTED: Final = "muted"
+SPOT: Final = "at:"
+"""A style that begins like this names a place that can be clicked, and looks like nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,10 @@ class Text:
     def styled(self, style: str) -> Text:
         """With this style as well, everywhere."""
         return Text(tuple((text, f"{style} {had}".strip()) for text, had in self.spans))
+
+    def at(self, spot: object) -> Text:
+        """As a place of this name."""
+        return self.styled(f"{SPOT}{spot}")
 
     def padded(self, to: int, style: str = "") -> Text:
         """With spaces behind it."""

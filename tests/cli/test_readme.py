@@ -24,6 +24,7 @@ ELSEWHERE = {
     "key": "clients/commands/test_export.py",
     "export": "clients/commands/test_export.py",
     "forget": "cli/test_forget.py",
+    "index": "cli/test_index.py",
     "backup": "cli/test_backup.py",
     "restore": "cli/test_backup.py",
 }

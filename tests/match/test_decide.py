@@ -18,6 +18,7 @@ from rollbook.match.commands import (
     Command,
     Declined,
     Expire,
+    FreeSeat,
     GetReady,
     LeaveSeat,
     NotDue,
@@ -438,6 +439,7 @@ def test_nothing_is_done_to_a_sealed_match() -> None:
     commands: list[Command] = [
         TakeSeat(by),
         LeaveSeat(by),
+        FreeSeat(by, 0),
         GetReady(by, bytes(32)),
         Choose(by, played.ledger.head, None),
         Resign(by),

@@ -25,7 +25,7 @@ from rollbook.rules.cant_stop.moves import LENGTHS
 from rollbook.rules.cant_stop.state import NOBODY as CANT_STOP_NOBODY
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
-from rollbook.rules.game import Over, ToChoose, Uniform, Watcher
+from rollbook.rules.game import Over, ToChoose, Uniform, Watcher, everything_is_open
 from rollbook.rules.options import written
 from rollbook.rules.refusals import Invalid, Reason, RefusedByRules
 from rollbook.rules.wuerfelzoo.state import TABLE
@@ -118,6 +118,8 @@ def examine(case: Case, state: Any, rng: random.Random) -> None:
     choices = game.legal(state)
     assert choices
     assert game.caretaker(state) in choices
+    if game.seen is everything_is_open:
+        assert 1 == len({repr(game.view(state, eyes)) for eyes in (*Watcher, *range(case.seats))})
     for choice in [choices.sample(uniform(rng)), game.caretaker(state)]:
         assert choice in choices
         assert game.apply(state, choice) != before

@@ -26,7 +26,9 @@ def lost_tails(log: Any, noticed: Callable[[], None] = lambda: None) -> LostTail
 
 
 @asynccontextmanager
-async def no_lobby(_ledger: Ledger, _player: bytes = b"", _name: str = "") -> AsyncIterator[LobbyEntry | None]:
+async def no_lobby(
+    _ledger: Ledger, _player: bytes = b"", _name: str = "", _holder: str = "", _before: str = ""
+) -> AsyncIterator[LobbyEntry | None]:
     """A summary is not what is tried here."""
     yield None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,22 @@ def test_a_file_that_cannot_be_read_keeps_no_other_match_out_of_the_archive(tmp_
     run(scenario, tmp_path)
 
 
+def test_what_is_no_match_on_the_agenda_keeps_no_match_out_of_the_archive(tmp_path: Path) -> None:
+    """A hand in the store may write anything there; what is over is archived all the same, then and later."""
+
+    async def scenario(keeper: Keeper) -> None:
+        await keeper.archivist.settle()
+        for _ in range(3):
+            match_id, _ = await keeper.over()
+            agenda = keeper.log.store._index
+            agenda["../../no match"] = replace(agenda[match_id])
+            await keeper.archivist.look()
+            await keeper.archivist.look()
+            assert {} == await keeper.log.lobby()
+
+    run(scenario, tmp_path)
+
+
 @pytest.mark.parametrize("flaw", ["a damaged signature", "a key that nobody knows"])
 def test_a_file_that_nobody_vouches_for_does_not_count_as_archived(flaw: str, tmp_path: Path) -> None:
     """Its events are right, but no judge would take it: it is written anew before the log is let go of."""
@@ -280,6 +297,7 @@ def test_another_match_under_the_same_id_is_never_overwritten(tmp_path: Path) ->
         assert sealed != forged[-1].event
         await store.append(match_id, 0, [*forged[:-1], Entry(sealed)])
         store._lobby[match_id] = listed.write()
+        await keeper.service.index.make()
         keeper.log._kept.clear()
         await keeper.archivist.look()
         assert good == (files / f"{match_id}.rollbook").read_bytes()
@@ -295,7 +313,7 @@ def test_archiving_twice_and_in_two_processes_at_once_is_harmless(tmp_path: Path
 
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over()
-        (listed,) = await keeper.service.lobby.finished()
+        (listed,) = await keeper.service.lobby.everything()
         await keeper.archivist.settle()
         second = keeper.keeping(keeper.service)
         await second.settle()

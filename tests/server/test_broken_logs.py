@@ -330,6 +330,22 @@ def test_one_broken_match_costs_nobody_else_anything(valkey: Server, spoil: Call
     run(valkey, scenario)
 
 
+def test_who_knows_nothing_of_a_match_still_ends_it_as_one_whose_log_is_lost(valkey: Server) -> None:
+    """What the lobby says is evidence also before anybody sweeps: a player whose event is gone reads why it is."""
+
+    async def scenario(world: Spoiler) -> None:
+        broken, _ = await world.started()
+        behind = await world.log.head(broken)
+        await dig_at_the_end(world, broken)
+        async with world.restarted():
+            ended = await world.person("operator", Role.OPERATOR).call("AbortMatch", match_id=broken)
+            (sealed,) = ended.made.events
+            aborted = Event.FromString(sealed.event).sealed.aborted
+            assert (ABORT_REASON_LOG_LOST, behind) == (aborted.reason, aborted.lost.sequence)
+
+    run(valkey, scenario)
+
+
 def test_what_is_no_match_in_the_lobby_costs_nobody_anything(valkey: Server) -> None:
     """Fields that no match is called by, in whatever part of the lobby: lists, openings and turns go on without."""
 

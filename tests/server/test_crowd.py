@@ -14,10 +14,12 @@ import psutil
 from rollbook.match.chain import link
 from rollbook.match.commands import Choose, Origin
 from rollbook.rules.cant_stop.moves import Stop
+from rollbook.server.settings import Limits
 from rollbook.v1 import feed_pb2, feed_pb2_grpc, match_pb2
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.table_pb2 import Position
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
+from tests.server.talking import refusal
 from tests.server.test_whole_service import run as run_service
 from tests.server.test_whole_service import seated, serving
 from tests.server.watching import Theatre, kind, run
@@ -29,6 +31,9 @@ MOST_GROWTH_BYTES = 25_000_000
 
 CHANNELS, WATCHERS_EACH = 20, 50
 CHOICES = 12
+
+FULL_SUBJECTS = 17
+"""Each of whom watches as much as a subject may: more than a thousand feeds."""
 
 
 @dataclass
@@ -186,6 +191,35 @@ def test_a_thousand_watchers_come_back_after_kill_9_without_gap_or_double(tmp_pa
             assert all(watcher.broken for watcher in watchers)
             for line in (table, *lines):
                 await line.channel.close()
+            assert 0 == service.end()
+
+    run_service(scenario)
+
+
+def test_one_connection_carries_more_feeds_than_one_subject_may_watch(tmp_path: Path) -> None:
+    """More than a thousand, of many subjects; who watches too much is refused by name, and does not merely wait."""
+
+    async def scenario() -> None:
+        rng = random.Random(2)
+        async with serving(tmp_path) as service:
+            line = Line(service.address)
+            match_id, _ = await seated(line, 2, rng, cant_stop={})
+            request = feed_pb2.WatchMatchRequest(match_id=match_id)
+            stub: Any = feed_pb2_grpc.FeedServiceStub(line.channel)
+            limit = Limits().watches_per_subject
+            calls = []
+            for number in range(FULL_SUBJECTS):
+                guest = Stranger(line, f"Watcher {number}", rng)
+                await guest.sign_in()
+                mine = [stub.WatchMatch(request, metadata=guest.metadata) for _ in range(limit)]
+                for call in mine:
+                    assert "confirmed" == kind(await call.read())
+                calls += mine
+            told = await refusal(stub.WatchMatch(request, metadata=guest.metadata).read())
+            assert ("TOO_MANY_WATCHES", str(limit)) == (told.reason, told.facts["limit"])
+            for call in calls:
+                call.cancel()
+            await line.channel.close()
             assert 0 == service.end()
 
     run_service(scenario)

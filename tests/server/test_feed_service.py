@@ -437,6 +437,38 @@ def test_a_delayed_viewer_is_served_from_the_past_on_every_frame(monkeypatch: py
     run(scenario)
 
 
+def test_who_asks_for_no_views_is_told_the_same_events_and_heads_without_them() -> None:
+    """Bystanders and seats alike, also the one that is to choose; and the frames of all others have them as ever."""
+
+    async def scenario(world: Theatre) -> None:
+        match_id, people = await world.started("allie_gator", 2)
+        both = [
+            (world.watch(person, match_id, without_views=True), world.watch(person, match_id))
+            for person in (*people, world.person("judge", Role.JUDGE, (match_id,)), world.person("public"))
+        ]
+        for number in range(6):
+            await choose(world, match_id, people, number)
+        await world.abort(match_id)
+        legal = 0
+        for watch, whole in both:
+            await watch.rest()
+            await whole.rest()
+            frames = [frame for frame in watch.frames if frame.HasField("events")]
+            others = [frame for frame in whole.frames if frame.HasField("events")]
+            assert not any(frame.events.HasField("view") or frame.events.HasField("legal") for frame in frames)
+            assert all(frame.events.HasField("view") for frame in others)
+            legal += sum(frame.events.HasField("legal") for frame in others)
+            # How many events come in one frame is for nobody to foresee.
+            assert [each for frame in frames for each in frame.events.events] == [
+                each for frame in others for each in frame.events.events
+            ]
+            assert frames[-1].events.head == others[-1].events.head
+            assert watch.frames[-2:] == whole.frames[-2:]
+        assert legal > 0
+
+    run(scenario)
+
+
 LETTERS = {"confirmed": "C", "events": "E", "caught_up": "U", "fell_behind": "F", "revealed": "R", "ended": "X"}
 
 

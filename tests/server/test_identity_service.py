@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import grpc
@@ -10,6 +11,7 @@ import pytest
 from rollbook.ed25519 import public_key
 from rollbook.identity.tokens import Role
 from rollbook.replay_file.key_lines import key_id
+from rollbook.server.device_codes import CODES_PER_HOUR, TRIES_PER_HOUR
 from rollbook.server.rpc.identity import RETURNS_PER_HOUR
 from rollbook.server.settings import Limits, SettingRefused, Settings
 from rollbook.v1 import identity_pb2
@@ -34,6 +36,86 @@ def test_a_guest_gets_a_token_that_opens_matches() -> None:
         match_id = (await guest.open()).match_id
         await guest.call("TakeSeat", match_id=match_id)
         assert "Zoë" == (await guest.look(match_id)).summary.seats[0].name
+
+    run(scenario)
+
+
+def test_a_device_code_makes_a_second_device_the_same_guest() -> None:
+    """Once, within five minutes, with the name or another one, however it is typed, and over any process."""
+
+    async def scenario(world: World) -> None:
+        guest = Person(world, world.channel, "guest", (await sign_in(world, name="Anna")).token)
+        match_id = (await guest.open()).match_id
+        await guest.call("TakeSeat", match_id=match_id)
+
+        async def code() -> identity_pb2.CreateDeviceCodeResponse:
+            request = identity_pb2.CreateDeviceCodeRequest()
+            made: identity_pb2.CreateDeviceCodeResponse
+            made = await guest.identity.CreateDeviceCode(request, metadata=guest.metadata)
+            return made
+
+        made = await code()
+        assert re.fullmatch("[A-Z2-7]{4}-[A-Z2-7]{4}", made.code)
+        assert world.clock.ms + 300_000 == made.expires_ms
+        async with world.serving(world.process()):
+            second = await sign_in(world, device_code=made.code.lower().replace("-", " "))
+        assert ("Anna", True) == (second.name, second.same_subject)
+        device = Person(world, world.channel, "device", second.token)
+        async with world.serving():
+            device.stub = world.person("device").stub
+            assert 0 == (await device.look(match_id)).perspective.seat
+            assert "DEVICE_CODE_WRONG" == (await refusal(sign_in(world, device_code=made.code))).reason
+
+    run(scenario)
+
+
+def test_a_device_code_that_does_not_hold_is_refused() -> None:
+    """Mistyped, or five minutes old; and an old token beside it does not help."""
+
+    async def scenario(world: World) -> None:
+        signed = await sign_in(world, name="Anna")
+        guest = Person(world, world.channel, "guest", signed.token)
+        made = await guest.identity.CreateDeviceCode(identity_pb2.CreateDeviceCodeRequest(), metadata=guest.metadata)
+        for wrong in ("AAAA-2222", "nothing", "ä", made.code + "A"):
+            told = await refusal(sign_in(world, device_code=wrong, old_token=signed.token))
+            assert (grpc.StatusCode.PERMISSION_DENIED, "DEVICE_CODE_WRONG") == (told.code, told.reason)
+        world.clock.ms = made.expires_ms
+        assert "DEVICE_CODE_WRONG" == (await refusal(sign_in(world, device_code=made.code))).reason
+
+    run(scenario)
+
+
+def test_device_codes_are_for_guests_and_not_too_many() -> None:
+    """Neither made nor tried; the answer says how long to wait."""
+
+    async def scenario(world: World) -> None:
+        request = identity_pb2.CreateDeviceCodeRequest()
+        player = world.person("player")
+        told = await refusal(player.identity.CreateDeviceCode(request, metadata=player.metadata))
+        assert ("ROLE_MISSING", "guest") == (told.reason, told.facts["role"])
+        assert "TOKEN_MISSING" == (await refusal(world.nobody().identity.CreateDeviceCode(request))).reason
+        guest = Person(world, world.channel, "guest", (await sign_in(world)).token)
+        for _ in range(CODES_PER_HOUR):
+            await guest.identity.CreateDeviceCode(request, metadata=guest.metadata)
+        told = await refusal(guest.identity.CreateDeviceCode(request, metadata=guest.metadata))
+        assert "TOO_MANY_CODES" == told.reason
+        assert 0 < int(told.facts["retry_after_ms"]) <= 3_600_000 // CODES_PER_HOUR
+        for _ in range(TRIES_PER_HOUR):
+            assert "DEVICE_CODE_WRONG" == (await refusal(sign_in(world, device_code="AAAA-2222"))).reason
+        assert "TOO_MANY_CODES" == (await refusal(sign_in(world, device_code="AAAA-2222"))).reason
+
+    run(scenario)
+
+
+def test_the_store_can_read_nothing_of_a_device_code() -> None:
+    """Neither code, subject nor name: whoever has a backup is nobody's second device."""
+
+    async def scenario(world: World) -> None:
+        guest = Person(world, world.channel, "guest", (await sign_in(world, name="Xanthippe")).token)
+        made = await guest.identity.CreateDeviceCode(identity_pb2.CreateDeviceCodeRequest(), metadata=guest.metadata)
+        ((name, (value, _)),) = world.log._kept.items()
+        for readable in (made.code, made.code.replace("-", ""), "guest-", "Xanthippe"):
+            assert readable.encode() not in name.encode() + value
 
     run(scenario)
 

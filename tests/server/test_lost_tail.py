@@ -74,9 +74,12 @@ async def on_a_server(server: Server) -> AsyncIterator[Store]:
 
         async def cut(keep: int) -> None:
             left = await client.xrange(key, count=keep)
-            await client.delete(key)
-            for identity, fields in left:
-                await client.xadd(key, fields, id=identity)
+            # At once, as by a failover: watchers may look at any time.
+            async with client.pipeline(transaction=True) as changes:
+                changes.delete(key)
+                for identity, fields in left:
+                    changes.xadd(key, fields, id=identity)
+                await changes.execute()
 
         async def delete() -> None:
             await client.delete(key)

@@ -29,6 +29,7 @@ from tests.server.serving import Service, started, until
 from tests.server.strangers import Line
 from tests.server.test_whole_service import seated
 from tests.storage.memory import MemoryLog
+from tests.storage.waiting import wait
 
 SERVE = [sys.executable, "-m", "rollbook", "serve"]
 PATIENCE_SECONDS = 40
@@ -205,7 +206,7 @@ def test_appends_are_counted_by_what_came_of_them() -> None:
         for inner.failure in (AppendUnconfirmed(), StoreUnavailable("gone"), StoreUnavailable("gone")):
             with pytest.raises(type(inner.failure)):
                 await log.append("m", 1, entries)
-        assert entries == await log.read("m") == (await log.wait({"m": 0}, 0))["m"]
+        assert entries == await log.read("m") == (await wait(log, {"m": 0}, 0))["m"]
         assert (1, 5, {}) == (await log.head("m"), await log.now_ms(), await log.lobby())
         assert {"appended": 1, "conflict": 1, "too_early": 1, "unknown": 1, "unavailable": 2} == {
             result: metrics.registry.get_sample_value("rollbook_appends_total", {"result": result})

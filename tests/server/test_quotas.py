@@ -5,30 +5,20 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import AsyncExitStack
-from itertools import count
+from collections.abc import Awaitable, Iterable, Iterator
 from typing import Any
 
 import grpc
 import pytest
 
 from rollbook.identity.tokens import Role
-from rollbook.server.settings import Limits
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import UNDER_WAY_MS
 from rollbook.storage.redis.log import RedisLog
 from rollbook.v1.identity_pb2 import SignInRequest
+from tests.server.pairs import PATIENCE_SECONDS, PLENTY, limits, run
 from tests.server.talking import Person, Refused, World, refusal, refused
 from tests.storage.servers import ALL_SLOTS, Server, running
-
-PATIENCE_SECONDS = 100
-PLENTY = 10**6
-
-
-def limits(**fields: int) -> Limits:
-    """The limits of a service that are no matter of rates."""
-    return Limits(requests_at_once=PLENTY, **fields)
 
 
 @pytest.fixture(scope="module", params=["one server", "a cluster"])
@@ -37,25 +27,6 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     slots = ALL_SLOTS if request.param == "a cluster" else range(0)
     with running(find_server(), tmp_path_factory.mktemp("store"), slots=slots) as found:
         yield found
-
-
-def run(store: Server, scenario: Callable[[World, World], Awaitable[None]], **fields: int) -> None:
-    """Let the scenario happen at two processes of a service with these limits, on a store that was empty."""
-    with store.client() as client:
-        client.flushall()
-
-    async def main() -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
-            worlds = []
-            for number in range(2):
-                log = await RedisLog.connect(store.url)
-                stack.push_async_callback(log.close)
-                world = World(log=log, limits=limits(**fields))
-                world.requests = count(1 + number * PLENTY)
-                worlds.append(await stack.enter_async_context(world.serving()))
-            await scenario(*worlds)
-
-    asyncio.run(main())
 
 
 async def opened(worlds: Iterable[World], name: str, number: int) -> Any:
@@ -219,6 +190,7 @@ import asyncio, os, signal, sys
 from rollbook.identity.tokens import Role, Subject
 from rollbook.storage.redis.log import RedisLog
 from rollbook.v1.match_pb2 import OpenMatchRequest
+from tests.server.pairs import PATIENCE_SECONDS, PLENTY, limits, run
 from tests.server.talking import World
 
 async def main(url, request_id):

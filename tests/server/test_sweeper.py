@@ -10,6 +10,7 @@ import pytest
 from rollbook.match.clock import LONGEST_GAP_MS
 from rollbook.match.events import Resumed, Sealed, Terms, TimedOut
 from rollbook.match.ledger import Ledger
+from rollbook.server.index_rows import SWEEP
 from rollbook.server.metrics import Metrics
 from rollbook.server.store_clock import StoreClock
 from rollbook.server.sweeper import AGAIN_MS, LEASE_MS, SPARED_MS, Sweeper
@@ -19,6 +20,8 @@ from tests.server.sweeping import MATCH, ODD, SECRET, Replicas, noted_reads, run
 from tests.server.talking import Clock, World
 from tests.server.talking import run as serve
 from tests.storage.memory import MemoryLog
+
+HOUR_MS = 3_600_000
 
 
 def test_an_expired_turn_is_ended_once_however_many_replicas_see_it() -> None:
@@ -321,7 +324,7 @@ def test_a_match_that_was_pardoned_before_the_store_failed_is_pardoned_once(monk
     run(scenario)
 
 
-@pytest.mark.parametrize("call", ["lobby", "read"])
+@pytest.mark.parametrize("call", ["due", "read"])
 def test_no_turn_ends_at_the_first_sweep_after_an_outage_of_a_part(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as matches cannot be read the service is away, although the store hears its beats."""
 
@@ -334,7 +337,7 @@ def test_no_turn_ends_at_the_first_sweep_after_an_outage_of_a_part(call: str, mo
         for _ in range(3):
             replicas.now_ms += 1_000
             for sweeper in replicas.sweepers:
-                sweeper._watched = {}
+                replicas.log._index[MATCH].due_ms = 0
                 with pytest.raises(StoreUnavailable):
                     await sweeper.sweep()
         mend()
@@ -407,8 +410,7 @@ def test_matches_that_cannot_be_swept_are_counted_and_forgotten_with_the_lobby()
         failures = service.metrics.registry.get_sample_value("rollbook_loop_failures_total", {"loop": "sweeper"})
         assert 2 == failures
         await replicas.log.unlist(ODD)
-        await sweeper.sweep()
-        assert {} == sweeper._watched
+        assert [] == await replicas.log.due(SWEEP, replicas.now_ms + HOUR_MS, 10)
 
     run(scenario)
 

@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from google.protobuf.message import Message
 
+from rollbook.identity import references
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject
 from rollbook.v1 import feed_pb2, match_pb2
 from rollbook.v1.refusals_pb2 import RefusalDetail
 from tests.sim.clock import EPOCH_MS
 from tests.sim.network import Network
 from tests.sim.observations import Asked, History, Told, Viewer
-from tests.sim.process import TOKEN_KEY, Gone, Process, Refused
+from tests.sim.process import SERVICE_KEY, TOKEN_KEY, Gone, Process, Refused
 
 DEADLINE_SECONDS: Final = (0.5, 8.0)
 """How long somebody waits for an answer before asking elsewhere."""
@@ -159,6 +160,8 @@ class Client:
     def _asked(self, method: str, request: Any) -> Asked:
         now = asyncio.get_running_loop().time()
         match_id: str = getattr(request, "match_id", "")
+        if method == "OpenMatch":
+            match_id = references.match_id(SERVICE_KEY, self.viewer.subject, request.request_id)
         asked = Asked(self.viewer, self._process.name, now, method, match_id, request)
         self._history.note(asked)
         return asked

@@ -55,6 +55,11 @@ class Network:
             return None
         return self._chance.uniform(*(SLOW if self._chance.random() < self.weather.slow else QUICK))
 
+    def deliveries(self) -> list[float]:
+        """After how many seconds each copy arrives of the next message, which nobody answers."""
+        copies = 2 if self._chance.random() < self.weather.doubled else 1
+        return [seconds for _ in range(copies) if (seconds := self.travel()) is not None]
+
     async def ask(self, work: Callable[[], T], patience_seconds: float) -> T:
         """Have the work done at the other end and return what comes back first; raises what the work raises.
 
@@ -74,10 +79,8 @@ class Network:
             if back is not None:
                 loop.call_later(back, _settle, answer, result, failure)
 
-        for _ in range(2 if self._chance.random() < self.weather.doubled else 1):
-            there = self.travel()
-            if there is not None:
-                loop.call_later(there, arrive)
+        for seconds in self.deliveries():
+            loop.call_later(seconds, arrive)
         expiry = loop.call_later(patience_seconds, _settle, answer, None, Unanswered())
         try:
             return await answer

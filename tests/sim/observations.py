@@ -32,7 +32,7 @@ class Asked:
     """In seconds of the simulation."""
     method: str
     match_id: str
-    """Empty for what is about no match that is there already."""
+    """Also of a match that the request is to open; empty for what is about no match."""
     request: Message
 
 

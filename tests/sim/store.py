@@ -7,27 +7,32 @@ down here a second time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar
 
 from rollbook.match.chain import Entry
 from rollbook.storage.port import (
     KEEP_SECONDS,
+    MOST_BEHIND,
+    Announcement,
     Appended,
     AppendResult,
     AppendUnconfirmed,
     Conflict,
     Full,
     Hole,
+    IndexRow,
     LobbyEntry,
+    Place,
     Quota,
     Reserved,
     StoreUnavailable,
     check_append,
 )
-from tests.sim.network import Network, Unanswered
-from tests.storage.memory import MemoryLog, _Book, _Stream
+from tests.sim.network import QUICK, Network, Unanswered
+from tests.storage.memory import MemoryLog, _Book, _Indexed, _Stream
 
 T = TypeVar("T")
 
@@ -55,8 +60,8 @@ class Store:
         """Begin empty; the witness hears of every append that comes."""
         self.log = MemoryLog(clock_ms)
         self.is_up = True
-        self.changed: dict[asyncio.Future[None], None] = {}
-        """Who waits for an append, in the order of coming."""
+        self.listeners: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
+        """Who hears of appends, in the order of coming."""
         self._witness = witness
         self._holes: dict[tuple[str, int], None] = {}
 
@@ -85,7 +90,10 @@ class Store:
             for number in holes:
                 del self._holes[match_id, number]
         self.witness(client, match_id, expected, entries, result)
-        wake(self.changed)
+        if isinstance(result, Appended):
+            said = Announcement(match_id, result.head, terms["lobby"] is not None or not expected)
+            for heard in tuple(self.listeners.values()):
+                heard(said)
         return result
 
     def witness(
@@ -112,7 +120,7 @@ class Store:
         found: dict[str, list[Entry]] = {}
         for match_id, sequence in after.items():
             try:
-                if entries := self.read(match_id, sequence, 1_000):
+                if entries := self.read(match_id, sequence, MOST_BEHIND):
                     found[match_id] = entries
             except Hole:
                 found[match_id] = []
@@ -127,12 +135,14 @@ class Store:
             for match_id, stream in self.log._streams.items()
         }
         books = {key: _Book(dict(book.places), book.until_ms) for key, book in self.log._books.items()}
-        return _Copy(streams, dict(self.log._lobby), books)
+        index = {match_id: replace(one) for match_id, one in self.log._index.items()}
+        return _Copy(streams, dict(self.log._lobby), index, books)
 
     def fail_over(self, copy: _Copy) -> list[str]:
         """Go on with what a replica had; the matches that lost something by that."""
         before = self.log._streams
         self.log._streams, self.log._lobby, self.log._books = copy.streams, copy.lobby, copy.books
+        self.log._index = copy.index
         return [match_id for match_id, stream in before.items() if stream.head > self._head(match_id)]
 
     def cut(self, match_id: str, keep: int) -> None:
@@ -156,19 +166,13 @@ class Store:
         return 0 if stream is None else stream.head
 
 
-def wake(waiting: Iterable[asyncio.Future[None]]) -> None:
-    """Let all go on who wait for something new."""
-    for future in waiting:
-        if not future.done():
-            future.set_result(None)
-
-
 @dataclass(frozen=True, slots=True)
 class _Copy:
     """What a replica of the store has."""
 
     streams: dict[str, _Stream]
     lobby: dict[str, bytes]
+    index: dict[str, _Indexed]
     books: dict[tuple[str, str], _Book]
 
 
@@ -205,7 +209,8 @@ class SimulatedLog:
         self._network = network
         self._host = host
         self._closed = False
-        self._waiting: dict[asyncio.Future[None], None] = {}
+        self._appending: list[str] = []
+        self._listening: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
 
     async def append(
         self,
@@ -224,10 +229,13 @@ class SimulatedLog:
         terms = {"behind": behind, "lobby": lobby, "not_before_ms": not_before_ms, "in_place_of": in_place_of}
         name = self._host.name
         self._host.decides(match_id, expected, entries)
+        self._appending.append(match_id)
         try:
             return await self._ask(lambda: self.store.append(name, match_id, expected, entries, **terms))
         except Unanswered:
             raise AppendUnconfirmed("the store does not answer") from None
+        finally:
+            self._appending.remove(match_id)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """The entries behind `after`, at most so many, in order; Hole if one is missing."""
@@ -237,23 +245,35 @@ class SimulatedLog:
         """The sequence of the last entry; 0 if the match does not exist."""
         return await self._do(lambda log: log.head(match_id))
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_seconds
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any."""
         wanted = dict(after)
-        while True:
-            changed: asyncio.Future[None] = loop.create_future()
-            self.store.changed[changed] = self._waiting[changed] = None
-            try:
-                found = await self._answer(lambda: self.store.behind(wanted))
-                left = deadline - loop.time()
-                if found or left <= 0:
-                    return found
-                await asyncio.wait([changed], timeout=left)
-            finally:
-                self.store.changed.pop(changed, None)
-                del self._waiting[changed]
+        return await self._answer(lambda: self.store.behind(wanted))
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from now on, as the network carries it: late, twice or never."""
+        self._check_open()
+        loop = asyncio.get_running_loop()
+        listening: asyncio.Future[None] = loop.create_future()
+
+        def hear(announcement: Announcement) -> None:
+            for seconds in self._network.deliveries():
+                loop.call_later(seconds, arrive, announcement)
+
+        def arrive(announcement: Announcement) -> None:
+            with suppress(asyncio.CancelledError):
+                self._host.step()
+                if announcement.match_id in self._appending:
+                    loop.call_later(QUICK[1], arrive, announcement)
+                elif not listening.done():
+                    heard(announcement)
+
+        self.store.listeners[listening] = self._listening[listening] = hear
+        began()
+        try:
+            await listening
+        finally:
+            del self.store.listeners[listening], self._listening[listening]
 
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
@@ -266,6 +286,52 @@ class SimulatedLog:
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
         """What the lobby says of these matches; those that it does not list are left out."""
         return await self._do(lambda log: log.summaries(match_ids))
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby."""
+        return await self._do(lambda log: log.lobby_parts(parts))
+
+    parts = MemoryLog.parts
+
+    async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
+        """How many entries each of these logs has now; none of one with a hole."""
+        found = await self._do(lambda log: log.lengths(match_ids))
+        return {
+            match_id: length - sum(holed == match_id for holed, _ in self.store._holes)
+            for match_id, length in found.items()
+        }
+
+    async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
+        """So many matches of these lists of the index."""
+        return await self._do(lambda log: log.page(lists, before, limit))
+
+    async def counts(self, lists: Sequence[str]) -> list[int]:
+        """How many matches each of these lists of the index has."""
+        return await self._do(lambda log: log.counts(lists))
+
+    async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
+        """So many matches of an agenda that may be due in that time, and when."""
+        return await self._do(lambda log: log.due(agenda, until_ms, limit, since_ms))
+
+    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
+        """Something is due at another time."""
+        await self._do(lambda log: log.put_off(agenda, match_id, was_ms, due_ms))
+
+    async def differing(self, part: int, now_ms: int) -> list[str]:
+        """The matches of a part of the lobby of which the index says something else."""
+        return await self._do(lambda log: log.differing(part, now_ms))
+
+    async def reindex(self, rows: Mapping[str, tuple[bytes, IndexRow]], now_ms: int) -> None:
+        """Index these matches by what the lobby said."""
+        await self._do(lambda log: log.reindex(rows, now_ms))
+
+    async def has_index(self) -> bool:
+        """Whether the index is whole, as far as anybody knows."""
+        return await self._do(lambda log: log.has_index())
+
+    async def mark_index(self, *, whole: bool) -> None:
+        """Say that the index is whole, or that it has to be made anew."""
+        await self._do(lambda log: log.mark_index(whole=whole))
 
     async def now_ms(self) -> int:
         """The store's own clock."""
@@ -299,9 +365,21 @@ class SimulatedLog:
         """Take the places of these matches back."""
         await self._do(lambda log: log.release(holder, books, places))
 
+    async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
+        """Take the places of these matches back, however they were reserved."""
+        await self._do(lambda log: log.free(holder, book, match_ids))
+
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
         """Take one out of a bucket, or say how long to wait."""
         return await self._do(lambda log: log.draw(bucket, most, per_ms))
+
+    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
+        """Keep something by a name for so long, unless it is taken before."""
+        await self._do(lambda log: log.keep(name, value, for_ms))
+
+    async def take(self, name: str) -> bytes | None:
+        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        return await self._do(lambda log: log.take(name))
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match."""
@@ -330,7 +408,9 @@ class SimulatedLog:
     async def close(self) -> None:
         """Refuse everything from now on; appends under way finish first."""
         self._closed = True
-        wake(self._waiting)
+        for listening in self._listening:
+            if not listening.done():
+                listening.set_result(None)
 
     async def _do(self, work: Callable[[MemoryLog], Coroutine[Any, Any, T]]) -> T:
         return await self._answer(lambda: self.store.do(work(self.store.log)))

@@ -14,6 +14,7 @@ from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, Hole, L
 from tests.sim.clock import SimulatedLoop
 from tests.sim.network import Network, Weather
 from tests.sim.store import PATIENCE_SECONDS, Bystander, SimulatedLog, Store
+from tests.storage.waiting import wait
 
 Scenario = Callable[[Store, Weather, SimulatedLog], Awaitable[None]]
 
@@ -96,7 +97,7 @@ def test_a_hole_is_told_where_it_is() -> None:
         with pytest.raises(Hole):
             await log.read("holed")
         assert entries(b"three") == await log.read("holed", 2)
-        assert {"holed": [], "whole": entries(b"two", b"three")} == await log.wait({"holed": 1, "whole": 1}, 1.0)
+        assert {"holed": [], "whole": entries(b"two", b"three")} == await wait(log, {"holed": 1, "whole": 1}, 1.0)
         store.dig("whole", 3)
         with pytest.raises(Hole):
             await log.read("whole")

@@ -12,13 +12,17 @@ from rollbook.match.chain import Entry
 from rollbook.storage.port import (
     BOOK_SECONDS,
     KEEP_SECONDS,
+    MOST_BEHIND,
     UNDER_WAY_MS,
+    Announcement,
     Appended,
     AppendResult,
     Conflict,
     Full,
     Hole,
+    IndexRow,
     LobbyEntry,
+    Place,
     Quota,
     Reserved,
     StoreUnavailable,
@@ -45,6 +49,14 @@ class _Stream:
 
 
 @dataclass(slots=True)
+class _Indexed:
+    summary: bytes
+    """What it was made of."""
+    row: IndexRow
+    due_ms: int
+
+
+@dataclass(slots=True)
 class _Book:
     places: dict[str, int] = field(default_factory=dict)
     until_ms: int = 0
@@ -62,9 +74,12 @@ class MemoryLog:
         self._clock_ms = clock_ms
         self._streams: dict[str, _Stream] = {}
         self._lobby: dict[str, bytes] = {}
+        self._index: dict[str, _Indexed] = {}
+        self._is_indexed = False
         self._books: dict[tuple[str, str], _Book] = {}
         self._buckets: dict[str, float] = {}
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._kept: dict[str, tuple[bytes, int]] = {}
+        self._listeners: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
         self._closed = False
         self._beat_ms: int | None = None
         self._archive_mark = ""
@@ -101,7 +116,13 @@ class MemoryLog:
                 self._lobby[match_id] = lobby.summary
             else:
                 self._lobby.pop(match_id, None)
-        self._wake()
+            self._index.pop(match_id, None)
+            if lobby.summary and lobby.row is not None:
+                self._index[match_id] = _Indexed(lobby.summary, lobby.row, lobby.row.due_ms)
+        for heard in self._listeners.values():
+            # Whoever appends has the answer by then.
+            said = Announcement(match_id, stream.head, lobby is not None or not expected)
+            asyncio.get_running_loop().call_soon(heard, said)
         return Appended(stream.head)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
@@ -118,22 +139,22 @@ class MemoryLog:
         stream = self._stream(match_id)
         return 0 if stream is None else stream.head
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_seconds
-        while True:
-            self._check_open()
-            found = {match_id: entries for match_id in after if (entries := self._behind(match_id, after[match_id]))}
-            left = deadline - loop.time()
-            if found or left <= 0:
-                return found
-            woken: asyncio.Future[None] = loop.create_future()
-            self._waiting.add(woken)
-            try:
-                await asyncio.wait([woken], timeout=left)
-            finally:
-                self._waiting.discard(woken)
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any, at most MOST_BEHIND of each."""
+        self._check_open()
+        found = {match_id: self._behind(match_id, sequence)[:MOST_BEHIND] for match_id, sequence in after.items()}
+        return {match_id: entries for match_id, entries in found.items() if entries}
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from now on, until this log is closed."""
+        self._check_open()
+        listening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._listeners[listening] = heard
+        began()
+        try:
+            await listening
+        finally:
+            del self._listeners[listening]
 
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
@@ -149,6 +170,85 @@ class MemoryLog:
         """What the lobby says of these matches; those that it does not list are left out."""
         self._check_open()
         return {match_id: self._lobby[match_id] for match_id in match_ids if match_id in self._lobby}
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby, of which there is one."""
+        return await self.lobby() if parts else {}
+
+    parts = 1
+
+    async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
+        """How many entries each of these logs has now."""
+        self._check_open()
+        streams = {match_id: self._stream(match_id) for match_id in match_ids}
+        return {match_id: 0 if stream is None else len(stream.entries) for match_id, stream in streams.items()}
+
+    async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
+        """So many matches of these lists of the index, each once, those opened last first, behind a place."""
+        self._check_open()
+        wanted = set(lists)
+        found = [(one.row.opened_ms, match_id) for match_id, one in self._index.items() if wanted & set(one.row.lists)]
+        return sorted((place for place in found if before is None or place < before), reverse=True)[:limit]
+
+    async def counts(self, lists: Sequence[str]) -> list[int]:
+        """How many matches each of these lists of the index has."""
+        self._check_open()
+        return [sum(name in one.row.lists for one in self._index.values()) for name in lists]
+
+    async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
+        """So many matches of an agenda that may be due in that time, and when, those first that are due longest."""
+        self._check_open()
+        found = [
+            (one.due_ms, match_id)
+            for match_id, one in self._index.items()
+            if one.row.agenda == agenda and since_ms <= one.due_ms <= until_ms
+        ]
+        return [(match_id, due_ms) for due_ms, match_id in sorted(found)[:limit]]
+
+    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
+        """Something is due at another time, unless that was said anew since it was due then."""
+        self._check_open()
+        found = self._index.get(match_id)
+        if found is not None and (found.row.agenda, found.due_ms) == (agenda, was_ms):
+            found.due_ms = due_ms
+
+    async def differing(self, part: int, now_ms: int) -> list[str]:
+        """The matches of the lobby of which the index says something else, or which only it has."""
+        self._check_open()
+        assert part == 0
+        return [
+            match_id
+            for match_id in dict.fromkeys([*self._lobby, *self._index])
+            if match_id not in self._index
+            or self._index[match_id].summary != self._lobby.get(match_id)
+            or self._is_late(self._index[match_id], now_ms)
+        ]
+
+    async def reindex(self, rows: Mapping[str, tuple[bytes, IndexRow]], now_ms: int) -> None:
+        """Index these matches by what the lobby said, unless it says something else by now; empty: nothing."""
+        self._check_open()
+        for match_id, (summary, row) in rows.items():
+            if summary != self._lobby.get(match_id, b""):
+                continue
+            before = self._index.pop(match_id, None)
+            if summary:
+                stays = before is not None and before.row.agenda == row.agenda and not self._is_late(before, now_ms)
+                due_ms = before.due_ms if before is not None and stays else row.due_ms
+                self._index[match_id] = _Indexed(summary, row, due_ms)
+
+    @staticmethod
+    def _is_late(one: _Indexed, now_ms: int) -> bool:
+        return bool(one.row.agenda) and one.due_ms > now_ms + one.row.longest_ms
+
+    async def has_index(self) -> bool:
+        """Whether the index is whole, as far as anybody knows."""
+        self._check_open()
+        return self._is_indexed
+
+    async def mark_index(self, *, whole: bool) -> None:
+        """Say that the index is whole, or that it has to be made anew."""
+        self._check_open()
+        self._is_indexed = whole
 
     async def now_ms(self) -> int:
         """The clock that was given."""
@@ -215,6 +315,12 @@ class MemoryLog:
                 if there.get(match_id) == until_ms:
                     del there[match_id]
 
+    async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
+        """Take the places of these matches back, however they were reserved."""
+        self._check_open()
+        for match_id in match_ids:
+            self._places(holder, book).pop(match_id, None)
+
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
         """Take one out of a bucket, or say how long to wait."""
         self._check_open()
@@ -225,6 +331,17 @@ class MemoryLog:
             return wait_ms
         self._buckets[bucket] = full_ms
         return 0
+
+    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
+        """Keep something by a name for so long, unless it is taken before."""
+        self._check_open()
+        self._kept[name] = value, self._clock_ms() + for_ms
+
+    async def take(self, name: str) -> bytes | None:
+        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        self._check_open()
+        value, until_ms = self._kept.pop(name, (b"", 0))
+        return value if self._clock_ms() < until_ms else None
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
@@ -239,6 +356,7 @@ class MemoryLog:
         """Take a match out of the lobby."""
         self._check_open()
         self._lobby.pop(match_id, None)
+        self._index.pop(match_id, None)
 
     async def drop(self, match_id: str) -> None:
         """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
@@ -246,6 +364,7 @@ class MemoryLog:
         stream = self._stream(match_id)
         self._streams[match_id] = _Stream(trimmed=max(0 if stream is None else stream.head, 1))
         self._lobby.pop(match_id, None)
+        self._index.pop(match_id, None)
 
     async def archive_mark(self, claim: str = "") -> str:
         """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
@@ -266,7 +385,9 @@ class MemoryLog:
     async def close(self) -> None:
         """Refuse everything from now on, also what waits."""
         self._closed = True
-        self._wake()
+        for listening in self._listeners:
+            if not listening.done():
+                listening.set_result(None)
 
     def _behind(self, match_id: str, after: int) -> list[Entry]:
         stream = self._stream(match_id)
@@ -291,11 +412,6 @@ class MemoryLog:
     def _ends_with(self, match_id: str, event: bytes) -> bool:
         stream = self._stream(match_id)
         return stream is not None and bool(stream.entries) and stream.entries[-1].event == event
-
-    def _wake(self) -> None:
-        for woken in self._waiting:
-            if not woken.done():
-                woken.set_result(None)
 
     def _check_open(self) -> None:
         if self._closed:

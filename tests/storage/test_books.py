@@ -93,6 +93,21 @@ async def test_a_bucket_fills_again(log: Log, match_id: str) -> None:
             await asyncio.sleep(wait / 1_000)
 
 
+async def test_what_is_kept_is_taken_once(log: Log, other: Log, match_id: str) -> None:
+    """Over whichever connection, by one of many who want it at once; what nobody takes is gone after its time."""
+    await log.keep(match_id, b"one", HOUR_MS)
+    await log.keep(match_id, b"another", HOUR_MS)
+    taken = await asyncio.gather(*[(log, other)[number % 2].take(match_id) for number in range(6)])
+    assert [b"another"] == [value for value in taken if value is not None]
+    assert await other.take(f"{match_id}-never") is None
+    await log.keep(match_id, b"one", 1)
+    began_ms = await log.now_ms()
+    async with asyncio.timeout(20):
+        while await log.now_ms() <= began_ms + 1:  # noqa: ASYNC110 - a clock tells nobody that it goes on
+            await asyncio.sleep(0.01)
+    assert await other.take(match_id) is None
+
+
 async def test_the_lobby_says_of_several_matches_what_it_says_of_each(log: Log, match_id: str) -> None:
     """Those that it does not list are left out."""
     listed = [f"{match_id}-{number}" for number in range(3)]

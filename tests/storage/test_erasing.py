@@ -10,7 +10,7 @@ import pytest
 
 from rollbook.match.chain import Entry
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.port import LobbyEntry
+from rollbook.storage.port import IndexRow, LobbyEntry
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.rewrite import rewrite_files
 from rollbook.storage.redis.roll_call import SILENT_MS, Roll, RollCall
@@ -19,6 +19,7 @@ from tests.storage.servers import ALL_SLOTS, OLDEST_REDIS, Server, running
 pytestmark = pytest.mark.asyncio
 
 PLAIN: Final = {"rdbcompression": "no"}
+ROW = IndexRow(1, ("matches",))
 GONE, STAYS = b"Xanthippe-7f3 of Athens, who is forgotten", b"Theodora-9c1"
 
 
@@ -31,10 +32,10 @@ async def erased(server: Server) -> RedisLog:
     """A log whose lobby said something that it does not say any more."""
     log = await RedisLog.connect(server.url)
     await log.append("match", 0, [Entry(b"event")], lobby=LobbyEntry(GONE))
-    assert not await log.relist("match", b"something else", b"nothing")
-    assert not await log.relist("never", GONE, b"nothing")
+    assert not await log.relist("match", b"something else", b"nothing", ROW)
+    assert not await log.relist("never", GONE, b"nothing", ROW)
     assert GONE == await log.summary("match")
-    assert await log.relist("match", GONE, STAYS)
+    assert await log.relist("match", GONE, STAYS, ROW)
     assert STAYS == await log.summary("match")
     return log
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import uuid
+from functools import partial
 from itertools import count, islice
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -13,12 +14,22 @@ import pytest
 import redis
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import MOST_BYTES, Appended, Conflict, LobbyEntry, Log, StoreUnavailable, TooEarly
+from rollbook.storage.port import (
+    MOST_BYTES,
+    Announcement,
+    Appended,
+    Conflict,
+    LobbyEntry,
+    Log,
+    StoreUnavailable,
+    TooEarly,
+)
 from rollbook.storage.redis.keys import partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from tests.sim.store import SimulatedLog
 from tests.storage.conftest import Store
 from tests.storage.memory import MemoryLog
+from tests.storage.waiting import wait
 
 pytestmark = pytest.mark.asyncio
 
@@ -184,7 +195,7 @@ async def test_what_is_hidden_stays_beside_its_event(log: Log, match_id: str) ->
     mixed = [Entry(b"drawn", b"the queen"), Entry(b"chosen"), Entry(b"drawn", b"\x00")]
     await log.append(match_id, 0, mixed)
     assert mixed == await log.read(match_id)
-    assert {match_id: mixed} == await log.wait({match_id: 0}, LATE)
+    assert {match_id: mixed} == await wait(log, {match_id: 0}, LATE)
 
 
 async def test_bytes_come_back_as_they_went_in(log: Log, match_id: str) -> None:
@@ -207,7 +218,7 @@ async def test_a_match_may_be_called_anything(log: Log) -> None:
     for name in ("{p0}", "a}b{c", "with space", "ärger", "0-1", "x" * 300):
         match_id = f"{name}{uuid.uuid4().hex}"
         assert Appended(1) == await log.append(match_id, 0, entries(b"one"), lobby=LobbyEntry(b"open"))
-        assert {match_id: entries(b"one")} == await log.wait({match_id: 0}, LATE)
+        assert {match_id: entries(b"one")} == await wait(log, {match_id: 0}, LATE)
         assert b"open" == (await log.lobby())[match_id]
         await log.append(match_id, 1, entries(b"two"), lobby=LobbyEntry(b""))
 
@@ -236,7 +247,7 @@ async def test_what_can_never_be_right_is_refused_before_it_is_sent(log: Log, ma
 async def test_waiting_ends_as_soon_as_something_is_there(log: Log, other: Log, match_id: str) -> None:
     """Whether another replica writes it, or this one."""
     for writer, position in ((other, 0), (log, 1), (other, 2)):
-        waiting = asyncio.ensure_future(log.wait({match_id: position}, LATE))
+        waiting = asyncio.ensure_future(wait(log, {match_id: position}, LATE))
         await asyncio.sleep(0)
         await writer.append(match_id, position, entries(b"%d" % position))
         assert {match_id: entries(b"%d" % position)} == await waiting
@@ -245,18 +256,18 @@ async def test_waiting_ends_as_soon_as_something_is_there(log: Log, other: Log, 
 async def test_waiting_for_what_is_there_already_does_not_wait(log: Log, match_id: str) -> None:
     """Catching up and following live are one and the same, so that there is no seam between them."""
     await log.append(match_id, 0, entries(b"one", b"two", b"three"))
-    assert {match_id: entries(b"two", b"three")} == await log.wait({match_id: 1}, LATE)
-    assert {match_id: entries(b"three")} == await log.wait({match_id: 2}, 0)
+    assert {match_id: entries(b"two", b"three")} == await wait(log, {match_id: 1}, LATE)
+    assert {match_id: entries(b"three")} == await wait(log, {match_id: 2}, 0)
 
 
 async def test_waiting_times_out_with_nothing(log: Log, match_id: str) -> None:
     """For a match that stands still, one that does not exist, and none at all."""
     await log.append(match_id, 0, entries(b"one"))
     for timeout_seconds in (SOON, 0, -1):
-        assert {} == await log.wait({match_id: 1}, timeout_seconds)
-        assert {} == await log.wait({match_id: 1, "nobody": 0}, timeout_seconds)
-        assert {} == await log.wait({}, timeout_seconds)
-    assert {} == await log.wait({match_id: 9}, SOON)
+        assert {} == await wait(log, {match_id: 1}, timeout_seconds)
+        assert {} == await wait(log, {match_id: 1, "nobody": 0}, timeout_seconds)
+        assert {} == await wait(log, {}, timeout_seconds)
+    assert {} == await wait(log, {match_id: 9}, SOON)
 
 
 async def test_one_wait_follows_many_matches(log: Log, other: Log, match_id: str) -> None:
@@ -269,7 +280,7 @@ async def test_one_wait_follows_many_matches(log: Log, other: Log, match_id: str
 
     async def follow() -> None:
         while any(head < 4 for head in seen.values()):
-            found = await log.wait(seen, LATE)
+            found = await wait(log, seen, LATE)
             assert found
             for match, new in found.items():
                 told[match] += [entry.event for entry in new]
@@ -288,21 +299,52 @@ async def test_a_wait_that_was_given_up_takes_nothing_along(log: Log, match_id: 
     """A watch that ends, or a new one, breaks off the wait; the next begins where the last result was."""
     await log.append(match_id, 0, entries(b"one"))
     for _ in range(5):
-        waiting = asyncio.ensure_future(log.wait({match_id: 1, f"{match_id}-other": 0}, LATE))
+        waiting = asyncio.ensure_future(wait(log, {match_id: 1, f"{match_id}-other": 0}, LATE))
         await asyncio.sleep(0.002)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
     await log.append(match_id, 1, entries(b"two"))
-    assert {match_id: entries(b"one", b"two")} == await log.wait({match_id: 0}, LATE)
-    assert {match_id: entries(b"two")} == await log.wait({match_id: 1, f"{match_id}-other": 0}, LATE)
-    assert {} == await log.wait({match_id: 2, f"{match_id}-other": 0}, SOON)
+    assert {match_id: entries(b"one", b"two")} == await wait(log, {match_id: 0}, LATE)
+    assert {match_id: entries(b"two")} == await wait(log, {match_id: 1, f"{match_id}-other": 0}, LATE)
+    assert {} == await wait(log, {match_id: 2, f"{match_id}-other": 0}, SOON)
+
+
+async def test_every_append_is_announced_to_all_who_listen(log: Log, other: Log, match_id: str) -> None:
+    """To whoever appended as well, but not before it has the answer; what was not appended is not announced."""
+    answered: list[int] = []
+    heard: dict[Log, list[Announcement]] = {log: [], other: []}
+    late: list[Announcement] = []
+
+    def hear(where: Log, said: Announcement) -> None:
+        if said.match_id == match_id:
+            heard[where].append(said)
+            if where is log and said.head not in answered:
+                late.append(said)
+
+    began = {each: asyncio.Event() for each in heard}
+    listening = [asyncio.create_task(each.listen(partial(hear, each), began[each].set)) for each in heard]
+    for each in began.values():
+        await each.wait()
+    for position in range(4):
+        lobby = LobbyEntry(b"open") if position in {0, 2} else None
+        assert Appended(position + 1) == await log.append(match_id, position, entries(b"e"), lobby=lobby)
+        answered.append(position + 1)
+        assert Conflict(position + 1) == await log.append(match_id, position, entries(b"other"), lobby=LobbyEntry(b"x"))
+    said = [Announcement(match_id, head, head in {1, 3}) for head in (1, 2, 3, 4)]
+    async with asyncio.timeout(LATE):
+        while sorted(heard[log]) != said or sorted(heard[other]) != said:  # noqa: ASYNC110 - nothing says so
+            await asyncio.sleep(0.002)
+    assert [] == late
+    for task in listening:
+        task.cancel()
+    await asyncio.gather(*listening, return_exceptions=True)
 
 
 async def test_several_may_wait_at_the_same_time(log: Log, match_id: str) -> None:
     """None of them takes another's entries away."""
-    waiting = [asyncio.ensure_future(log.wait({match_id: 0}, LATE)) for _ in range(4)]
-    waiting.append(asyncio.ensure_future(log.wait({match_id: 0, f"{match_id}-other": 0}, LATE)))
+    waiting = [asyncio.ensure_future(wait(log, {match_id: 0}, LATE)) for _ in range(4)]
+    waiting.append(asyncio.ensure_future(wait(log, {match_id: 0, f"{match_id}-other": 0}, LATE)))
     await asyncio.sleep(0)
     await log.append(match_id, 0, entries(b"one"))
     assert [{match_id: entries(b"one")}] * 5 == await asyncio.gather(*waiting)
@@ -377,7 +419,7 @@ async def test_an_archived_match_refuses_a_stale_append(store: Store, match_id: 
     await log.trim(match_id)
     assert 3 == await log.head(match_id)
     assert [] == await log.read(match_id)
-    assert {} == await log.wait({match_id: 0}, SOON)
+    assert {} == await wait(log, {match_id: 0}, SOON)
     for expected in (0, 1, 2, 4):
         assert Conflict(3) == await log.append(match_id, expected, entries(b"stale"))
     await log.trim(f"{match_id}-nobody")
@@ -465,7 +507,7 @@ async def test_a_closed_log_says_so(store: Store, match_id: str) -> None:
     log = await store.connect()
     await log.append(match_id, 0, entries(b"one"))
     under_way = asyncio.ensure_future(log.append(match_id, 1, entries(b"two")))
-    waiting = asyncio.ensure_future(log.wait({match_id: 2}, LATE))
+    waiting = asyncio.ensure_future(wait(log, {match_id: 2}, LATE))
     await asyncio.sleep(0)
     await log.close()
     assert Appended(2) == await under_way
@@ -505,7 +547,7 @@ async def test_a_closed_log_refuses_everything(store: Store, match_id: str) -> N
         log.append(match_id, 0, entries(b"one")),
         log.read(match_id),
         log.head(match_id),
-        log.wait({match_id: 0}, LATE),
+        wait(log, {match_id: 0}, LATE),
         log.lobby(),
         log.summary(match_id),
         log.unlist(match_id),

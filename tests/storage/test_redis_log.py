@@ -17,10 +17,12 @@ from rollbook.match.chain import Entry
 from rollbook.storage.data_format import FORMAT
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, Hole, LobbyEntry, StoreUnavailable
-from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
+from rollbook.storage.redis import connection
+from rollbook.storage.redis.keys import ANNOUNCEMENTS, lobby_key, partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.tails import MOST_KEYS
 from tests.storage.servers import DURABLE, OLDEST_REDIS, Server, running
+from tests.storage.waiting import wait
 
 pytestmark = pytest.mark.asyncio
 
@@ -174,7 +176,7 @@ async def test_many_more_matches_than_one_read_names_can_be_waited_for(log: Redi
     after = {f"{match_id}-{number}": 0 for number in range(2 * MOST_KEYS + 7)}
     names = list(after)
     for name in (names[0], names[MOST_KEYS], names[-1]):
-        waiting = asyncio.ensure_future(log.wait(after, PATIENCE_SECONDS))
+        waiting = asyncio.ensure_future(wait(log, after, PATIENCE_SECONDS))
         await asyncio.sleep(0.01)
         await log.append(name, 0, [Entry(name.encode())])
         assert {name: [Entry(name.encode())]} == await waiting
@@ -183,11 +185,33 @@ async def test_many_more_matches_than_one_read_names_can_be_waited_for(log: Redi
 
 async def test_a_wait_survives_a_server_that_hangs_up(log: RedisLog, client: Any, match_id: str) -> None:
     """Reading again is harmless, so the log does it by itself."""
-    waiting = asyncio.ensure_future(log.wait({match_id: 0}, PATIENCE_SECONDS))
-    await until_blocked(client, 1)
+    waiting = asyncio.ensure_future(wait(log, {match_id: 0}, PATIENCE_SECONDS))
+    await until_heard(client)
+    client.client_kill_filter(_type="pubsub", skipme=True)
     client.client_kill_filter(_type="normal", skipme=True)
     await append_anyhow(log, match_id, 0, Entry(b"one"))
     assert {match_id: [Entry(b"one")]} == await waiting
+
+
+async def test_a_server_that_falls_silent_is_not_listened_to_for_ever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A connection may be dead without an end: who hears nothing asks, and gives up if there is no answer."""
+    monkeypatch.setattr(connection, "_SIGN_SECONDS", 0.05)
+    with running(find_server(), tmp_path) as server:
+        log = await RedisLog.connect(server.url)
+        began = asyncio.Event()
+        listening = asyncio.create_task(log.listen(lambda _said: None, began.set))
+        await began.wait()
+        await asyncio.sleep(0.5)
+        assert not listening.done(), "it answers"
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await listening
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        await log.close()
 
 
 async def test_what_others_wrote_is_not_carried_on(log: RedisLog, client: Any, match_id: str) -> None:
@@ -208,17 +232,18 @@ async def test_what_others_wrote_is_not_carried_on(log: RedisLog, client: Any, m
 async def test_a_hole_in_one_match_is_told_and_the_others_do_not_wait(
     log: RedisLog, client: Any, match_id: str
 ) -> None:
-    """The match with the hole comes without an entry, also where the read was under way before there was one."""
+    """The match with the hole comes without an entry, also where the wait was under way before there was one."""
     sound = f"{match_id}-sound"
     after = {match_id: 0, sound: 0}
-    waiting = asyncio.ensure_future(log.wait(after, PATIENCE_SECONDS))
-    await until_blocked(client, 1)
+    waiting = asyncio.ensure_future(wait(log, after, PATIENCE_SECONDS))
+    await until_heard(client)
     client.execute_command("XADD", stream_key(match_id), "2-0", "e", "two")
+    client.publish(ANNOUNCEMENTS, f"2 0 {match_id}")
     assert {match_id: []} == await waiting
     await append_anyhow(log, sound, 0, Entry(b"one"))
     seen: dict[str, list[Entry]] = {}
     while sound not in seen:
-        seen |= await log.wait(after, PATIENCE_SECONDS)
+        seen |= await wait(log, after, PATIENCE_SECONDS)
     assert [Entry(b"one")] == seen[sound]
     assert [] == seen.get(match_id, [])
     with pytest.raises(Hole):
@@ -247,7 +272,7 @@ async def test_what_is_no_log_is_a_log_with_a_hole(log: RedisLog, client: Any, m
         await log.read(match_id)
     seen: dict[str, list[Entry]] = {}
     while left := {match_id: 0, sound: 0}.keys() - seen.keys():
-        seen |= await log.wait(dict.fromkeys(left, 0), PATIENCE_SECONDS)
+        seen |= await wait(log, dict.fromkeys(left, 0), PATIENCE_SECONDS)
     assert {match_id: [], sound: [Entry(b"one")]} == seen
 
 
@@ -363,9 +388,9 @@ async def test_durability_is_looked_at_on_every_new_connection(tmp_path: Path) -
         await log.close()
 
 
-async def test_durability_has_two_names() -> None:
+async def test_durability_goes_by_its_names() -> None:
     """A slip of the pen must not mean less than the default."""
-    with pytest.raises(ValueError, match="'fsync' or 'relaxed', not 'fast'"):
+    with pytest.raises(ValueError, match="one of fsync, relaxed, replicated, replicated-memory, not 'fast'"):
         await RedisLog.connect("redis://127.0.0.1:1", "fast")  # type: ignore[arg-type]
 
 
@@ -399,7 +424,7 @@ async def test_a_password_is_asked_for_and_accepted(tmp_path: Path) -> None:
         assert "let me out" not in told
         log = await RedisLog.connect(f"redis://:let%20me%20in@127.0.0.1:{server.port}")
         assert Appended(1) == await log.append("match", 0, [Entry(b"one")])
-        assert {"match": [Entry(b"one")]} == await log.wait({"match": 0}, PATIENCE_SECONDS)
+        assert {"match": [Entry(b"one")]} == await wait(log, {"match": 0}, PATIENCE_SECONDS)
         await log.close()
 
 
@@ -432,7 +457,7 @@ async def test_an_append_to_a_server_that_is_gone_was_not_made(tmp_path: Path) -
         with pytest.raises(StoreUnavailable):
             await log.head("match")
         with pytest.raises(StoreUnavailable):
-            await log.wait({"match": 1}, PATIENCE_SECONDS)
+            await wait(log, {"match": 1}, PATIENCE_SECONDS)
         await log.close()
 
 
@@ -490,3 +515,8 @@ async def until(condition: Callable[[], bool]) -> None:
 async def until_blocked(client: Any, count: int) -> None:
     """Look until so many reads are held back."""
     await until(lambda: client.info("clients")["blocked_clients"] >= count)
+
+
+async def until_heard(client: Any) -> None:
+    """Look until somebody listens."""
+    await until(lambda: client.pubsub_numsub(ANNOUNCEMENTS)[0][1] >= 1)

@@ -22,6 +22,7 @@ from rollbook.storage.redis.log import RedisLog
 from tests.server.serving import call, service
 from tests.storage.servers import Server, running
 from tests.storage.terminating import Certificate, certificate, terminated
+from tests.storage.waiting import wait
 
 PASSWORD = "p@ss/w%rd ü"  # noqa: S105 - for an hour
 AS_DEFAULT = f":{quote(PASSWORD, safe='')}@"
@@ -68,7 +69,7 @@ async def works(url: str) -> None:
     try:
         match_id = "m"
         head = await log.head(match_id)
-        waiting = asyncio.ensure_future(log.wait({match_id: head}, 20))
+        waiting = asyncio.ensure_future(wait(log, {match_id: head}, 20))
         entry = Entry(b"e" * 100_000, b"p")
         assert Appended(head + 1) == await log.append(match_id, head, [entry], lobby=LobbyEntry(b"open"))
         assert {match_id: [entry]} == await waiting

@@ -19,6 +19,7 @@ from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, LobbyEn
 from rollbook.storage.redis.keys import PARTITIONS_KEY, partition_of, stream_key
 from rollbook.storage.redis.log import RedisLog
 from tests.storage.servers import Server, running, sentinel_running
+from tests.storage.waiting import wait
 
 pytestmark = pytest.mark.asyncio
 
@@ -106,7 +107,7 @@ async def test_matches_are_spread_over_the_servers(pair: Pair, match_id: str) ->
     assert set(matches) <= (await log.lobby()).keys()
     seen = dict.fromkeys(matches, 1)
     for match in matches:
-        waiting = asyncio.ensure_future(log.wait(seen, PATIENCE_SECONDS))
+        waiting = asyncio.ensure_future(wait(log, seen, PATIENCE_SECONDS))
         await log.append(match, 1, [Entry(b"2")])
         assert {match: [Entry(b"2")]} == await waiting
         seen[match] = 2
@@ -119,7 +120,7 @@ async def test_a_slot_that_has_moved_is_followed(pair: Pair, match_id: str) -> N
     log = await RedisLog.connect(pair.url)
     slot = key_slot(stream_key(match_id))
     await log.append(match_id, 0, [Entry(b"one")])
-    waiting = asyncio.ensure_future(log.wait({match_id: 1}, PATIENCE_SECONDS))
+    waiting = asyncio.ensure_future(wait(log, {match_id: 1}, PATIENCE_SECONDS))
     await asyncio.sleep(0.02)
     new = pair.begin_to_move(slot)
     pair.finish_move(slot, new)
@@ -143,7 +144,7 @@ async def test_a_slot_that_is_being_moved_is_asked_for_on_both_sides(pair: Pair,
     assert Appended(2) == await log.append(match_id, 1, [Entry(b"two")])
     assert Appended(2) == await log.append(near, 1, [Entry(b"two")])
     assert [Entry(b"one"), Entry(b"two")] == await log.read(match_id)
-    assert {match_id: [Entry(b"two")]} == await log.wait({match_id: 1}, PATIENCE_SECONDS)
+    assert {match_id: [Entry(b"two")]} == await wait(log, {match_id: 1}, PATIENCE_SECONDS)
     assert 2 == await log.head(near)
     with pytest.raises(StoreUnavailable):
         await log.append(match_id, 2, [Entry(b"three")], lobby=LobbyEntry(b"running"))

@@ -43,7 +43,7 @@ CODES = {
 CANNOT_BE_READ, NOT_LEGAL_NOW, OF_THE_SERVICE = range(1, 30), range(30, 100), range(100, 1000)
 """The numbers of the reasons: two ranges are the rules'."""
 
-WRITES = {"OpenMatch", "TakeSeat", "Ready", "LeaveSeat", "Choose", "Resign", "AbortMatch", "Play"}
+WRITES = {"OpenMatch", "TakeSeat", "Ready", "LeaveSeat", "Choose", "Resign", "AbortMatch", "Play", "AddBot", "FreeSeat"}
 READS = {
     "GetReplay",
     "AuditReplay",
@@ -53,9 +53,10 @@ READS = {
     "WatchMatch",
     "WatchLobby",
     "SignIn",
+    "CreateDeviceCode",
     "GetKeys",
 }
-"""Calls that leave nothing behind; SignIn signs a token and stores none."""
+"""Calls that leave nothing behind; SignIn signs a token and stores none, and what CreateDeviceCode keeps expires."""
 
 GAMES = {"cant_stop": 12, "raffzahn": 13, "wuerfelzoo": 14, "allie_gator": 15}
 

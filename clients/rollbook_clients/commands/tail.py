@@ -95,7 +95,7 @@ class Tail:
     def run(self) -> Exit:
         """Print until the match is over, or all there is is printed."""
         self._was_over = self._match.state().summary.state in OVER
-        with closing(self._match.watch()) as frames:
+        with closing(self._match.watch(views=False)) as frames:
             for frame in frames:
                 match frame:
                     case Events():

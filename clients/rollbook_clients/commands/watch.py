@@ -1,7 +1,10 @@
 """`rollbook watch`: look on at a match, in a terminal."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 
@@ -12,24 +15,27 @@ def watch(
     keep_heads: Path | None = None,
     at: ServiceOptions = LOCAL_SERVICE,
     language: Literal["en", "de"] | None = None,
+    pace: Annotated[float | None, Parameter(validator=Number(gte=0, lte=2))] = None,
 ) -> int:
     """Watch a match as it is played, or choose one from the lobby.
 
-    A lost connection is made anew and nothing is missed. Chain and signed heads are checked all the time. Exit code 1
+    A lost connection is made again and nothing is missed. Chain and signed heads are checked all the time. Exit code 1
     if no service answers or it refuses, 3 if there is no such match or the file of heads cannot be read, 64 without a
     terminal.
 
     Parameters
     ----------
     match
-        The id of a match. Default: choose one.
+        The id of a match. Default: choose one from the lobby.
     keep_heads
         A file for the last signed head of every match that is watched: proof against a log that is changed afterwards,
         for `rollbook audit --head`.
     language
         en or de. Default: the locale's, else en.
+    pace
+        Seconds that each move stands before the next one is shown, 0 to 2. Default: as you had it last, else 1.
     """
     from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
 
     heads = None if keep_heads is None else keep_heads.expanduser()
-    return start.watch(start.TerminalOptions(at, language, heads=heads), match)
+    return start.watch(start.TerminalOptions(at, language, heads=heads, pace=pace), match)

@@ -100,9 +100,9 @@ class Events:
     events: tuple[Event, ...]
     """One or more."""
     view: View
-    """The table after the last of them."""
+    """The table after the last of them; empty where no views were asked for."""
     legal: Legal | None
-    """What this client's seat may choose after the last of them; none unless it is to choose."""
+    """What this client's seat may choose after the last of them; none unless it is to choose, or without views."""
     position: Position
     """Behind the last of them."""
     head: WitnessedHead | None

@@ -42,7 +42,7 @@ from rollbook_clients.sdk.witness import Witness
 class Watch:
     """One watch of a match: how far it is, and what it has to make up for."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a watch can be asked for
         self,
         caller: Caller,
         witness: Witness,
@@ -50,6 +50,7 @@ class Watch:
         *,
         public_only: bool = False,
         invitation_code: str = "",
+        views: bool = True,
     ) -> None:
         """Begin behind a position; without one at the start."""
         self._caller = caller
@@ -57,6 +58,7 @@ class Watch:
         self._position = after or Position(0, genesis(witness.match_id))
         self._public_only = public_only
         self._invitation_code = invitation_code
+        self._views = views
         self._attempts = caller.connection.attempts()
         self._perspective: Perspective | None = None
         """Whose eyes the service has confirmed; none before it knew the position."""
@@ -100,7 +102,10 @@ class Watch:
     def _request(self) -> WatchMatchRequest:
         self._vouched_for = self._witness.head.sequence if self._witness.head is not None else 0
         request = WatchMatchRequest(
-            match_id=self._witness.match_id, public_only=self._public_only, invitation_code=self._invitation_code
+            match_id=self._witness.match_id,
+            public_only=self._public_only,
+            invitation_code=self._invitation_code,
+            without_views=not self._views,
         )
         if self._position.sequence:
             request.position.CopyFrom(self._witness.message(self._position))

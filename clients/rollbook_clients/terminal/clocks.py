@@ -5,6 +5,9 @@ from time import monotonic
 
 from rollbook.v1.match_pb2 import MatchSummary
 from rollbook.v1.table_pb2 import Clocks
+from rollbook_replays.games.words import Words
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 
 class TickingClocks:
@@ -51,11 +54,25 @@ class TickingClocks:
 
 
 def minutes(milliseconds: int) -> str:
-    """Hours, if there are any, minutes and seconds, begun ones counted.
+    """Days and hours, if there are any, minutes and seconds, begun ones counted.
 
-    >>> minutes(59_001), minutes(3_600_000)
-    ('1:00', '1:00:00')
+    >>> minutes(59_001), minutes(3_600_000), minutes(90_000_000)
+    ('1:00', '1:00:00', '1d 1:00:00')
     """
     seconds = -(-milliseconds // 1_000)
-    hours, rest = divmod(seconds, 3_600)
+    days, seconds = divmod(seconds, DAY)
+    hours, rest = divmod(seconds, HOUR)
+    if days:
+        return f"{days}d {hours}:{rest // 60:02}:{rest % 60:02}"
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
+
+
+def clock_name(turn_seconds: int, words: Words) -> str:
+    """What is said of a match's clock where somebody chooses a match."""
+    if not turn_seconds:
+        return words("clock.none")
+    for unit, seconds in (("day", DAY), ("hour", HOUR), ("minute", MINUTE)):
+        if turn_seconds % seconds == 0:
+            number = turn_seconds // seconds
+            return words(f"clock.{unit}") if number == 1 else words(f"clock.{unit}s", number=number)
+    return words("clock.seconds", number=turn_seconds)

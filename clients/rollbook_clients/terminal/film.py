@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.moves import Unreadable, is_hidden
-from rollbook.match.events import Event, Happened, Opened, Ready
+from rollbook.match.events import Chosen, Event, Happened, Opened, Ready
 from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.replay_file.container import Replay
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Perspective, ToChoose, Watcher
 from rollbook.rules.options import Options
 from rollbook.rules.refusals import RefusedByRules
-from rollbook_replays.games.presentation import Sentence
+from rollbook_replays.games.presentation import Sentence, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.narration import Narrator
 
@@ -88,6 +88,20 @@ class Film:
         """The place of every seat after so many events: the standing, and in the end the result."""
         standing: tuple[int, ...] = self.game.places(self._match(position).state)
         return standing
+
+    def scene(self, position: int, perspective: Perspective) -> tuple[Any, Spotlight]:
+        """The same, with what the last choice and its outcomes have changed."""
+        moves: list[Any] = []
+        first = position
+        while first > 1:
+            event = self.seen(first, perspective)
+            if isinstance(event, Chosen | Happened):
+                moves.append(event.choice if isinstance(event, Chosen) else event.outcome)
+            if not isinstance(event, Happened):
+                break
+            first -= 1
+        since, before = (self.view(max(1, at - 1), perspective) for at in (first, position))
+        return self.view(position, perspective), Spotlight(moves=tuple(reversed(moves)), since=since, before=before)
 
     def seen(self, position: int, perspective: Perspective) -> Event:
         """The event at this position as this pair of eyes saw it."""

@@ -7,7 +7,8 @@ from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.codec.messages import write_choice
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.codec.views import read_legal, read_options, read_view
-from rollbook.match.events import Opened
+from rollbook.match.events import Chosen, Happened, Opened
+from rollbook.match.events import Event as AnyEvent
 from rollbook.match.fold import Misplaced
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game
@@ -17,7 +18,7 @@ from rollbook.v1.games_pb2 import Choice, LegalChoices, View
 from rollbook.v1.match_pb2 import MatchSummary
 from rollbook_clients.sdk import Event
 from rollbook_replays.games import presentation
-from rollbook_replays.games.presentation import Menu, Presentation, Sentence
+from rollbook_replays.games.presentation import Menu, Presentation, Sentence, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import Narrator
@@ -63,6 +64,20 @@ def known_game(name: str, ruleset: int | None = None) -> KnownGame | None:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class ShownEvent:
+    """One event, as it is shown."""
+
+    told: list[Sentence]
+    seat: int | None
+    """Who chose, or for whom chance did something; None if it is nobody's."""
+    view: Any
+    """The table after it; None where that is not known, as something is hidden."""
+    spotlight: Spotlight
+    is_move: bool
+    """Something happened on the table that somebody may want to see."""
+
+
 class Story:
     """What is told of a match while its events arrive; they have to come in order, from the first on."""
 
@@ -70,18 +85,42 @@ class Story:
         """Know nothing yet: event 1 says which game it is."""
         self._rules: Game[Any, Any, Any] | None = None
         self._narrator: Narrator | None = None
+        self._moves: tuple[Any, ...] = ()
+        self._since: Any = None
+        self._seat: int | None = None
 
     def tell(self, event: Event, seating: Seating) -> list[Sentence]:
         """The lines that this event makes; none of a game that is not known here."""
+        return self.scene(event, seating).told
+
+    def scene(self, event: Event, seating: Seating) -> ShownEvent:
+        """The event with the table after it and what it has changed there."""
+        before = self._view
+        on_turn = getattr(before, "seat", None)
+        self._seat = event.seat if event.seat is not None else self._seat if on_turn is None else on_turn
         try:
-            return self._told(event, seating)
+            happened = self._read(event)
+            told = self._told(happened, seating)
         except (Unreadable, Misplaced, RefusedByRules):
             self._narrator = None
-            return []
+            return ShownEvent([], self._seat, None, Spotlight(), is_move=False)
+        if isinstance(happened, Chosen):
+            self._moves, self._since = (happened.choice,), before
+        elif isinstance(happened, Happened):
+            self._moves += (happened.outcome,)
+        is_move = isinstance(happened, Chosen | Happened) and any(not sentence.is_implied for sentence in told)
+        marked = Spotlight(moves=self._moves, since=self._since, before=before)
+        return ShownEvent(told, self._seat, self._view, marked, is_move)
 
-    def _told(self, event: Event, seating: Seating) -> list[Sentence]:
+    @property
+    def _view(self) -> Any:
+        return None if self._narrator is None else self._narrator.view
+
+    def _read(self, event: Event) -> AnyEvent:
         beside = Private(hidden=event.hidden).SerializeToString() if event.hidden is not None else b""
-        happened = read_bytes(event.data, beside, self._rules).event
+        return read_bytes(event.data, beside, self._rules).event
+
+    def _told(self, happened: AnyEvent, seating: Seating) -> list[Sentence]:
         if isinstance(happened, Opened):
             self._rules = find(happened.game, happened.ruleset)
             self._narrator = Narrator(self._rules, happened)

@@ -22,6 +22,11 @@ class Profile:
             self.rename(name)
 
     @property
+    def preferences(self) -> Path:
+        """The file of settings."""
+        return self._folder / "preferences.json"
+
+    @property
     def guests(self) -> Path:
         """The file that the SDK keeps guests in, by service: whoever has it has their seats."""
         return self._folder / "guests.json"

@@ -18,6 +18,7 @@ from rollbook_clients.sdk.heads import HeadsUnreadable
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.hangup import leaving
+from rollbook_clients.terminal.preferences import Preferences
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
 from rollbook_clients.terminal.screens.replay import ReplayScreen
@@ -35,6 +36,14 @@ class TerminalOptions:
     language: str | None
     name: str = ""
     heads: Path | None = None
+    pace: float | None = None
+    """Seconds for each move of others; None as this person had it last."""
+
+    def preferences(self, profile: Profile) -> Preferences:
+        """How this person likes it, now."""
+        preferences = Preferences(profile.preferences)
+        preferences.pace = preferences.pace if self.pace is None else self.pace
+        return preferences
 
     @property
     def words(self) -> Words:
@@ -77,7 +86,7 @@ def replay(asked: TerminalOptions, source: str) -> int:
         return Exit.UNREADABLE
     except (Failed, RollbookError) as error:
         return _told(asked, error)
-    return asyncio.run(_shown(ReplayScreen(film, asked.words), asked.words))
+    return asyncio.run(_shown(ReplayScreen(film, asked.words), asked.words, Preferences()))
 
 
 async def _taken_home(asked: TerminalOptions, match_id: str) -> bytes:
@@ -115,12 +124,12 @@ async def _running(
             await table.match(match_id).state()
         else:
             await anext(table.matches(), None)
-        return await _shown(first(table, profile), asked.words)
+        return await _shown(first(table, profile), asked.words, asked.preferences(profile))
 
 
-async def _shown(first: Screen[None], words: Words) -> int:
+async def _shown(first: Screen[None], words: Words, preferences: Preferences) -> int:
     """The exit code: what the program said when it ended; it says nothing if it broke, and has told why by then."""
-    app = Terminal(first, words)
+    app = Terminal(first, words, preferences)
     with leaving(app):
         code = await app.run_async()
     return Exit.WRONG if code is None else code

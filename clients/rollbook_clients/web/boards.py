@@ -18,8 +18,9 @@ from starlette.responses import RedirectResponse, Response
 
 from rollbook.rules.game import Perspective, Watcher
 from rollbook_clients.sdk import Match, RollbookError
+from rollbook_clients.terminal.film import Film
 from rollbook_clients.web.admission import match_id_of, match_of
-from rollbook_clients.web.replay_pages import LARGEST_MOMENT, Film, film_of, name_of
+from rollbook_clients.web.replay_pages import LARGEST_MOMENT, film_of, name_of
 from rollbook_clients.web.visit import Visit
 from rollbook_clients.web.words import LANGUAGES, words_in
 from rollbook_replays.games import presentation

@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from rollbook.match.chain import Position
 from rollbook.v1.games_pb2 import Choice
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import MovedOn, OutcomeUnknown, Unreachable
 from rollbook_clients.web.admission import code_of, followed, invitation, invited, match_id_of, match_of
 from rollbook_clients.web.followed import FollowedMatch
@@ -168,6 +169,28 @@ async def resign(visit: Visit) -> Response:
     return visit.go(f"/matches/{match_id_of(visit)}")
 
 
+async def add_bot(visit: Visit) -> Response:
+    """Seat a bot of the house on the next free seat, or on all of them."""
+    form = await visit.form()
+    match_id = match_id_of(visit)
+    match = await visit.page.visitors.match(visit.visitor, match_id, code_of(visit))
+    state = await match.state()
+    free = sum(not seat.taken for seat in state.summary.seats)
+    for _ in range(free if form.get("all") == "yes" else min(free, 1)):
+        await match.add_bot()
+    return visit.go(f"/matches/{match_id}")
+
+
+async def rematch(visit: Visit) -> Response:
+    """The same again: whoever sat there meets the others, and sits down."""
+    await visit.form()
+    match = await (await visit.page.visitors.match(visit.visitor, match_id_of(visit), code_of(visit))).rematch()
+    state = await match.state()
+    if state.perspective.kind != PERSPECTIVE_KIND_SEAT and not all(seat.taken for seat in state.summary.seats):
+        await match.join(name=visit.visitor.name or None)
+    return invited(visit, visit.go(f"/matches/{match.id}"), match.id, match.invitation_code)
+
+
 async def save(visit: Visit) -> Response:
     """The match as a file that stands for itself."""
     data = await (await match_of(visit)).replay()
@@ -190,6 +213,8 @@ ROUTES: Final = (
     ("GET", "/matches/{match_id}/overlay", overlay),
     ("POST", "/matches/{match_id}/choose", choose),
     ("POST", "/matches/{match_id}/join", join),
+    ("POST", "/matches/{match_id}/bot", add_bot),
+    ("POST", "/matches/{match_id}/rematch", rematch),
     ("POST", "/matches/{match_id}/leave", leave),
     ("POST", "/matches/{match_id}/resign", resign),
 )

@@ -20,6 +20,11 @@ PIPS: Final[dict[int, Face]] = {
     5: ("● ●", " ● ", "● ●"),
     6: ("● ●", "● ●", "● ●"),
 }
+THIN: Final = "┌─┐│└┘"
+HEAVY: Final = "┏━┓┃┗┛"
+"""Around what the cursor is on."""
+DOUBLE: Final = "╔═╗║╚╝"
+"""Around what the last move has changed."""
 STAR: Final = ("   ", " ★ ", "   ")
 BLANK: Final = ("   ", "   ", "   ")
 
@@ -30,6 +35,10 @@ class Room:
 
     width: int = WIDTH
     height: int = sys.maxsize
+
+    def has_rows(self, rows: int) -> bool:
+        """Whether a screen has room for so many lines; paper has, but nobody wants to scroll more than it takes."""
+        return rows <= self.height < sys.maxsize
 
 
 def breadth(block: Iterable[Text]) -> int:
@@ -65,14 +74,15 @@ def flow(blocks: Sequence[Block], wide: int, gap: int = 1) -> Block:
     return lines + (beside(*row, gap=gap) if row else [])
 
 
-def boxed(content: Sequence[str], style: str = "") -> Block:
+def boxed(content: Sequence[str], style: str = "", rim: str = THIN) -> Block:
     """Lines of equal width with a border around them: a die, or a card."""
-    rim = "─" * width(content[0])
+    left_above, across, right_above, upright, left_below, right_below = tuple(rim)
+    long = across * width(content[0])
     inside = f"{style} strong" if style else ""
     return [
-        Text.of((f"┌{rim}┐", style)),
-        *(Text.of(("│", style), (line, inside), ("│", style)) for line in content),
-        Text.of((f"└{rim}┘", style)),
+        Text.of((f"{left_above}{long}{right_above}", style)),
+        *(Text.of((upright, style), (line, inside), (upright, style)) for line in content),
+        Text.of((f"{left_below}{long}{right_below}", style)),
     ]
 
 

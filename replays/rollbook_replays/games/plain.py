@@ -8,14 +8,22 @@ from typing import Any, Final
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Choices
 from rollbook_replays.games.blocks import Block, Room
-from rollbook_replays.games.presentation import MenuEntry, Moment, Presentation, Sentence, sentence
+from rollbook_replays.games.presentation import (
+    NOTHING_MARKED,
+    MenuEntry,
+    Moment,
+    Presentation,
+    Sentence,
+    Spotlight,
+    sentence,
+)
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import Text, printable
 
 MOST_ENTRIES: Final = 100
 
 
-def board(view: Any, _seating: Seating, room: Room) -> Block:
+def board(view: Any, _seating: Seating, room: Room, _spotlight: Spotlight = NOTHING_MARKED) -> Block:
     """A line a field; what holds further values has them below."""
     return [part for shown in _shown(view) for part in shown.wrapped(room.width, 4)]
 

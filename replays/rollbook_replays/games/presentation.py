@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from rollbook.rules.game import Choices, Game
 from rollbook.rules.options import Option, OptionValue, written
@@ -28,6 +28,10 @@ class MenuEntry:
     """What it does, or why it cannot be chosen."""
     choice: Any = None
     entries: tuple[MenuEntry, ...] = ()
+    about: str = ""
+    """What choosing it means, for whoever does not know it by heart; shown while the cursor is on it."""
+    spots: tuple[str, ...] = ()
+    """Where on the board it would do something, as the board calls its spots; a click there leads to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,10 @@ class Piece:
     """One of the things that a choice is put together from."""
 
     name: int
-    """What choices call it."""
+    """What choices call it, and the board the spot where it lies."""
     text: Text
+    short: Text
+    """The same, where there is little room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,37 @@ class Picking:
 
 
 Menu: TypeAlias = tuple[MenuEntry, ...] | Picking
+
+
+@dataclass(frozen=True, slots=True)
+class Spotlight:
+    """What a board marks beside what lies there."""
+
+    considered: Any = None
+    """The choice that the cursor is on: what it would do is shown before it is made."""
+    picked: frozenset[int] = frozenset()
+    """The names of the pieces that are picked for a choice."""
+    moves: tuple[Any, ...] = ()
+    """The last choice and the outcomes since, that led to this view: what they changed is marked."""
+    since: Any = None
+    """The view before all of them; None where something hidden keeps it from being known."""
+    before: Any = None
+    """The view before the last of them; None likewise."""
+
+    @property
+    def last(self) -> Any:
+        """The last of the moves; None if there is none."""
+        return self.moves[-1] if self.moves else None
+
+
+NOTHING_MARKED: Final = Spotlight()
+
+
+class Drawing(Protocol):
+    """The table as a view has it, within a room; spans with a style `at:NAME` are its spots, which can be clicked."""
+
+    def __call__(self, view: Any, seating: Seating, room: Room, spotlight: Spotlight = ..., /) -> Block:
+        """Draw it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +112,23 @@ class Sentence:
 class Presentation:
     """How one game is shown to people."""
 
-    board: Callable[[Any, Seating, Room], Block]
-    """The table as a view has it."""
+    board: Drawing
     menu: Callable[[Any, Choices[Any], Seating], Menu]
     """What the seat that looks may choose: its view, and what is legal."""
     story: Callable[[Any, Moment, Seating], Iterable[Sentence]]
     """What an outcome or a choice did, in a line or more; what is hidden in it stays so."""
     texts: Texts
     """All words, by language: those of the functions above, of each option (`option.NAME`, of a value that is a word
-    `option.NAME.VALUE`, of one that differs from the default `differs.NAME` or `differs.NAME.VALUE`), and `help`."""
+    `option.NAME.VALUE`, of one that differs from the default `differs.NAME` or `differs.NAME.VALUE`), and `help`,
+    which is the game in one paragraph."""
     palette: Mapping[str, str] = field(default_factory=dict)
     """What the styles look like that are the game's own, as `bold #ffffff on #000000`."""
     picture: Callable[[Any, Words], Picture] | None = None
     """The table as a view has it, drawn; none of a game that is shown in letters alone."""
     touched: Callable[[Any, Any], tuple[str, ...]] = field(default=lambda _view, _choice: ())
     """The ids of the things in that picture that a choice is about."""
+    guide: Mapping[str, str] = field(default_factory=dict)
+    """The rules with examples, by language, as `guide.py` reads them."""
 
 
 def grouped(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:

@@ -46,6 +46,21 @@ def match_id(service_key: bytes, subject: str, request_id: str) -> str:
     return base64.b32encode(digest[:_MATCH_ID_BYTES]).decode("ascii").lower()
 
 
+def rematch_id(service_key: bytes, match_id: str, aborted: str = "") -> str:
+    """The id of the rematch of a match, whoever asks for it, so that all meet the same; nobody can guess it.
+
+    >>> rematch_id(bytes(32), "zk7noytwhvtbujuwrmsxezbk") == rematch_id(bytes(32), "zk7noytwhvtbujuwrmsxezbk", "a" * 24)
+    False
+    """
+    digest = hmac.digest(service_key, b"rollbook/1/rematch" + _joined(match_id.encode(), aborted.encode()), "sha256")
+    return base64.b32encode(digest[:_MATCH_ID_BYTES]).decode("ascii").lower()
+
+
+def rematch_request(match_id: str) -> bytes:
+    """What stands for the request that opened a rematch, the same whoever sent it."""
+    return _hash(b"rollbook/1/rematch", match_id.encode())
+
+
 def is_match_id(text: str) -> bool:
     """Whether a match can be called so."""
     return _MATCH_ID.fullmatch(text) is not None

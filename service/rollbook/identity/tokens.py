@@ -180,13 +180,16 @@ class Verifier:
         """
         data = token if isinstance(token, bytes) else token.encode("utf-8", "replace")
         digest = hashlib.sha256(data).digest()
-        genuine = self._remembered.pop(digest, None) or self._genuine(data)
-        subject = genuine.subject
-        self._check_times(genuine)
-        if subject.role not in self._trusted[subject.issuer].roles:
-            raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "the token's issuer may not give this role")
-        self._remembered[digest] = genuine
-        return subject
+        known = self._remembered.get(digest)
+        genuine = known or self._genuine(data)
+        try:
+            self._check_now(genuine)
+        except TokenRefused:
+            self._remembered.pop(digest, None)
+            raise
+        if known is None:
+            self._remembered[digest] = genuine
+        return genuine.subject
 
     @property
     def remembered(self) -> int:
@@ -227,11 +230,14 @@ class Verifier:
         if not genuine:
             raise TokenRefused(TokenReason.FORGED, "the token's signature is not that of the key it names")
 
-    def _check_times(self, genuine: _Genuine) -> None:
-        if self.has_expired(genuine.subject):
+    def _check_now(self, genuine: _Genuine) -> None:
+        subject = genuine.subject
+        if self.has_expired(subject):
             raise TokenRefused(TokenReason.EXPIRED, "the token has expired")
         if genuine.begins_at > self._clock() + self._leeway_seconds:
             raise TokenRefused(TokenReason.NOT_YET_VALID, "the token is not valid yet")
+        if subject.role not in self._trusted[subject.issuer].roles:
+            raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "the token's issuer may not give this role")
 
 
 def _oversized() -> TokenRefused:

@@ -7,6 +7,7 @@ project but `ed25519` is imported here, so that clients and auditors share it.
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -71,6 +72,11 @@ def links(events: Iterable[bytes]) -> list[bytes]:
     """The links of many events."""
     sha256 = hashlib.sha256
     return [sha256(_LINK + event).digest() for event in events]
+
+
+def entropy_of(secret: bytes, match_id: str) -> bytes:
+    """What follows from a secret for the dice of one match: 32 bytes that whoever lacks the secret cannot know."""
+    return hmac.digest(secret, match_id.encode(), "sha256")
 
 
 def entropy_commitment(entropy: bytes) -> bytes:

@@ -22,8 +22,10 @@ class Why(StrEnum):
     NOT_STARTED = "not_started"
     SEAT_UNKNOWN = "seat_unknown"
     SEAT_TAKEN = "seat_taken"
+    SEAT_FREE = "seat_free"
     SEATS_CLOSED = "seats_closed"
     SEATS_NOT_CLOSED = "seats_not_closed"
+    MATCH_IS_PUBLIC = "match_is_public"
     NOT_SEATED = "not_seated"
     NOT_YOUR_SEAT = "not_your_seat"
     ALREADY_SEATED = "already_seated"
@@ -123,6 +125,15 @@ class LeaveSeat:
 
 
 @dataclass(frozen=True, slots=True)
+class FreeSeat:
+    """Free a seat that somebody else took, for whoever opened the match, before the seats are closed."""
+
+    origin: Origin
+    seat: int
+    misplaced: Declined | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GetReady:
     """Reveal what the seat brought; behind the last seat's readiness the match starts."""
 
@@ -203,7 +214,18 @@ class SealLost:
 
 
 Command: TypeAlias = (
-    TakeSeat | LeaveSeat | GetReady | Choose | Resign | Abort | TimeOut | Pardon | AbortUnready | Expire | SealLost
+    TakeSeat
+    | LeaveSeat
+    | FreeSeat
+    | GetReady
+    | Choose
+    | Resign
+    | Abort
+    | TimeOut
+    | Pardon
+    | AbortUnready
+    | Expire
+    | SealLost
 )
 """What can be asked of a match that there is."""
 
@@ -225,6 +247,8 @@ def answers(logged: Logged, command: Command | OpenMatch) -> bool:  # noqa: PLR0
             )
         case LeaveSeat():
             return isinstance(event, SeatLeft) and command.seat in {None, event.seat}
+        case FreeSeat():
+            return isinstance(event, SeatLeft) and command.seat == event.seat
         case GetReady():
             return (
                 isinstance(event, Ready)

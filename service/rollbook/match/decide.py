@@ -21,6 +21,7 @@ from rollbook.match.commands import (
     Command,
     Declined,
     Expire,
+    FreeSeat,
     GetReady,
     LeaveSeat,
     NotDue,
@@ -191,6 +192,20 @@ def _leave_seat(ledger: Ledger, command: LeaveSeat) -> Decision:
     return Decision(ledger, command.origin, SeatLeft(seat))
 
 
+def _free_seat(ledger: Ledger, command: FreeSeat) -> Decision:
+    seat = command.seat
+    if seat not in range(len(ledger.players)):
+        raise Declined(Why.SEAT_UNKNOWN, f"the seats are 0 to {len(ledger.players) - 1}")
+    _check_unsealed(ledger)
+    if ledger.match.closed:
+        raise Declined(Why.SEATS_CLOSED, "no seat is freed once all seats are taken")
+    if not ledger.match.taken[seat]:
+        raise Declined(Why.SEAT_FREE, f"nobody sits on seat {seat}", seat=seat)
+    if not ledger.opened.terms.is_private and not ledger.house[seat]:
+        raise Declined(Why.MATCH_IS_PUBLIC, "only a seat of a private match is freed, or that of a bot", seat=seat)
+    return Decision(ledger, command.origin, SeatLeft(seat))
+
+
 def _get_ready(ledger: Ledger, command: GetReady) -> Decision:
     seat, entropy = _seat(ledger, command), command.entropy
     _check_unsealed(ledger)
@@ -297,6 +312,7 @@ def _seal_lost(ledger: Ledger, command: SealLost) -> Decision:
 _DECIDED_BY: Final[dict[type, Callable[[Ledger, Any], Decision]]] = {
     TakeSeat: _take_seat,
     LeaveSeat: _leave_seat,
+    FreeSeat: _free_seat,
     GetReady: _get_ready,
     Choose: _choose,
     Resign: _resign,

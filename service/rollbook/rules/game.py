@@ -109,6 +109,7 @@ class Game(Generic[State, Choice, Outcome]):
     - An outcome hides at most one field. It may be None, or a tuple of Nones, and stands in the one field of the Hidden
       message; in the Outcome message the number of a hidden tuple is `count`.
     - A tuple in a view that may be hidden, and is None then, stands beside its number: `hand` beside `hand_size`.
+    - Where nothing is hidden, `seen` is `everything_is_open`, and `view` shows everybody the same.
     """
 
     name: str

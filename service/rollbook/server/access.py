@@ -6,42 +6,35 @@ match as one caller sees it; whoever may not see it at all is told that there is
 
 from __future__ import annotations
 
-import base64
-import hmac
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import grpc
-from cachetools import LRUCache
 
 from rollbook.identity import references
 from rollbook.identity.refusals import TokenRefused
 from rollbook.identity.tokens import Role, Subject, Verifier
-from rollbook.match.commands import Origin
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates, Strangers
 from rollbook.server.lobby import Beside, StoredLobby
 from rollbook.server.out.projection import perspective_of
-from rollbook.server.out.summary import summary_message
+from rollbook.server.out.summary import state_of, summary_message
+from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
+from rollbook.server.rematches import Rematches
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
+from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
 
 Context = grpc.aio.ServicerContext[Any, Any]
 """A call, as gRPC gives it."""
 
 _SCHEME: Final = "bearer"
 _REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
-
-MOST_REFERENCES: Final = 20_000
-"""References to players that are not made anew for every call."""
-
-_INVITATION_BYTES: Final = 15
 
 
 def caller_of(context: Context, verifier: Verifier) -> Subject:
@@ -118,43 +111,9 @@ class Callers:
         return self._verifier.has_expired(caller)
 
 
-class Players:
-    """Who callers are in the logs of matches, and who is invited: everything that follows from the service key."""
-
-    def __init__(self, service_key: bytes) -> None:
-        """Derive everything from these 32 bytes."""
-        self._key = service_key
-        self._references: LRUCache[tuple[str, str], bytes] = LRUCache(MOST_REFERENCES)
-
-    def reference(self, caller: Subject, match_id: str) -> bytes:
-        """What stands for the caller in the log of this match, and in no other."""
-        about = caller.key, match_id
-        reference = self._references.get(about)
-        if reference is None:
-            salt = hmac.digest(self._key, b"rollbook/1/salt" + match_id.encode(), "sha256")
-            reference = self._references[about] = references.player_reference(salt, caller.key)
-        return reference
-
-    def origin(self, caller: Subject, match_id: str, request_id: str, now_ms: int) -> Origin:
-        """Whom a command of the caller comes from, as the log of this match will know it."""
-        return Origin(now_ms, self.reference(caller, match_id), references.request_hash(caller.key, request_id))
-
-    def opens(self, caller: Subject, request_id: str) -> str:
-        """The id of the match that this request opens."""
-        return references.match_id(self._key, caller.key, request_id)
-
-    def pseudonym(self, who: str) -> str:
-        """What stands for a subject or an address where its matches or guests are counted; nobody else can make it."""
-        return hmac.digest(self._key, b"rollbook/1/pseudonym" + who.encode(), "sha256")[:16].hex()
-
-    def invitation_code(self, match_id: str) -> str:
-        """What opens a seat of a private match. It is kept nowhere."""
-        digest = hmac.digest(self._key, b"rollbook/1/invitation" + match_id.encode(), "sha256")
-        return base64.b32encode(digest[:_INVITATION_BYTES]).decode("ascii").lower()
-
-    def is_invited(self, match_id: str, code: str) -> bool:
-        """Whether this is the invitation code of the match."""
-        return hmac.compare_digest(code.encode(), self.invitation_code(match_id).encode())
+def _follows(ledger: Ledger, listed: MatchSummary) -> bool:
+    """Whether nothing has happened since that the lobby is told of: then seats and names are as it lists them."""
+    return state_of(ledger) == listed.state == MATCH_STATE_RUNNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +136,8 @@ class Sight:
     @property
     def summary(self) -> MatchSummary:
         """The match in a few lines."""
-        return summary_message(self.ledger, self.beside.names, self.beside.opened_ms)
+        beside = self.beside
+        return summary_message(self.ledger, beside.names, beside.opened_ms, beside.rematch_of)
 
     def perspective_on(self, ledger: Ledger, *, public_only: bool = False) -> Perspective:
         """With whose eyes the caller sees another state of the match."""
@@ -188,9 +148,17 @@ class Sight:
 class Sights:
     """Finds out what a caller may see of a match."""
 
-    def __init__(self, replicas: Replicas, lobby: StoredLobby, players: Players, clock_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        replicas: Replicas,
+        lobby: StoredLobby,
+        players: Players,
+        rematches: Rematches,
+        clock_ms: Callable[[], int],
+    ) -> None:
         """Look at these matches."""
         self._replicas = replicas
+        self._rematches = rematches
         self._lobby = lobby
         self._players = players
         self._clock_ms = clock_ms
@@ -210,7 +178,7 @@ class Sights:
             raise
         sight = await self._of(caller, ledger)
         known = sight.ledger.made_by(references.request_hash(caller.key, request_id))
-        if known is None and not self._may_see(sight, invitation_code):
+        if known is None and not self._may_see(sight, invitation_code) and not await self._is_expected(sight):
             raise MatchUnknown(match_id)
         return sight
 
@@ -241,6 +209,21 @@ class Sights:
             return sight
         with self._replicas.use(sight.match_id) as replica:
             return replace(sight, ledger=await replica.as_of(until_ms, closing.sequence))
+
+    def summary_if_known(self, listed: MatchSummary, length: int) -> MatchSummary | None:
+        """A listed match as anybody may see it now, if its log of this length holds nothing that is not known here.
+
+        Whether a log of that length is another one is not looked at, so nothing may be built on it.
+        """
+        if listed.spectator_delay_seconds or self._replicas.is_doubtful(listed.match_id):
+            return None
+        if listed.position.sequence == length:
+            return listed
+        ledger = self._replicas.known(listed.match_id)
+        if ledger is None or ledger.head.sequence != length or not _follows(ledger, listed):
+            return None
+        names = {player: seat.name for player, seat in zip(ledger.players, listed.seats, strict=True) if player}
+        return summary_message(ledger, names, listed.opened_ms)
 
     async def summary(self, caller: Subject, listed: MatchSummary) -> MatchSummary | None:
         """A listed match as the caller may see it now; nothing if it is gone.
@@ -274,6 +257,9 @@ class Sights:
             return True
         knows = listed is not None and self._players.reference(caller, match_id) in {listed.opener, *listed.players}
         return knows or self._players.is_invited(match_id, invitation_code)
+
+    async def _is_expected(self, sight: Sight) -> bool:
+        return await self._rematches.expects(sight.caller, sight.beside)
 
     def _may_see(self, sight: Sight, invitation_code: str) -> bool:
         if not sight.ledger.opened.terms.is_private or sight.perspective is not Watcher.PUBLIC:

@@ -18,15 +18,18 @@ from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
-from rollbook.server.access import Callers, Players, Sights, is_gateway
+from rollbook.server.access import Callers, Sights, is_gateway
 from rollbook.server.addresses import Addresses
 from rollbook.server.archive_index import INDEX_NAME, ArchiveIndex
 from rollbook.server.archivist import Archivist
+from rollbook.server.device_codes import DeviceCodes
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
 from rollbook.server.forgetter import Forgetter
-from rollbook.server.house import HouseProcess
+from rollbook.server.house import HouseProcess, is_installed
+from rollbook.server.house_bots import Invite
+from rollbook.server.index_keeper import IndexKeeper
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.limits import Held, Rates, Strangers
 from rollbook.server.lists import Lists
@@ -35,10 +38,13 @@ from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
 from rollbook.server.page_process import page_of
+from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
+from rollbook.server.players import Players
 from rollbook.server.quotas import GuestQuota, Quotas
+from rollbook.server.rematches import Rematches
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.rpc.feed import FeedServicer
@@ -100,6 +106,8 @@ class Given:
     """What the archive has; none: there is no archive."""
     archives: Callable[[str], bool] = lambda _match_id: True
     """Whether this process is the one to archive a match."""
+    invite: Invite | None = None
+    """Tells the house where its bots sit; without it nobody can ask bots to a table."""
 
 
 class Parts:
@@ -114,17 +122,28 @@ class Parts:
         self.rates = Rates(limits.requests_per_second, limits.requests_at_once)
         self.players = Players(given.service_key)
         self.lobby = StoredLobby(log) if given.finished is None else StoredLobby(log, given.finished.find)
-        self._lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary)
+        self._lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary, self.lobby.position)
         self.replicas = Replicas(log, self._lost)
         self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
         self.strangers = Strangers(given.addresses, limits, clock_ms)
         self.callers = Callers(given.verifier, self.rates, self.strangers, clock_ms)
-        self.sights = Sights(self.replicas, self.lobby, self.players, clock_ms)
+        self.rematches = Rematches(self.replicas, self.players, clock_ms)
+        self.sights = Sights(self.replicas, self.lobby, self.players, self.rematches, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
+        self.index = IndexKeeper(log, self.lobby)
         self.quotas = Quotas(log, self.lobby, self.players, limits)
         self.opener = Opener(
-            self.matches, log, self.players, self.quotas, limits, clock_ms=clock_ms, draw_secret=given.draw_secret
+            self.matches,
+            log,
+            self.players,
+            self.quotas,
+            limits,
+            replicas=self.replicas,
+            sights=self.sights,
+            clock_ms=clock_ms,
+            draw_secret=given.draw_secret,
         )
+        self.bots = Bots(self.commands, self.players, self.quotas, given.invite)
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
         self.plays = Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
@@ -136,15 +155,28 @@ class Parts:
             log=given.log,
             callers=self.callers,
             sights=self.sights,
-            seats=Seats(self.players, self.quotas),
+            seats=Seats(self.players, self.rematches, self.quotas),
             opener=self.opener,
             commands=self.commands,
+            bots=self.bots,
             plays=self.plays,
             plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),
-            lists=Lists(self.lobby, given.finished, self.sights, self.players, given.service_key),
+            lists=self.lists(),
             players=self.players,
             heads=self._heads,
             locator=self._locator,
+        )
+
+    def lists(self) -> Lists:
+        """What lists matches."""
+        given = self.given
+        return Lists(
+            given.log,
+            lobby=self.lobby,
+            finished=given.finished,
+            sights=self.sights,
+            players=self.players,
+            service_key=given.service_key,
         )
 
     def feed_servicer(self, servicer: type[FeedServicer] = FeedServicer) -> FeedServicer:
@@ -165,7 +197,7 @@ class Parts:
 
     def board(self, seconds: float) -> Board:
         """What looks at the lobby so often for whoever watches it."""
-        return Board(self.lobby, self.sights, self.players, seconds)
+        return Board(self.given.log, self.lobby, self.sights, self.players, seconds=seconds, clock_ms=self.clock)
 
     def identity_servicer(self) -> IdentityServicer:
         """What serves guests and keys."""
@@ -177,6 +209,8 @@ class Parts:
             name=given.name,
             limits=given.limits,
             quota=GuestQuota(given.log, self.players, given.limits),
+            codes=DeviceCodes(given.log, self.players, given.clock_ms, given.draw_secret),
+            callers=self.callers,
             strangers=self.strangers,
             clock_ms=given.clock_ms,
         )
@@ -202,6 +236,7 @@ class Parts:
         return Sweeper(
             log=self.given.log,
             lobby=self.lobby,
+            index=self.index,
             quotas=self.quotas,
             matches=self.matches,
             replicas=self.replicas,
@@ -240,6 +275,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
     verifier = Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
+    house, invite = _house(foundation)
     parts = Parts(
         Given(
             log=MeasuredLog(log, foundation.metrics),
@@ -253,6 +289,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
             archives=settings.archives,
+            invite=invite,
             name=settings.name,
             limits=settings.limits,
             addresses=Addresses(settings.trust_proxy, partial(is_gateway, verifier)),
@@ -267,10 +304,8 @@ async def assemble(foundation: Foundation) -> Assembly:
     await archivist.start()
     forgetter = Forgetter(RollCall(foundation.log), parts.lobby, finished, foundation.metrics.loop_failed)
     forgetter.loop.start()
-    demo = settings.demo_seconds
-    issuer = Issuer(keys.token.private)
-    house = None if demo is None else HouseProcess(issuer, keys.service, settings.tls, demo)
-    page = await page_of(settings, issuer)
+    await parts.bots.invite_again(parts.clock())
+    page = await page_of(settings, Issuer(keys.token.private))
 
     async def close() -> None:
         await forgetter.close()
@@ -296,6 +331,18 @@ async def assemble(foundation: Foundation) -> Assembly:
         works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},
     )
+
+
+def _house(foundation: Foundation) -> tuple[HouseProcess | None, Invite | None]:
+    """The house of this process, if it has one of its own, and how it is told where its bots sit, if there are any."""
+    settings, keys = foundation.settings, foundation.keys
+    has_bots = bool(settings.limits.house_seats) and is_installed()
+    if foundation.invite is not None:
+        return None, foundation.invite if has_bots else None
+    if settings.demo_seconds is None and not has_bots:
+        return None, None
+    house = HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, settings.demo_seconds)
+    return house, house.sit if has_bots else None
 
 
 def _trusted(paths: Sequence[Path]) -> list[TrustedIssuer]:

@@ -34,6 +34,13 @@ _SCHEMA: Final = f"""
     CREATE INDEX by_name ON seats (name);
 """
 
+_ORDERS: Final = """
+    CREATE INDEX IF NOT EXISTS by_game ON matches (game, opened_ms DESC, match_id DESC);
+    CREATE INDEX IF NOT EXISTS by_state ON matches (state, opened_ms DESC, match_id DESC);
+    CREATE INDEX IF NOT EXISTS by_game_and_state ON matches (game, state, opened_ms DESC, match_id DESC);
+"""
+"""A page of a filtered list reads what is on it; an index of an older version gets them when it is opened."""
+
 T = TypeVar("T")
 _log = structlog.get_logger()
 
@@ -150,6 +157,7 @@ class ArchiveIndex:
             _prepare(database)
             (found,) = database.execute("PRAGMA user_version").fetchone()
             if found == FORMAT:
+                database.executescript(_ORDERS)
                 return database
         except sqlite3.DatabaseError:
             pass
@@ -172,7 +180,7 @@ class ArchiveIndex:
             file.unlink(missing_ok=True)
         database = self._connected()
         _prepare(database)
-        database.executescript(_SCHEMA)
+        database.executescript(_SCHEMA + _ORDERS)
         return database
 
     def _files(self) -> Iterator[Path]:

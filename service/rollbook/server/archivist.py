@@ -15,10 +15,12 @@ from typing import Final
 import structlog
 
 from rollbook.files import Step, no_step
+from rollbook.identity.references import is_match_id
 from rollbook.identity.service_keys import SigningKey
 from rollbook.match.chain import Entry, HeadKeys, Position
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
+from rollbook.server.index_rows import ARCHIVE
 from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
@@ -27,12 +29,17 @@ from rollbook.server.replica.lost_logs import LostTails
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole, whole_log
 from rollbook.storage.archive.marker import OtherArchive, open_archive, settle
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
-from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.port import IndexRow, StoreUnavailable
 from rollbook.v1.events_pb2 import Event
 
 LOOK_SECONDS: Final = 5.0
 COMPARE_LOOKS: Final = 12
 """Looks between two comparisons of index and archive: other services put files there as well."""
+
+MOST_LEAVING: Final = 1_000
+"""Matches whose leaving the lobby is noticed at once; the comparison finds the others."""
+
+AT_ONCE: Final = 100
 
 SETTLE_SECONDS: Final = 3.0
 """How long a start waits for an archive."""
@@ -108,25 +115,48 @@ class Archivist:
         if self._looks % COMPARE_LOOKS == 0:
             await self._finished.compare()
         self._looks += 1
-        age = self._lobby.uses.age
-        finished = {listed.summary.match_id: listed for listed in await self._lobby.finished()}
-        with suppress(ArchiveUnavailable):
-            for match_id in self._leaving - finished.keys():
-                # Another service has archived it; what cannot be read now the next comparison reads.
-                await self._finished.find(match_id)
-        self._leaving = set(finished)
-        self._failed = {match_id: why for match_id, why in self._failed.items() if match_id in finished}
+        await self._notice_leaving()
         if await self._archived.store.archive_is_lacked():
             self._turn_off(OtherArchive("another service of this store does not have the archive"))
             return
         self._turn_on()
-        due_ms = self._clock_ms() - self._after_ms
-        for listed in finished.values():
-            with self._lobby.uses.use():
-                if age != self._lobby.uses.age:
-                    return  # names that the lobby had have been forgotten since; the next look begins with what it has
-                if listed.summary.changed_ms <= due_ms and self._is_ours(listed.summary.match_id):
-                    await self._attempt(listed)
+        await self._take_all(self._clock_ms() - self._after_ms)
+
+    async def _notice_leaving(self) -> None:
+        """Note what another service has archived; of what waits, that is what has waited longest."""
+        store = self._archived.store
+        due = await store.due(ARCHIVE, self._clock_ms(), MOST_LEAVING)
+        waiting = {match_id for match_id, _ in due if is_match_id(match_id)}
+        gone = self._leaving - waiting
+        with suppress(ArchiveUnavailable):
+            for match_id in gone - (await store.summaries(list(gone))).keys():
+                # What cannot be read now the next comparison reads.
+                await self._finished.find(match_id)
+        self._leaving = waiting
+        there = await store.summaries(list(self._failed))
+        self._failed = {match_id: why for match_id, why in self._failed.items() if match_id in there}
+
+    async def _take_all(self, due_ms: int) -> None:
+        """Archive what ended by then, as many at once as names may be kept for; what fails waits for the next look."""
+        begun_ms = 0
+        while True:
+            age = self._lobby.uses.age
+            due = await self._archived.store.due(ARCHIVE, due_ms, AT_ONCE, begun_ms)
+            ours = [match_id for match_id, _ in due if self._is_ours(match_id)]
+            entries = await self._lobby.entries(ours)
+            gone = {match_id: IndexRow(0, (), ARCHIVE) for match_id in ours if match_id not in entries}
+            await self._lobby.strike(gone)
+            for listed in entries.values():
+                with self._lobby.uses.use():
+                    if age != self._lobby.uses.age:
+                        # Names that the lobby had have been forgotten since; the next look begins with what it has.
+                        return
+                    if listed.is_over:
+                        await self._attempt(listed)
+            if len(due) < AT_ONCE:
+                return
+            # Of those that failed as many as were over in the same millisecond may come once more.
+            begun_ms = due[-1][1] if due[-1][1] > begun_ms else begun_ms + 1
 
     async def _attempt(self, listed: ListedMatch) -> None:
         match_id = listed.summary.match_id

@@ -203,7 +203,7 @@ class Erasure:
                 return False
             for seat in gone:
                 seats[seat].name = ""
-            if await log.relist(match_id, stored, listed.write()):
+            if await log.relist(match_id, stored, listed.write(), listed.row):
                 return True
             stored = await log.summary(match_id)
         return False

@@ -36,17 +36,25 @@ async def opened(data: Path | None, redis: str | None, archive: str | None) -> A
     """Everything at hand; NoPlace if something is not there, and whatever a store raises that cannot be used."""
     where = archive if archive is not None or data is None else str(data / "archive")
     index = None if data is None else data / INDEX_NAME
+    if redis is None and data is None:
+        yield Place(archive=await _archive(where, None))
+        return
+    async with store_of(data, redis) as log:
+        store = data / "store" if redis is None and data is not None else None
+        yield Place(log, await _archive(where, log), index, store)
+
+
+@asynccontextmanager
+async def store_of(data: Path | None, redis: str | None) -> AsyncIterator[RedisLog]:
+    """The store at a URL, or in a data directory, whether its service runs or not; NoPlace if there is none."""
     if redis is not None:
         async with _connected(redis) as log:
-            yield Place(log, await _archive(where, log), index)
-    elif data is None:
-        yield Place(archive=await _archive(where, None))
-    else:
-        store = data / "store"
-        if not store.is_dir():
-            raise NoPlace(f"{data} has no store: name the Redis of its service with --redis")
-        async with _served(data) as url, _connected(url) as log:
-            yield Place(log, await _archive(where, log), index, store)
+            yield log
+        return
+    if data is None or not (data / "store").is_dir():
+        raise NoPlace(f"{data} has no store: name the Redis of its service with --redis")
+    async with _served(data) as url, _connected(url) as log:
+        yield log
 
 
 @asynccontextmanager

@@ -19,8 +19,10 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
+from rollbook.server import event_loop
 from rollbook.server.addresses import Addresses
 from rollbook.server.exposition import exposed
+from rollbook.server.house_bots import Invite
 from rollbook.server.limits import Strangers
 from rollbook.server.metrics import Metrics
 from rollbook.server.ports import Listening, NotListening, why_not
@@ -39,8 +41,11 @@ MOST_REQUEST_BYTES: Final = 64 * 1024 + 64
 """A part of a replay file that is as large as it may be, and the message around it."""
 
 MOST_METADATA_BYTES: Final = 16 * 1024
-MOST_STREAMS_A_CONNECTION: Final = 1_000
-MOST_CALLS: Final = 20_000
+MOST_STREAMS_A_CONNECTION: Final = 12_000
+"""More than the feeds that one connection may carry, so that whoever watches too much is refused in words."""
+
+MOST_OTHER_CALLS: Final = 2_000
+"""Calls under way beside feeds and streams of Play, whose own limits are reached first."""
 
 DRAIN_SECONDS: Final = 10.0
 """How long commands in flight and watchers may take to finish."""
@@ -60,6 +65,8 @@ class Foundation:
     log: RedisLog
     keys: ServiceKeys
     metrics: Metrics = field(default_factory=Metrics)
+    invite: Invite | None = None
+    """Tells the house of whoever started this process where its bots sit; none: a house is this process's own."""
 
 
 async def _at_once() -> None:
@@ -117,6 +124,8 @@ class Surroundings:
     metrics: Metrics = field(default_factory=Metrics)
     apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
     """What health tells of other processes, by names of its own."""
+    invite: Invite | None = None
+    """Tells the house where its bots sit."""
 
 
 async def serve(
@@ -132,6 +141,7 @@ async def serve(
             running = await signals.unless_asked_to_end(_start(settings, assemble, stack, around or Surroundings()))
             if running is None:
                 return Shutdown.DRAINED
+            event_loop.settle()
             listening(running.listening)
             watching = asyncio.create_task(running.store.watch(running.log, running.say_whether_it_serves))
             terminated = asyncio.create_task(running.server.wait_for_termination())
@@ -220,7 +230,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     shared_keys = SharedKeys(log, keys, metrics.loop_failed)
     await shared_keys.settle()
     stack.push_async_callback(shared_keys.close)
-    assembly = await assemble(Foundation(settings, log, keys, metrics))
+    assembly = await assemble(Foundation(settings, log, keys, metrics, around.invite))
     assembly = replace(assembly, apart={**assembly.apart, **around.apart})
     servicers = assembly.servicers
     for servicer in servicers:
@@ -236,7 +246,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
             ("grpc.so_reuseport", int(bool(settings.worker))),
             ("grpc.max_allowed_incoming_connections", settings.limits.connections),
         ],
-        MOST_CALLS,
+        settings.limits.watches + settings.limits.plays + MOST_OTHER_CALLS,
     )
     for servicer in servicers:
         servicer.add(server)
@@ -272,6 +282,9 @@ _OPTIONS: Final = [
     ("grpc.max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.absolute_max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.max_concurrent_streams", MOST_STREAMS_A_CONNECTION),
+    # Calls that have come and are not looked at yet; gRPC cancels what is more, at first by chance.
+    ("grpc.server.max_pending_requests", MOST_STREAMS_A_CONNECTION),
+    ("grpc.server.max_pending_requests_hard_limit", 2 * MOST_STREAMS_A_CONNECTION),
     # A feed may be silent for long: who is gone is noticed, and who asks whether we are there is not taken for a flood.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
@@ -284,7 +297,7 @@ _OPTIONS: Final = [
 
 @asynccontextmanager
 async def _connected(store: Store, settings: Settings) -> AsyncIterator[RedisLog]:
-    log = await RedisLog.connect(store.url, settings.durability)
+    log = await RedisLog.connect(store.url, settings.durability, replicas=settings.replicas)
     try:
         yield log
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final
 
@@ -17,6 +18,14 @@ MOST_BUCKETS: Final = 100_000
 """Callers remembered at once; whoever is forgotten has not called for longest."""
 
 
+@dataclass(slots=True)
+class _Bucket:
+    """So many tokens at that time."""
+
+    left: float
+    since_ms: int
+
+
 class Rates:
     """A bucket for everyone: it holds so many tokens, is refilled steadily, and a call takes out what it weighs."""
 
@@ -24,15 +33,18 @@ class Rates:
         """Begin with full buckets."""
         self._per_second = per_second
         self._at_once = at_once
-        self._buckets: LRUCache[str, tuple[float, int]] = LRUCache(MOST_BUCKETS)
+        self._buckets: LRUCache[str, _Bucket] = LRUCache(MOST_BUCKETS)
 
     def wait_ms(self, who: str, now_ms: int, weight: float = 1) -> int:
         """Take so many tokens out and say 0, or say how long it takes until there are; a full bucket is enough."""
         weight = min(weight, self._at_once)
-        left, since_ms = self._buckets.get(who, (float(self._at_once), now_ms))
-        left = min(float(self._at_once), left + max(0, now_ms - since_ms) * self._per_second / 1_000)
+        bucket = self._buckets.get(who)
+        if bucket is None:
+            bucket = self._buckets[who] = _Bucket(float(self._at_once), now_ms)
+        left = bucket.left + max(0, now_ms - bucket.since_ms) * self._per_second / 1_000
+        left = min(float(self._at_once), left)
         wait = 0 if left >= weight else ceil((weight - left) * 1_000 / self._per_second)
-        self._buckets[who] = (left if wait else left - weight, now_ms)
+        bucket.left, bucket.since_ms = left if wait else left - weight, now_ms
         return wait
 
     def take(self, who: str, now_ms: int, weight: float = 1) -> None:

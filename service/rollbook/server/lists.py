@@ -7,19 +7,23 @@ import hmac
 import json
 import unicodedata
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
+from rollbook.identity.references import is_match_id
 from rollbook.identity.tokens import Role, Subject
 from rollbook.rules.catalogue import current, rulesets
 from rollbook.rules.options import written
-from rollbook.server.access import Players, Sights, judges
+from rollbook.server.access import Sights, judges
 from rollbook.server.archive_index import Wanted
 from rollbook.server.finished import Finished
+from rollbook.server.index_rows import UNHELD, list_of, named, seats_of
 from rollbook.server.lobby import ListedMatch, StoredLobby
+from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
+from rollbook.storage.port import Log, Place
 from rollbook.v1 import match_pb2 as proto
 
 PAGE: Final = 50
@@ -30,11 +34,15 @@ CHUNK: Final = 200
 MATCHES_PER_WEIGHT: Final = 10
 """So many matches of a page weigh as much as a call."""
 
-MOST_LOOKED_AT: Final = 2_000
-"""Matches that one page may look at, most of which may be none that the caller asked for."""
+LOOKED_AT_A_CALL: Final = 100
+"""So many matches a page may look at for each call that it weighs; most may be nothing that the caller asked for."""
 
-Cursor = tuple[int, str]
-"""When a match was opened, and its id: the order of the list, descending."""
+READING: Final = 10
+"""As so many of them a match counts whose log has to be read."""
+
+Cursor: TypeAlias = Place
+_Found: TypeAlias = tuple[Place, ListedMatch, int]
+"""A match where the list has it, and how long its log is, as far as that was asked."""
 
 
 def games() -> proto.ListGamesResponse:
@@ -62,10 +70,18 @@ def games() -> proto.ListGamesResponse:
 class Lists:
     """Lists the matches there are, page by page, to whoever may see them."""
 
-    def __init__(
-        self, lobby: StoredLobby, finished: Finished | None, sights: Sights, players: Players, service_key: bytes
+    def __init__(  # noqa: PLR0913 - where matches are, and who may see them
+        self,
+        log: Log,
+        *,
+        lobby: StoredLobby,
+        finished: Finished | None,
+        sights: Sights,
+        players: Players,
+        service_key: bytes,
     ) -> None:
         """List the lobby, and what the archive has, if there is one; page tokens are sealed by a key of their own."""
+        self._log = log
         self._lobby = lobby
         self._finished = finished
         self._sights = sights
@@ -77,7 +93,7 @@ class Lists:
 
         A page begins behind the last match of the page before, in an order that never changes: so none comes twice,
         none is left out, and those that are opened meanwhile come before all pages that are yet to be asked for. A page
-        for which too many archived matches had to be looked at ends early.
+        for which too many matches had to be looked at ends early.
         """
         size = _page_size(request)
         if request.state not in proto.MatchState.values():
@@ -85,38 +101,88 @@ class Lists:
         cursor = self._tokens.read(caller, request) if request.page_token else None
         player = unicodedata.normalize("NFC", request.player)
         response = proto.ListMatchesResponse()
-        looked = 0
-        async for listed in self._behind(Wanted(request.game, request.state, player), cursor):
+        looked, most = 0, LOOKED_AT_A_CALL * weight_of(request)
+        async for place, listed, length in self._behind(caller, request, player, cursor, size + 1):
             may_match = self._may_match(caller, request, listed)
             is_full = may_match and len(response.matches) == size
-            if cursor is not None and (looked == MOST_LOOKED_AT or is_full):
+            if cursor is not None and (looked >= most or is_full):
                 response.next_page_token = self._tokens.write(caller, request, cursor)
                 break
             looked += 1
-            cursor = listed.place
+            cursor = place
             if not may_match:
                 continue
-            summary = listed.summary
-            found = summary if listed.is_over else await self._sights.summary(caller, summary)
+            found: proto.MatchSummary | None = listed.summary
+            if not listed.is_over and (found := self._sights.summary_if_known(listed.summary, length)) is None:
+                looked += READING
+                found = await self._sights.summary(caller, listed.summary)
             if found is not None and _matches(request, player, found):
                 response.matches.append(found)
         return response
 
-    async def _behind(self, wanted: Wanted, cursor: Cursor | None) -> AsyncIterator[ListedMatch]:
-        """The matches behind a place, in the order of lists, from lobby and archive; those in both come once."""
-        waiting = [listed for listed in await self._lobby.everything() if cursor is None or listed.place < cursor]
-        finished = self._finished
-        before = cursor
-        while finished is not None and (page := await finished.page(wanted, before, CHUNK)):
-            for archived in page:
-                before = archived.place
-                while waiting and waiting[0].place >= before:
-                    listed = waiting.pop(0)
-                    if listed.place != before:
-                        yield listed
-                yield archived
-        for listed in waiting:
-            yield listed
+    async def _behind(
+        self, caller: Subject, request: proto.ListMatchesRequest, player: str, cursor: Cursor | None, most: int
+    ) -> AsyncIterator[_Found]:
+        """What may be asked for behind a place, in the order of lists, from lobby and archive; what is in both once.
+
+        So many of each kind are read at first.
+        """
+        in_lobby = self._listed(caller, request, player, cursor, most)
+        archived = self._archived(Wanted(request.game, request.state, player), cursor, most)
+        one, other = await anext(in_lobby, None), await anext(archived, None)
+        while one is not None or other is not None:
+            if one is not None and (other is None or one[0] > other[0]):
+                yield one
+                one = await anext(in_lobby, None)
+            elif other is not None:
+                yield other
+                if one is not None and one[0] == other[0]:
+                    one = await anext(in_lobby, None)
+                other = await anext(archived, None)
+
+    async def _listed(
+        self, caller: Subject, request: proto.ListMatchesRequest, player: str, before: Cursor | None, most: int
+    ) -> AsyncIterator[_Found]:
+        """The same of the lobby alone."""
+        lists, judged = self._lists(caller, request, player), await self._judged(caller, before)
+        while page := await self._lobby.page(lists, before, most):
+            lengths = await self._log.lengths([match_id for (_, match_id), listed in page if not listed.is_over])
+            for place, listed in page:
+                while judged and judged[0][0] >= place:
+                    found = judged.pop(0)
+                    if found[0] != place:
+                        yield found
+                yield place, listed, lengths.get(place[1], 0)
+            before, most = page[-1][0], CHUNK
+        for found in judged:
+            yield found
+
+    async def _archived(self, wanted: Wanted, before: Cursor | None, most: int) -> AsyncIterator[_Found]:
+        """The same of the archive alone."""
+        while self._finished is not None and (page := await self._finished.page(wanted, before, most)):
+            for listed in page:
+                yield listed.place, listed, 0
+            before, most = page[-1].place, CHUNK
+
+    def _lists(self, caller: Subject, request: proto.ListMatchesRequest, player: str) -> list[str]:
+        """The lists of the index in which everything is that may be asked for, and as little else as can be."""
+        seats = [seats_of(self._players.pseudonym(caller.key)), UNHELD]
+        if request.mine:
+            return seats
+        if player:
+            return [named(player)]
+        public, private = (
+            list_of(is_private=is_private, game=request.game, state=request.state) for is_private in (False, True)
+        )
+        return [public, private] if caller.role is Role.OPERATOR else [public, *seats]
+
+    async def _judged(self, caller: Subject, before: Cursor | None) -> list[_Found]:
+        """The matches that the caller judges, which may be private, behind a place."""
+        if caller.role is not Role.JUDGE:
+            return []
+        entries = await self._lobby.entries([one for one in caller.matches if is_match_id(one)])
+        behind = [(one.place, one, 0) for one in entries.values() if before is None or one.place < before]
+        return sorted(behind, key=lambda found: found[0], reverse=True)
 
     def _may_match(self, caller: Subject, request: proto.ListMatchesRequest, listed: ListedMatch) -> bool:
         """Whether it is worth reading the match: whether the caller may see it, and what cannot have changed."""

@@ -9,7 +9,8 @@ the log, so whoever gets up takes the name along.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -20,15 +21,17 @@ from google.protobuf.message import DecodeError
 
 from rollbook.identity import references
 from rollbook.identity.references import REFERENCE_BYTES
+from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
+from rollbook.server.index_rows import OVER, row_of
 from rollbook.server.name_uses import NameUses
 from rollbook.server.out.summary import summary_message
 from rollbook.server.replica.history import left
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import Hole, LobbyEntry, Log
+from rollbook.storage.port import Hole, IndexRow, LobbyEntry, Log, Place
 from rollbook.v1.events_pb2 import Event
-from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
+from rollbook.v1.match_pb2 import MatchSummary
 
 MOST_BESIDES: Final = 10_000
 """Matches whose names are kept in memory."""
@@ -38,7 +41,11 @@ LONGEST_SHOWN: Final = 100
 
 _NOBODY: Final = bytes(REFERENCE_BYTES)
 _LENGTH_BYTES: Final = 4
-_OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
+_NO_HOLDER: Final = bytes(REFERENCE_BYTES)
+"""A holder has as many bytes as a reference."""
+
+_ASKED_AGAIN_SECONDS: Final = 1.0
+"""How long it is believed that the index is whole."""
 
 _logger = structlog.get_logger()
 
@@ -52,8 +59,12 @@ class Beside:
     """The reference of whoever opened the match; empty once that is forgotten."""
     names: dict[bytes, str] = field(default_factory=dict)
     """By reference; an empty name is one that was erased."""
+    holders: dict[bytes, str] = field(default_factory=dict)
+    """By reference: what stands for whoever sits there where matches are counted; none where that was not written."""
     sequence: int = 0
     """The event behind which the lobby said so."""
+    rematch_of: str = ""
+    """The match that this is the rematch of; empty for none."""
     told: tuple[tuple[int, ...], bytes] | None = None
     """Who had forfeited when the lobby was last told that the match runs, and by which event."""
 
@@ -65,28 +76,38 @@ class ListedMatch:
     summary: MatchSummary
     opener: bytes
     players: tuple[bytes, ...]
+    holders: tuple[str, ...] = ()
+    """Per seat; none at all where nobody wrote any."""
 
     def write(self) -> bytes:
         """The bytes that the store keeps."""
         summary = self.summary.SerializeToString(deterministic=True)
         references = [reference or _NOBODY for reference in (self.opener, *self.players)]
-        return len(summary).to_bytes(_LENGTH_BYTES, "big") + summary + b"".join(references)
+        holders = [bytes.fromhex(holder) or _NO_HOLDER for holder in self.holders]
+        return len(summary).to_bytes(_LENGTH_BYTES, "big") + summary + b"".join([*references, *holders])
 
     @classmethod
     def read(cls, data: bytes) -> ListedMatch:
         """What the store kept; DecodeError or ValueError if that is nothing of the kind."""
         end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big")
         summary = MatchSummary.FromString(data[_LENGTH_BYTES:end])
-        references = [data[at : at + REFERENCE_BYTES] for at in range(end, len(data), REFERENCE_BYTES)]
-        opener, *players = (b"" if reference == _NOBODY else reference for reference in references)
-        if len(players) != len(summary.seats):
+        seats = len(summary.seats)
+        parts = [data[at : at + REFERENCE_BYTES] for at in range(end, len(data), REFERENCE_BYTES)]
+        opener, *players = (b"" if part == _NOBODY else part for part in parts[: seats + 1])
+        holders = tuple("" if part == _NO_HOLDER else part.hex() for part in parts[seats + 1 :])
+        if len(players) != seats or len(holders) not in {0, seats} or (len(data) - end) % REFERENCE_BYTES:
             raise ValueError("not as many players as seats")
-        return cls(summary, opener, tuple(players))
+        return cls(summary, opener, tuple(players), holders)
+
+    @property
+    def row(self) -> IndexRow:
+        """Where the index has it."""
+        return row_of(self.summary, self.holders or ("",) * len(self.players))
 
     @property
     def is_over(self) -> bool:
         """Whether it is sealed: then nothing of it changes any more."""
-        return self.summary.state in _OVER
+        return self.summary.state in OVER
 
     @property
     def place(self) -> tuple[int, str]:
@@ -96,9 +117,11 @@ class ListedMatch:
     @property
     def beside(self) -> Beside:
         """What lies beside the log of this match."""
-        named = zip(self.players, self.summary.seats, strict=True)
-        names = {player: seat.name for player, seat in named if player}
-        return Beside(self.summary.opened_ms, self.opener, names, self.summary.position.sequence)
+        seated = zip(self.players, self.summary.seats, strict=True)
+        names = {player: seat.name for player, seat in seated if player}
+        holders = {player: holder for player, holder in zip(self.players, self.holders, strict=False) if holder}
+        summary = self.summary
+        return Beside(summary.opened_ms, self.opener, names, holders, summary.position.sequence, summary.rematch_of)
 
 
 async def _not_archived(_match_id: str) -> ListedMatch | None:
@@ -118,6 +141,8 @@ class StoredLobby:
         self.uses = NameUses()
         """Who takes names out of here to where they are kept."""
         self._odd: LRUCache[str, bool] = LRUCache(MOST_ODD)
+        self._believed_until = 0.0
+        """Until when it is not asked again whether the index is whole."""
 
     async def forget(self) -> None:
         """Know no names but those that the store has from now on; nobody writes others when this returns."""
@@ -126,21 +151,26 @@ class StoredLobby:
         await self.uses.begin_anew()
 
     @asynccontextmanager
-    async def summary(self, ledger: Ledger, player: bytes = b"", name: str = "") -> AsyncIterator[LobbyEntry | None]:
+    async def summary(
+        self, ledger: Ledger, player: bytes = b"", name: str = "", holder: str = "", rematch_of: str = ""
+    ) -> AsyncIterator[LobbyEntry | None]:
         """What the lobby says of a match from now on, to be appended in here; nothing new unless its life has changed.
 
-        `player` is who asks for that: opens the match, or sits down by this name.
+        `player` is who asks for that: opens the match, as the rematch of another one, or sits down by this name, and is
+        counted as this holder.
         """
         known = self._besides.get(ledger.opened.match_id)
         if known is not None and _is_told(ledger, known):
             yield None  # No name is read, so forgetting need not wait.
             return
         with self.uses.use():
-            yield await self._summary(ledger, player, name)
+            yield await self._summary(ledger, player, name, holder, rematch_of)
 
-    async def _summary(self, ledger: Ledger, player: bytes, name: str) -> LobbyEntry | None:
+    async def _summary(
+        self, ledger: Ledger, player: bytes, name: str, holder: str, rematch_of: str
+    ) -> LobbyEntry | None:
         if ledger.head.sequence == 1:
-            return _entry(ledger, Beside(ledger.time_ms, player))
+            return _entry(ledger, Beside(ledger.time_ms, player, rematch_of=rematch_of))
         beside = await self._beside(ledger, ledger.head.sequence - 1)
         if _is_told(ledger, beside):
             return None
@@ -148,6 +178,8 @@ class StoredLobby:
             beside.told = tuple(ledger.match.forfeited), ledger.head.link
         if name:
             beside = replace(beside, names={**beside.names, player: name})
+        if holder:
+            beside = replace(beside, holders={**beside.holders, player: holder})
         return _entry(ledger, beside)
 
     async def beside(self, ledger: Ledger) -> Beside:
@@ -182,18 +214,83 @@ class StoredLobby:
         stored = await self._log.summaries(match_ids)
         return {match_id: await self._read(match_id, data) for match_id, data in stored.items()}
 
+    async def position(self, match_id: str) -> Position | None:
+        """The event along with which the lobby says what it says of a match; none if it does not list it."""
+        for listed in (await self.entries([match_id])).values():
+            written = listed.summary.position
+            if written.sequence:
+                return Position(written.sequence, written.link)
+        return None
+
+    async def read(self, stored: Mapping[str, bytes]) -> dict[str, ListedMatch]:
+        """What the lobby says of these matches, as the store has it; what can be no match is left out."""
+        return {
+            match_id: await self._read(match_id, data) for match_id, data in stored.items() if self._is_match(match_id)
+        }
+
     async def _over(self, match_id: str) -> ListedMatch | None:
         """What is known of a match that is over: from the lobby, as long as it waits there for the archive."""
         known = self._listed.get(match_id)
         return known[1] if known is not None and known[1].is_over else await self._archived(match_id)
 
+    async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[tuple[Place, ListedMatch]]:
+        """So many matches of these lists of the index, those opened last first, behind a place in that order.
+
+        What the index has and the lobby has not is passed over, and taken out there.
+        """
+        if not await self.has_index():
+            wanted, everything = set(lists), await self.everything()
+            behind = [one for one in everything if wanted & set(one.row.lists) and (not before or one.place < before)]
+            return [(one.place, one) for one in behind[:limit]]
+        found: list[tuple[Place, ListedMatch]] = []
+        while len(found) < limit:
+            places = await self._log.page(lists, before, limit - len(found))
+            entries = await self.entries([match_id for _, match_id in places])
+            found += [(place, entries[place[1]]) for place in places if place[1] in entries]
+            gone = [place for place in places if place[1] not in entries]
+            if not gone:
+                break
+            await self.strike({match_id: IndexRow(opened_ms, tuple(lists)) for opened_ms, match_id in gone})
+            before = places[-1]
+        return found
+
+    async def has_index(self) -> bool:
+        """Whether matches are found by the store's index; where it is not whole the lobby is read instead."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._believed_until:
+            if not await self._log.has_index():
+                return False
+            self._believed_until = now + _ASKED_AGAIN_SECONDS
+        return True
+
+    async def parts(self) -> AsyncIterator[list[ListedMatch]]:
+        """All matches of the lobby, part by part, so that nobody waits for the whole."""
+        for part in range(self._log.parts):
+            stored = await self._log.lobby_parts([part])
+            yield [await self._read(match_id, data) for match_id, data in stored.items() if self._is_match(match_id)]
+
+    async def differing(self, part: int) -> int:
+        """Of how many matches of a part of the lobby the index says something else."""
+        return sum(map(self._is_match, await self._log.differing(part, await self._log.now_ms())))
+
+    async def mend(self, part: int) -> int:
+        """Let the index say of a part of the lobby what follows from that; of how many matches it said else."""
+        now_ms = await self._log.now_ms()
+        wrong = [match_id for match_id in await self._log.differing(part, now_ms) if self._is_match(match_id)]
+        if wrong:
+            stored = await self._log.summaries(wrong)
+            rows = {match_id: (data, (await self._read(match_id, data)).row) for match_id, data in stored.items()}
+            await self._log.reindex(rows, now_ms)
+            await self.strike({match_id: IndexRow(0, ()) for match_id in wrong if match_id not in stored})
+        return len(wrong)
+
+    async def strike(self, rows: Mapping[str, IndexRow]) -> None:
+        """Take what is left of matches out of the index that the lobby does not list."""
+        await self._log.reindex({match_id: (b"", row) for match_id, row in rows.items()}, await self._log.now_ms())
+
     async def listed(self) -> list[ListedMatch]:
         """All matches that are open or running, those opened last first."""
         return [listed for listed in await self.everything() if not listed.is_over]
-
-    async def finished(self) -> list[ListedMatch]:
-        """All matches that are over and not yet archived, those opened last first."""
-        return [listed for listed in await self.everything() if listed.is_over]
 
     async def everything(self) -> list[ListedMatch]:
         """All matches of the lobby, those opened last first."""
@@ -258,5 +355,7 @@ def _is_told(ledger: Ledger, beside: Beside) -> bool:
 
 
 def _entry(ledger: Ledger, beside: Beside) -> LobbyEntry:
-    summary = summary_message(ledger, beside.names, beside.opened_ms)
-    return LobbyEntry(ListedMatch(summary, beside.opener, tuple(ledger.players)).write())
+    summary = summary_message(ledger, beside.names, beside.opened_ms, beside.rematch_of)
+    holders = tuple(beside.holders.get(player, "") for player in ledger.players)
+    listed = ListedMatch(summary, beside.opener, tuple(ledger.players), holders if any(holders) else ())
+    return LobbyEntry(listed.write(), listed.row)

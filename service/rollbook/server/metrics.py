@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.registry import Collector
 
 from rollbook.match.chain import Entry
 from rollbook.match.events import Event
@@ -23,7 +26,6 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_OPEN,
     MATCH_STATE_RUNNING,
     MatchState,
-    MatchSummary,
 )
 
 _SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -34,6 +36,26 @@ _STATES: Final[dict[MatchState.ValueType, str]] = {
     MATCH_STATE_RUNNING: "running",
 }
 _RESULTS: Final = ("appended", "conflict", "too_early", "unknown", "unavailable")
+
+
+class _Lag(Collector):
+    """A histogram of frames, which are so many that each is only counted until somebody looks."""
+
+    def __init__(self) -> None:
+        """No frame was made."""
+        self.frames: Tally[int] = Tally()
+        """By how many events their watchers were behind."""
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        """What has been counted by now; any thread may ask."""
+        frames = dict(self.frames)
+        buckets = [
+            (str(float(most)), sum(times for events, times in frames.items() if events <= most)) for most in _EVENTS
+        ]
+        buckets.append(("+Inf", sum(frames.values())))
+        told = sum(events * times for events, times in frames.items())
+        about = "How many events a watcher was behind when a frame was made for it."
+        yield HistogramMetricFamily("rollbook_feed_lag_events", about, buckets, told)
 
 
 class Metrics:
@@ -55,16 +77,17 @@ class Metrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
+        self._calls: dict[tuple[str, str], Histogram] = {}
+        """The same for each method and code, found faster than the library finds it."""
         self._refusals = Counter("rollbook_refusals", "Refusals by reason.", ["reason"], registry=self.registry)
         self._watchers = Gauge("rollbook_watchers", "Feeds of matches under way.", registry=self.registry)
-        self._lag = Histogram(
-            "rollbook_feed_lag_events",
-            "How many events a watcher was behind when a frame was made for it.",
-            buckets=_EVENTS,
-            registry=self.registry,
-        )
+        self._lag = _Lag()
+        self.registry.register(self._lag)
         self._matches = Gauge(
-            "rollbook_matches", "Matches that are not over, at the last sweep.", ["state"], registry=self.registry
+            "rollbook_matches",
+            "Matches that are not over, some seconds ago at most.",
+            ["state"],
+            registry=self.registry,
         )
         for state in _STATES.values():
             self._matches.labels(state)
@@ -103,7 +126,10 @@ class Metrics:
 
     def called(self, method: str, code: str, seconds: float) -> None:
         """A call of a method of ours has ended."""
-        self._call_seconds.labels(method, code).observe(seconds)
+        histogram = self._calls.get((method, code))
+        if histogram is None:
+            histogram = self._calls[method, code] = self._call_seconds.labels(method, code)
+        histogram.observe(seconds)
 
     def refused(self, reason: str) -> None:
         """A client was refused something."""
@@ -115,13 +141,12 @@ class Metrics:
 
     def framed(self, events: int) -> None:
         """A watcher that was so many events behind got a frame."""
-        self._lag.observe(events)
+        self._lag.frames[events] += 1
 
-    def listed(self, summaries: Iterable[MatchSummary]) -> None:
-        """These matches are in the lobby."""
-        states = [summary.state for summary in summaries]
+    def listed(self, counts: Mapping[MatchState.ValueType, int]) -> None:
+        """So many matches are in the lobby, by state."""
         for state, name in _STATES.items():
-            self._matches.labels(name).set(states.count(state))
+            self._matches.labels(name).set(counts.get(state, 0))
 
     def lost_tail(self) -> None:
         """A log has lost what was told."""

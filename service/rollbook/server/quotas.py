@@ -5,19 +5,22 @@ counted, whoever dies in between. Nothing takes a place back when a match ends. 
 lobby, and the places are taken back of matches that do not count any more, and of those whose command came to nothing
 longer ago than any can be under way. That costs as much as the book is long, and only who is at a limit pays it.
 
-The book of all matches is too long for that: whoever sweeps compares it, and nobody else.
+The book of all matches is too long for that: whoever sweeps frees the places of what has ended, and compares all of it
+now and then.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeAlias
 
 from rollbook.identity.tokens import Subject
 from rollbook.match.commands import Declined
-from rollbook.server.access import Players
+from rollbook.server.failures import RequestReused
+from rollbook.server.house_bots import HouseBot
 from rollbook.server.lobby import ListedMatch, StoredLobby
+from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
 from rollbook.server.settings import Limits
 from rollbook.storage.port import Full, Log, Quota, Reserved, StoreUnavailable
@@ -31,6 +34,10 @@ OPENED: Final = "matches_per_subject"
 OPEN: Final = "open_matches_per_subject"
 SEATS: Final = "seats_per_subject"
 WAITING: Final = "waiting_seats_per_subject"
+
+HOUSE: Final = "house"
+"""Whose book has the seats of bots that were asked to sit down."""
+HOUSE_SEATS: Final = "house_seats"
 
 _NO_END: Final = 1 << 31
 _HOUR_MS: Final = 3_600_000
@@ -102,18 +109,68 @@ class Quotas:
         with suppress(StoreUnavailable):
             await self._log.settle(self._holder(caller), books, match_id, mine.until_ms)
 
+    @asynccontextmanager
+    async def house_seat(self, bot: HouseBot, match_id: str) -> AsyncIterator[None]:
+        """Count a seat that a bot of the house is about to take in here, or refuse it."""
+        place, quota = f"{match_id}/{bot.sub}", self._quota(HOUSE_SEATS)
+        result = await self._log.reserve(HOUSE, place, [quota])
+        if isinstance(result, Full):
+            await self.house_seats(result.now_ms)
+            result = await self._log.reserve(HOUSE, place, [quota])
+        if isinstance(result, Full):
+            why = "the bots of the house sit in as many matches as they may"
+            raise Refusal("TOO_MANY_BOTS", why, {"limit": quota.most, "of": HOUSE_SEATS})
+        try:
+            yield
+        except (Declined, Refusal, RequestReused):
+            if result.is_new:
+                with suppress(StoreUnavailable):
+                    await self._log.release(HOUSE, [HOUSE_SEATS], {place: result.until_ms})
+            raise
+        with suppress(StoreUnavailable):
+            await self._log.settle(HOUSE, [HOUSE_SEATS], place, result.until_ms)
+
+    async def house_seats(self, now_ms: int) -> list[tuple[str, HouseBot]]:
+        """Where bots of the house sit that were asked there; places that do not count any more are taken back."""
+        places = await self._log.reserved(HOUSE, HOUSE_SEATS)
+        lobby = await self._lobby.entries(sorted({place.partition("/")[0] for place in places}))
+        seats, stale = [], {}
+        for place, until_ms in places.items():
+            match_id, _, sub = place.partition("/")
+            bot, listed = HouseBot.of(sub), lobby.get(match_id)
+            if listed is not None and _is_seated(listed, self._players.reference(bot.subject, match_id)):
+                seats.append((match_id, bot))
+            elif until_ms < now_ms or (listed is not None and listed.summary.state != MATCH_STATE_OPEN):
+                stale[place] = until_ms
+        if stale:
+            await self._log.release(HOUSE, [HOUSE_SEATS], stale)
+        return seats
+
+    async def free(self, match_ids: Sequence[str]) -> None:
+        """Take back the places of matches that are over."""
+        await self._log.free(EVERYBODY, MATCHES, match_ids)
+
     async def recount(self) -> None:
         """Compare the book of all matches with the lobby."""
         now_ms = await self._log.now_ms()
         places = await self._log.reserved(EVERYBODY, MATCHES)
-        lobby = {listed.summary.match_id: listed.is_over for listed in await self._lobby.everything()}
-        stale = {match_id: until_ms for match_id, until_ms in places.items() if lobby.get(match_id, until_ms < now_ms)}
+        left = dict(places)
+        async for part in self._lobby.parts():
+            for listed in part:
+                match_id = listed.summary.match_id
+                if not listed.is_over:
+                    left.pop(match_id, None)
+                if not listed.is_over and match_id not in places:
+                    # As after a failover, and over a store that was begun before matches were counted so.
+                    await self._log.reserve(EVERYBODY, match_id, [Quota(MATCHES, _NO_END)])
+                elif listed.is_over and match_id in left:
+                    left[match_id] = 0
+        # Those that the lobby does not list may yet be opened.
+        over = [match_id for match_id, until_ms in left.items() if until_ms == 0]
+        stale = {match_id: until_ms for match_id, until_ms in left.items() if until_ms and until_ms < now_ms}
+        await self.free(over)
         if stale:
             await self._log.release(EVERYBODY, [MATCHES], stale)
-        for match_id, is_over in lobby.items():
-            if not is_over and match_id not in places:
-                # As after a failover, and over a store that was begun before matches were counted so.
-                await self._log.reserve(EVERYBODY, match_id, [Quota(MATCHES, _NO_END)])
 
     async def _reserve(self, caller: Subject, match_id: str, books: list[str]) -> Reserved:
         """A place in each of these books; one that is full is compared with the lobby first."""

@@ -22,7 +22,7 @@ from rollbook.server.addresses import Network, read_network
 from rollbook.server.configuration.flags import FLAGS, Flags
 from rollbook.server.configuration.table import AUTO, WITHHELD, About, Setting, settings_of
 from rollbook.storage.redis.address import parse
-from rollbook.storage.redis.connection import Durability
+from rollbook.storage.redis.durability import Durability
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
@@ -105,6 +105,9 @@ class Limits:
     open_matches_per_subject: Annotated[int, About("Those of them that have free seats.", scope="store")] = 5
     seats_per_subject: Annotated[int, About("Seats that one subject has in matches not over.", scope="store")] = 100
     waiting_seats_per_subject: Annotated[int, About("Those of them in matches not started.", scope="store")] = 10
+    house_seats: Annotated[
+        int, About("Seats that bots have in matches not over, by AddBot; 0 is no bots.", least=0, scope="store")
+    ] = 50
     requests_per_second: Annotated[float, About("Calls a second by one subject, for long.", least=0.001)] = 200.0
     requests_at_once: Annotated[int, About("Calls by one subject at once, after a rest.")] = 400
     plays_per_subject: Annotated[int, About("Open streams of Play, of one subject.")] = 32
@@ -157,6 +160,8 @@ class Settings:
     redis: str | None = field(default=None, repr=False)
     """The URL of a store that is there already, and may hold a password; none: a server of our own."""
     durability: Durability = "fsync"
+    replicas: int = 1
+    """How many replicas have to have what is replicated."""
     tls: Tls | None = None
     name: str = ""
     """Whose keys the service's are called for judges; empty: its oldest head key names it."""
@@ -207,12 +212,18 @@ class Settings:
             )
         if flags.redis is not None:
             _check_store(flags.redis)
+        elif flags.durability.startswith("replicated"):
+            raise SettingRefused(
+                "--durability",
+                f"{flags.durability} needs a store with replicas: give its URL by --redis; the service's own has none",
+            )
         return cls(
             data=flags.data.expanduser().absolute(),
             listen=address,
             workers=cores() if flags.workers == AUTO else flags.workers,
             redis=flags.redis,
             durability=flags.durability,
+            replicas=flags.replicas,
             tls=tls,
             name="" if flags.name is None else _name(flags.name),
             head_key=flags.head_key and flags.head_key.expanduser(),

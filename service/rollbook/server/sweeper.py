@@ -6,18 +6,19 @@ once all the same, because its append names the position that it ends and the ti
 it. A beat in the store says when a service was last alive. After a gap nobody beats before the gap is pardoned in every
 match that has a clock, so whoever takes over from one that fails or dies in between finds the gap as it was.
 
-A match is looked at when the lobby says something new of it, and when something may be due in it: until then nothing of
-it is asked for but its line in the lobby.
+A match is looked at when something may be due in it, which the index of the store knows: nothing is asked for of all
+others. An agenda that is wrong only makes for a look. Whoever sweeps keeps the index as well.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from cachetools import LRUCache
 
 from rollbook.match.chain import Position
 from rollbook.match.clock import LONGEST_GAP_MS, SECOND_MS
@@ -25,6 +26,8 @@ from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Command, Declined, Expire, NotDue, Origin, Pardon, Why
 from rollbook.match.decide import next_due
 from rollbook.server.failures import MatchUnknown, TailLost
+from rollbook.server.index_keeper import IndexKeeper
+from rollbook.server.index_rows import ARCHIVE, MOST_SPARED_MS, SWEEP, has_clock, list_of
 from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
@@ -34,7 +37,7 @@ from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.store_clock import StoreClock
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import AppendUnconfirmed, Log, StoreUnavailable
+from rollbook.storage.port import AppendUnconfirmed, IndexRow, Log, StoreUnavailable
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_GETTING_READY,
     MATCH_STATE_OPEN,
@@ -42,12 +45,29 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
 )
 
+_STATES: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING)
+
 BEAT_SECONDS: Final = 1.0
 LEASE_MS: Final = 3_000
 """How long a process sweeps that is not heard of: several beats, and together with one less than the longest gap."""
 
-RECOUNT_MS: Final = 5_000
+RECOUNT_MS: Final = 300_000
 """How often the places of all matches are compared with the lobby."""
+
+COUNT_MS: Final = 5_000
+"""How often matches are counted."""
+
+FREE_MS: Final = 3_000
+"""How often the places of those that have ended are freed."""
+
+LATE_MS: Final = 5_000
+"""By how much later than it says the end of a match may come into the lobby."""
+
+MOST_DUE: Final = 5_000
+"""Matches that are looked at in one sweep."""
+
+AT_ONCE: Final = 100
+MOST_ODD: Final = 1_000
 
 SHORT_GAP_MS: Final = 2_000
 """Between two sweeps; what is longer is noticed by players."""
@@ -55,7 +75,7 @@ SHORT_GAP_MS: Final = 2_000
 SPARED_MS: Final = 5_000
 """After such a gap no clock runs out for so long."""
 
-EXPIRY_SPARED_MS: Final = 60_000
+EXPIRY_SPARED_MS: Final = MOST_SPARED_MS
 """After such a gap no match expires for so long, which is the shortest time that any match may be left alone."""
 
 LONGEST_SWEEP_MS: Final = 5_000
@@ -67,8 +87,6 @@ AGAIN_MS: Final = 5_000
 PARDONED_AGAIN: Final = 3
 """How often a match is pardoned anew when somebody else was faster."""
 
-_NEVER: Final = 1 << 62
-
 _NOTHING_TO_SWEEP: Final = (MatchUnknown, TailLost, Unreadable, ArchiveUnavailable)
 """Of a match whose log is lost or unreadable; whoever noticed has said so, and the other matches go on."""
 
@@ -76,13 +94,12 @@ _logger = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class _Watched:
-    """A match of the lobby, and when something may be due in it."""
+class _Due:
+    """A match in which something may be due, as the lobby lists it."""
 
     listed: ListedMatch
-    look_ms: int
-    is_odd: bool = False
-    """Whether it failed for a reason that nobody foresaw, so that it is said once."""
+    since_ms: int
+    """When it was to be looked at."""
 
     @property
     def match_id(self) -> str:
@@ -98,6 +115,7 @@ class Sweeper:
         *,
         log: Log,
         lobby: StoredLobby,
+        index: IndexKeeper,
         quotas: Quotas,
         matches: Matches,
         replicas: Replicas,
@@ -108,8 +126,12 @@ class Sweeper:
         """Sweep the matches of this log."""
         self._log = log
         self._lobby = lobby
+        self._index = index
         self._quotas = quotas
         self._recounted_ms = 0
+        self._counted_ms = 0
+        self._freed_ms = 0
+        """Until when it is known which matches have ended."""
         self._matches = matches
         self._replicas = replicas
         self._lost = lost
@@ -123,8 +145,8 @@ class Sweeper:
         """When it was last said, within a sweep, that it goes on."""
         self._name = secrets.token_hex(8)
         self.loop = BackgroundLoop("sweeper", self.beat, metrics.loop_failed, BEAT_SECONDS)
-        self._watched: dict[str, _Watched] = {}
-        """The matches of the lobby."""
+        self._odd: LRUCache[str, bool] = LRUCache(MOST_ODD)
+        """Matches that failed for a reason that nobody foresaw, so that it is said once."""
 
     async def beat(self) -> None:
         """Sweep, unless another process does."""
@@ -134,12 +156,18 @@ class Sweeper:
         else:
             await self._clock.compare()
             # The lobby is counted where it is swept.
-            self._metrics.listed(())
-            self._watched = {}
+            self._counted_ms = 0
+            self._metrics.listed({})
 
     async def _recount(self) -> None:
-        """Now and then let the book of all matches be what the lobby says."""
-        if (now_ms := self._clock()) - self._recounted_ms >= RECOUNT_MS:
+        """Free the places of matches that have ended, and now and then let the book be what the lobby says."""
+        now_ms = self._clock()
+        if now_ms - self._freed_ms < FREE_MS:
+            return
+        ended = await self._log.due(ARCHIVE, now_ms, MOST_DUE, max(0, self._freed_ms - LATE_MS))
+        await self._quotas.free([match_id for match_id, _ in ended])
+        self._freed_ms = ended[-1][1] + LATE_MS if len(ended) == MOST_DUE else now_ms
+        if now_ms - self._recounted_ms >= RECOUNT_MS:
             self._recounted_ms = now_ms
             await self._quotas.recount()
 
@@ -147,37 +175,58 @@ class Sweeper:
         """Pardon what was missed, beat, and do what is due."""
         now_ms = self._heard_ms = await self._clock.compare()
         away_since_ms = await self._log.last_beat()
-        lobby = await self._lobby.listed()
-        self._metrics.listed(listed.summary for listed in lobby)
-        self._watch(lobby)
+        if not await self._index.settle():
+            await self._index.mend_a_slice()
+        await self._count()
         if away_since_ms is not None and now_ms - away_since_ms > LONGEST_GAP_MS:
-            for watched in self._watched.values():
-                if _has_a_clock(watched.listed.summary):
-                    await self._attempt(watched, self._pardon(watched.match_id, Pardon(Origin(now_ms), away_since_ms)))
-                    await self._go_on(beats=False)
+            await self._pardon_all(Pardon(Origin(now_ms), away_since_ms))
         await self._log.beat(self._clock())
         self._notice_gap(self._swept_ms)
-        for watched in [watched for watched in self._watched.values() if watched.look_ms <= now_ms]:
-            began_ms = self._clock()
-            if began_ms - now_ms > LONGEST_SWEEP_MS:
-                break
-            await self._attempt(watched, self._look_at(watched))
-            self._notice_gap(began_ms)
-            await self._go_on(beats=True)
+        due = await self._log.due(SWEEP, now_ms, MOST_DUE)
+        for start in range(0, len(due), AT_ONCE):
+            for one in await self._listed(due[start : start + AT_ONCE]):
+                began_ms = self._clock()
+                if began_ms - now_ms > LONGEST_SWEEP_MS:
+                    self._swept_ms = began_ms
+                    return
+                await self._attempt(one, self._look_at(one))
+                self._notice_gap(began_ms)
+                await self._go_on(beats=True)
         self._swept_ms = self._clock()
 
-    def _watch(self, lobby: list[ListedMatch]) -> None:
-        """Look again at what the lobby says something new of, and at the rest when it is time for that."""
-        before, self._watched = self._watched, {}
-        for listed in lobby:
-            match_id, written = listed.summary.match_id, listed.summary.position
-            watched = before.get(match_id)
-            if watched is None or watched.listed is not listed:
-                # The lobby was written along with this event: a log without it is lost, also for who has told nobody.
-                if written.sequence:
-                    self._lost.tell(match_id, Position(written.sequence, written.link), sealed=False)
-                watched = _Watched(listed, _nothing_before_ms(listed.summary), watched is not None and watched.is_odd)
-            self._watched[match_id] = watched
+    async def _count(self) -> None:
+        """Say now and then how many matches there are that are not over."""
+        if (now_ms := self._clock()) - self._counted_ms < COUNT_MS:
+            return
+        self._counted_ms = now_ms
+        lists = [list_of(is_private=is_private, state=state) for state in _STATES for is_private in (False, True)]
+        counts = await self._log.counts(lists)
+        self._metrics.listed({state: sum(counts[2 * at : 2 * at + 2]) for at, state in enumerate(_STATES)})
+
+    async def _pardon_all(self, pardon: Pardon) -> None:
+        """Pardon the gap in every match that has a clock, by the lobby itself: nobody's time depends on an index."""
+        async for part in self._lobby.parts():
+            for listed in part:
+                if has_clock(listed.summary):
+                    self._tell(listed.summary)
+                    one = _Due(listed, pardon.origin.now_ms)
+                    await self._attempt(one, self._pardon(one.match_id, pardon))
+                    await self._go_on(beats=False)
+
+    async def _listed(self, due: Sequence[tuple[str, int]]) -> list[_Due]:
+        """These matches as the lobby lists them; what it does not list, or is over, is taken off the agenda."""
+        entries = await self._lobby.entries([match_id for match_id, _ in due])
+        found = [_Due(entries[match_id], since_ms) for match_id, since_ms in due if match_id in entries]
+        await self._lobby.strike({match_id: IndexRow(0, (), SWEEP) for match_id, _ in due if match_id not in entries})
+        for one in found:
+            self._tell(one.listed.summary)
+        return found
+
+    def _tell(self, summary: MatchSummary) -> None:
+        """The lobby was written along with this event: a log without it is lost, also for who has told nobody."""
+        written = summary.position
+        if written.sequence:
+            self._lost.tell(summary.match_id, Position(written.sequence, written.link), sealed=False)
 
     def _notice_gap(self, well_ms: int) -> None:
         """Spare everybody if the store was last heard of too long ago."""
@@ -194,21 +243,24 @@ class Sweeper:
             if beats:
                 await self._log.beat(now_ms)
 
-    async def _attempt(self, watched: _Watched, work: Awaitable[None]) -> None:
+    async def _attempt(self, one: _Due, work: Awaitable[None]) -> None:
         """Let no match that fails cost the others anything, unless it is the store that fails."""
         try:
             await work
         except _NOTHING_TO_SWEEP:
             # Before the store's failures: that an archive is away is one of them, and concerns this match alone.
-            watched.look_ms = self._clock() + AGAIN_MS
+            await self._put_off(one, self._clock() + AGAIN_MS)
         except (StoreUnavailable, AppendUnconfirmed):
             raise
         except Exception:
             self._metrics.loop_failed("sweeper")
-            watched.look_ms = self._clock() + AGAIN_MS
-            if not watched.is_odd:
-                watched.is_odd = True
-                _logger.exception("cannot sweep a match", match=watched.match_id)
+            if one.match_id not in self._odd:
+                self._odd[one.match_id] = True
+                _logger.exception("cannot sweep a match", match=one.match_id)
+            await self._put_off(one, self._clock() + AGAIN_MS)
+
+    async def _put_off(self, one: _Due, due_ms: int) -> None:
+        await self._log.put_off(SWEEP, one.match_id, one.since_ms, due_ms)
 
     async def _pardon(self, match_id: str, pardon: Pardon) -> None:
         """Pardon what lies in the gap; where others are faster all along, other waits have begun."""
@@ -216,19 +268,21 @@ class Sweeper:
             if await self._do(match_id, pardon):
                 return
 
-    async def _look_at(self, watched: _Watched) -> None:
-        """Do what is due, and know when something may be due again."""
-        ledger = await self._replicas.ledger(watched.match_id)
+    async def _look_at(self, one: _Due) -> None:
+        """Do what is due, and say when something may be due again."""
+        ledger = await self._replicas.ledger(one.match_id)
         due, now_ms, turn_ms = next_due(ledger), self._clock(), ledger.clock.turn_ms
         # Another seat's turn may begin at any moment, and be over sooner than the one that runs.
-        watched.look_ms = now_ms + turn_ms if turn_ms else _NEVER
-        if due is None:
-            return
-        due_ms, what = due
-        due_ms = max(due_ms, self._back_ms + (EXPIRY_SPARED_MS if what is Expire else SPARED_MS))
-        if now_ms >= due_ms:
-            await self._do(watched.match_id, what(Origin(now_ms)))
-        watched.look_ms = min(watched.look_ms, due_ms)
+        look_ms = now_ms + (turn_ms or one.listed.row.longest_ms)
+        if due is not None:
+            due_ms, what = due
+            due_ms = max(due_ms, self._back_ms + (EXPIRY_SPARED_MS if what is Expire else SPARED_MS))
+            if now_ms >= due_ms:
+                # When something is due next the next look finds out.
+                await self._do(one.match_id, what(Origin(now_ms)))
+                return
+            look_ms = min(look_ms, due_ms)
+        await self._put_off(one, look_ms)
 
     async def _do(self, match_id: str, command: Command) -> bool:
         """Carry it out, unless it is not due any more; false if somebody else was faster."""
@@ -242,21 +296,3 @@ class Sweeper:
         self._metrics.swept(first.event)
         _logger.info("swept", match=match_id, sequence=first.sequence, what=type(first.event).__name__)
         return True
-
-
-def _has_a_clock(summary: MatchSummary) -> bool:
-    return summary.state == MATCH_STATE_RUNNING and summary.turn_seconds > 0
-
-
-def _nothing_before_ms(summary: MatchSummary) -> int:
-    """Until when nothing is due in a match, as far as the lobby knows: its last event is this one, or a later one."""
-    since_ms, seconds = summary.changed_ms, 0
-    if summary.state == MATCH_STATE_OPEN:
-        seconds = summary.open_seconds
-    elif summary.state == MATCH_STATE_GETTING_READY:
-        since_ms, seconds = summary.opened_ms, summary.ready_seconds
-    elif _has_a_clock(summary):
-        return 0
-    elif summary.state == MATCH_STATE_RUNNING:
-        seconds = summary.idle_seconds
-    return since_ms + seconds * SECOND_MS if seconds else _NEVER

@@ -2,17 +2,21 @@
 
 A store keeps for every match one sequence of entries, numbered 1, 2, 3 … without a gap, and a small index of matches,
 the lobby. `append` is all or nothing and durable when it returns; of two writers to one position exactly one wins.
-Reading gives the same entries at any later time, in order, and `wait` is how new ones are noticed.
+Reading gives the same entries at any later time, in order. New ones are noticed by what `listen` hears, and by
+comparing with what `behind` brings, since whatever is heard may be wrong, and something may not be heard.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from rollbook.match.chain import Entry
 
 MOST_BYTES: Final = 64 << 20
 """The most that the entries of one append may weigh: far below where a store would break off, far above any match."""
+
+MOST_BEHIND: Final = 500
+"""How many entries of one match `behind` brings; where there are so many, there may be more."""
 
 KEEP_SECONDS: Final = 7 * 24 * 3_600
 """How long the head of an archived match stays in the store."""
@@ -24,12 +28,33 @@ BOOK_SECONDS: Final = 40 * 24 * 3_600
 """How long a holder's reservations stay after the last one: longer than a guest who stays away can return."""
 
 
+Place: TypeAlias = tuple[int, str]
+"""Where a match stands in lists, which are descending: when it was opened, and its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """Where the index has a match: derived from what the lobby says of it, and from nothing else."""
+
+    opened_ms: int
+    lists: tuple[str, ...]
+    """By name; no name has a line break."""
+    agenda: str = ""
+    """By name, where something may be due in it; empty: nowhere."""
+    due_ms: int = 0
+    """Nothing is due before, as far as the lobby knows."""
+    longest_ms: int = 0
+    """By how much later than now something can be due at any time; later is wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class LobbyEntry:
     """What the lobby says of a match from this append on; only lifecycle events change it."""
 
     summary: bytes
     """A few bytes that the service understands; empty takes the match out of the lobby."""
+    row: IndexRow | None = None
+    """What the index says from then on; without it the match is found by reading the lobby."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +80,16 @@ class TooEarly:
 
 
 AppendResult: TypeAlias = Appended | Conflict | TooEarly
+
+
+class Announcement(NamedTuple):
+    """That somebody has appended to a match, as it is heard: perhaps late, twice, not at all, or falsely."""
+
+    match_id: str
+    head: int
+    """The sequence that the last entry has by now."""
+    is_lifecycle: bool
+    """Whether the lobby says something else of the match than before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +172,16 @@ class Log(Protocol):
     async def head(self, match_id: str) -> int:
         """The sequence of the last entry; 0 if the match does not exist."""
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out.
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any, at most MOST_BEHIND of each.
 
-        A match comes without an entry if there is a hole among what is behind its sequence; the others do not wait.
+        A match comes without an entry if there is a hole among what is behind its sequence; the others do not suffer.
+        """
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from `began` on, until that ends; StoreUnavailable if it cannot begin.
+
+        Of what is appended through this log it is called only when the append has been answered.
         """
 
     async def lobby(self) -> dict[str, bytes]:
@@ -152,11 +193,45 @@ class Log(Protocol):
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
         """What the lobby says of these matches; those that it does not list are left out."""
 
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby, which are numbered from 0 and small."""
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the lobby lies."""
+
+    async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
+        """How many entries each of these logs has now; none of one that cannot be read. It costs next to nothing."""
+
     async def unlist(self, match_id: str) -> None:
         """Take a match out of the lobby: it is in the archive."""
 
     async def drop(self, match_id: str) -> None:
         """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
+
+    async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
+        """So many matches of these lists of the index, each once, those opened last first, behind a place."""
+
+    async def counts(self, lists: Sequence[str]) -> list[int]:
+        """How many matches each of these lists of the index has."""
+
+    async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
+        """So many matches of an agenda that may be due in that time, and when, those first that are due longest."""
+
+    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
+        """Something is due at another time, unless that was said anew since it was due then."""
+
+    async def differing(self, part: int, now_ms: int) -> list[str]:
+        """The matches of a part of the lobby of which the index says something else, or which only it has."""
+
+    async def reindex(self, rows: Mapping[str, tuple[bytes, IndexRow]], now_ms: int) -> None:
+        """Index these matches by what the lobby said, unless it says something else by now; empty: nothing."""
+
+    async def has_index(self) -> bool:
+        """Whether the index is whole, as far as anybody knows."""
+
+    async def mark_index(self, *, whole: bool) -> None:
+        """Say that the index is whole, or that it has to be made anew."""
 
     async def now_ms(self) -> int:
         """The store's own clock, in Unix milliseconds, which all replicas share."""
@@ -188,11 +263,20 @@ class Log(Protocol):
     async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
         """Take the places of these matches back, those apart that have been reserved or settled since."""
 
+    async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
+        """Take the places of these matches back, which are over and not opened again, however they were reserved."""
+
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
         """Take one of `most` out of a bucket that fills steadily in so many milliseconds, or say how long to wait.
 
         It is full at first. 0 is the answer to whoever got one.
         """
+
+    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
+        """Keep something by a name for so long, unless it is taken before."""
+
+    async def take(self, name: str) -> bytes | None:
+        """What is kept by a name, which is gone then: of many who take it one gets it."""
 
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""

@@ -96,8 +96,8 @@ class Event(_message.Message):
     resigned. Left out where the event is of no seat: opened, started, happened, resumed, sealed.
     """
     request: _builtins.bytes
-    """16 bytes of a hash of subject and request id, on the first event of the command that a seat sent. Empty on the
-    events that follow from it in the same command, and where the service acted of its own accord.
+    """16 bytes of a hash of subject and request id, on the first event of the command that somebody sent; on event 1 of a
+    rematch, of the match before. Empty on the events that follow from it in the same command, and where the service acted of its own accord.
     """
     @_builtins.property
     def happened(self) -> Global___Happened:
@@ -297,7 +297,7 @@ Global___SeatTaken: _TypeAlias = SeatTaken  # noqa: Y015
 
 @_typing.final
 class SeatLeft(_message.Message):
-    """Whoever sat there got up again, before the seats were closed."""
+    """Whoever sat there got up again, or whoever opened the match freed the seat, before the seats were closed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -74,12 +74,17 @@ class WatchMatchRequest(_message.Message):
     POSITION_FIELD_NUMBER: _builtins.int
     PUBLIC_ONLY_FIELD_NUMBER: _builtins.int
     INVITATION_CODE_FIELD_NUMBER: _builtins.int
+    WITHOUT_VIEWS_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """The match."""
     public_only: _builtins.bool
     """See as the public, with its delay, although token or seat would allow more."""
     invitation_code: _builtins.str
     """Shows a private match, as the public sees it, to whoever was invited and has no seat yet; else ignored."""
+    without_views: _builtins.bool
+    """Leave `view` and `legal` out of all frames, for who folds the events, or only keeps them. Events, heads and the order
+    of frames are the same.
+    """
     @_builtins.property
     def position(self) -> _table_pb2.Position:
         """The last event that the watcher has; events after it follow. Left out = from the start. Ahead of the log, or with
@@ -93,10 +98,11 @@ class WatchMatchRequest(_message.Message):
         position: _table_pb2.Position | None = ...,
         public_only: _builtins.bool = ...,
         invitation_code: _builtins.str = ...,
+        without_views: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["invitation_code", b"invitation_code", "match_id", b"match_id", "position", b"position", "public_only", b"public_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["invitation_code", b"invitation_code", "match_id", b"match_id", "position", b"position", "public_only", b"public_only", "without_views", b"without_views"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -158,11 +164,13 @@ class MatchFrame(_message.Message):
 
         @_builtins.property
         def view(self) -> _games_pb2.View:
-            """The table after the last of them."""
+            """The table after the last of them; left out for who asked for no views."""
 
         @_builtins.property
         def legal(self) -> _games_pb2.LegalChoices:
-            """What the watcher's seat may choose after the last of them; left out unless it is to choose there."""
+            """What the watcher's seat may choose after the last of them; left out unless it is to choose there, and for who asked
+            for no views.
+            """
 
         @_builtins.property
         def head(self) -> _table_pb2.SignedHead:

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1arollbook/v1/identity.proto\x12\x0brollbook.v1\"0\n\rSignInRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\told_token\x18\x02 \x01(\t\"W\n\x0eSignInResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x12\n\nexpires_ms\x18\x02 \x01(\x04\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x14\n\x0csame_subject\x18\x04 \x01(\x08\"\x10\n\x0eGetKeysRequest\"\x90\x02\n\x0fGetKeysResponse\x12\x32\n\x04keys\x18\x01 \x03(\x0b\x32$.rollbook.v1.GetKeysResponse.HeadKey\x12;\n\x0breplay_keys\x18\x02 \x03(\x0b\x32&.rollbook.v1.GetKeysResponse.ReplayKey\x12\x0c\n\x04name\x18\x03 \x01(\t\x1a=\n\x07HeadKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x0e\n\x06in_use\x18\x03 \x01(\x08\x1a?\n\tReplayKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x0e\n\x06in_use\x18\x03 \x01(\x08\x32\x9a\x01\n\x0fIdentityService\x12\x41\n\x06SignIn\x12\x1a.rollbook.v1.SignInRequest\x1a\x1b.rollbook.v1.SignInResponse\x12\x44\n\x07GetKeys\x12\x1b.rollbook.v1.GetKeysRequest\x1a\x1c.rollbook.v1.GetKeysResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1arollbook/v1/identity.proto\x12\x0brollbook.v1\"E\n\rSignInRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\told_token\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65vice_code\x18\x03 \x01(\t\"\x19\n\x17\x43reateDeviceCodeRequest\"<\n\x18\x43reateDeviceCodeResponse\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x12\n\nexpires_ms\x18\x02 \x01(\x04\"W\n\x0eSignInResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x12\n\nexpires_ms\x18\x02 \x01(\x04\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x14\n\x0csame_subject\x18\x04 \x01(\x08\"\x10\n\x0eGetKeysRequest\"\x90\x02\n\x0fGetKeysResponse\x12\x32\n\x04keys\x18\x01 \x03(\x0b\x32$.rollbook.v1.GetKeysResponse.HeadKey\x12;\n\x0breplay_keys\x18\x02 \x03(\x0b\x32&.rollbook.v1.GetKeysResponse.ReplayKey\x12\x0c\n\x04name\x18\x03 \x01(\t\x1a=\n\x07HeadKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x0e\n\x06in_use\x18\x03 \x01(\x08\x1a?\n\tReplayKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x0e\n\x06in_use\x18\x03 \x01(\x08\x32\xfb\x01\n\x0fIdentityService\x12\x41\n\x06SignIn\x12\x1a.rollbook.v1.SignInRequest\x1a\x1b.rollbook.v1.SignInResponse\x12_\n\x10\x43reateDeviceCode\x12$.rollbook.v1.CreateDeviceCodeRequest\x1a%.rollbook.v1.CreateDeviceCodeResponse\x12\x44\n\x07GetKeys\x12\x1b.rollbook.v1.GetKeysRequest\x1a\x1c.rollbook.v1.GetKeysResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,17 +32,21 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rollbook.v1.identity_pb2', 
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SIGNINREQUEST']._serialized_start=43
-  _globals['_SIGNINREQUEST']._serialized_end=91
-  _globals['_SIGNINRESPONSE']._serialized_start=93
-  _globals['_SIGNINRESPONSE']._serialized_end=180
-  _globals['_GETKEYSREQUEST']._serialized_start=182
-  _globals['_GETKEYSREQUEST']._serialized_end=198
-  _globals['_GETKEYSRESPONSE']._serialized_start=201
-  _globals['_GETKEYSRESPONSE']._serialized_end=473
-  _globals['_GETKEYSRESPONSE_HEADKEY']._serialized_start=347
-  _globals['_GETKEYSRESPONSE_HEADKEY']._serialized_end=408
-  _globals['_GETKEYSRESPONSE_REPLAYKEY']._serialized_start=410
-  _globals['_GETKEYSRESPONSE_REPLAYKEY']._serialized_end=473
-  _globals['_IDENTITYSERVICE']._serialized_start=476
-  _globals['_IDENTITYSERVICE']._serialized_end=630
+  _globals['_SIGNINREQUEST']._serialized_end=112
+  _globals['_CREATEDEVICECODEREQUEST']._serialized_start=114
+  _globals['_CREATEDEVICECODEREQUEST']._serialized_end=139
+  _globals['_CREATEDEVICECODERESPONSE']._serialized_start=141
+  _globals['_CREATEDEVICECODERESPONSE']._serialized_end=201
+  _globals['_SIGNINRESPONSE']._serialized_start=203
+  _globals['_SIGNINRESPONSE']._serialized_end=290
+  _globals['_GETKEYSREQUEST']._serialized_start=292
+  _globals['_GETKEYSREQUEST']._serialized_end=308
+  _globals['_GETKEYSRESPONSE']._serialized_start=311
+  _globals['_GETKEYSRESPONSE']._serialized_end=583
+  _globals['_GETKEYSRESPONSE_HEADKEY']._serialized_start=457
+  _globals['_GETKEYSRESPONSE_HEADKEY']._serialized_end=518
+  _globals['_GETKEYSRESPONSE_REPLAYKEY']._serialized_start=520
+  _globals['_GETKEYSRESPONSE_REPLAYKEY']._serialized_end=583
+  _globals['_IDENTITYSERVICE']._serialized_start=586
+  _globals['_IDENTITYSERVICE']._serialized_end=837
 # @@protoc_insertion_point(module_scope)

@@ -40,6 +40,11 @@ class IdentityServiceStub(object):
                 request_serializer=rollbook_dot_v1_dot_identity__pb2.SignInRequest.SerializeToString,
                 response_deserializer=rollbook_dot_v1_dot_identity__pb2.SignInResponse.FromString,
                 _registered_method=True)
+        self.CreateDeviceCode = channel.unary_unary(
+                '/rollbook.v1.IdentityService/CreateDeviceCode',
+                request_serializer=rollbook_dot_v1_dot_identity__pb2.CreateDeviceCodeRequest.SerializeToString,
+                response_deserializer=rollbook_dot_v1_dot_identity__pb2.CreateDeviceCodeResponse.FromString,
+                _registered_method=True)
         self.GetKeys = channel.unary_unary(
                 '/rollbook.v1.IdentityService/GetKeys',
                 request_serializer=rollbook_dot_v1_dot_identity__pb2.GetKeysRequest.SerializeToString,
@@ -60,6 +65,14 @@ class IdentityServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CreateDeviceCode(self, request, context):
+        """Make a code by which the caller, who is a guest, signs in on a second device as the same guest. Needs a token. A lost
+        answer costs a code and no more, and there is no request id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetKeys(self, request, context):
         """Get the public keys of signed heads and of replay files, old ones too: they stay published for good.
         """
@@ -74,6 +87,11 @@ def add_IdentityServiceServicer_to_server(servicer, server):
                     servicer.SignIn,
                     request_deserializer=rollbook_dot_v1_dot_identity__pb2.SignInRequest.FromString,
                     response_serializer=rollbook_dot_v1_dot_identity__pb2.SignInResponse.SerializeToString,
+            ),
+            'CreateDeviceCode': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateDeviceCode,
+                    request_deserializer=rollbook_dot_v1_dot_identity__pb2.CreateDeviceCodeRequest.FromString,
+                    response_serializer=rollbook_dot_v1_dot_identity__pb2.CreateDeviceCodeResponse.SerializeToString,
             ),
             'GetKeys': grpc.unary_unary_rpc_method_handler(
                     servicer.GetKeys,
@@ -109,6 +127,33 @@ class IdentityService(object):
             '/rollbook.v1.IdentityService/SignIn',
             rollbook_dot_v1_dot_identity__pb2.SignInRequest.SerializeToString,
             rollbook_dot_v1_dot_identity__pb2.SignInResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateDeviceCode(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rollbook.v1.IdentityService/CreateDeviceCode',
+            rollbook_dot_v1_dot_identity__pb2.CreateDeviceCodeRequest.SerializeToString,
+            rollbook_dot_v1_dot_identity__pb2.CreateDeviceCodeResponse.FromString,
             options,
             channel_credentials,
             insecure,

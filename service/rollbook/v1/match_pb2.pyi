@@ -149,6 +149,7 @@ class MatchSummary(_message.Message):
     PLACES_FIELD_NUMBER: _builtins.int
     ABORTED_FIELD_NUMBER: _builtins.int
     IS_LOST_FIELD_NUMBER: _builtins.int
+    REMATCH_OF_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     OPEN_SECONDS_FIELD_NUMBER: _builtins.int
     IDLE_SECONDS_FIELD_NUMBER: _builtins.int
@@ -187,6 +188,8 @@ class MatchSummary(_message.Message):
     the match are refused as LOG_LOST until an operator ends it by AbortMatch. If nothing else of it is known, nothing
     but match_id and is_private is set, and only operators see it.
     """
+    rematch_of: _builtins.str
+    """The match that this is the rematch of; empty = it is none. Not told of a match that is over."""
     open_seconds: _builtins.int
     """Seconds without an event after which the match expires while seats are free; 0 = never."""
     idle_seconds: _builtins.int
@@ -232,13 +235,14 @@ class MatchSummary(_message.Message):
         places: _events_pb2.Sealed.Places | None = ...,
         aborted: _events_pb2.Sealed.Aborted | None = ...,
         is_lost: _builtins.bool = ...,
+        rematch_of: _builtins.str = ...,
         options: _games_pb2.Options | None = ...,
         open_seconds: _builtins.int = ...,
         idle_seconds: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "options", b"options", "places", b"places", "position", b"position", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "rematch_of", b"rematch_of", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__awaited_seat: _TypeAlias = _typing.Literal["awaited_seat"]  # noqa: Y015
     _WhichOneofArgType__awaited_seat: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat"]  # noqa: Y015
@@ -429,6 +433,7 @@ class OpenMatchRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     OPEN_SECONDS_FIELD_NUMBER: _builtins.int
     IDLE_SECONDS_FIELD_NUMBER: _builtins.int
+    REMATCH_OF_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """8 to 64 visible ASCII characters. The match id follows from it and the caller's subject."""
     ruleset: _builtins.int
@@ -461,6 +466,13 @@ class OpenMatchRequest(_message.Message):
     """Seconds without an event after which a started match without a turn clock expires: 3,600 to 31,536,000 (365 days);
     left out = 1,209,600, or what the operator has set; else as `open_seconds`.
     """
+    rematch_of: _builtins.str
+    """Open the rematch of this match, which has a result, and in which the caller sat: the same game, ruleset, options,
+    seats, clocks and privacy; whatever else the request says of them is passed over. The id of the rematch follows from
+    this match and not from the request id, so whoever asks first opens it, and the others are answered as if they had;
+    if it was aborted, from both. For 5 minutes its seats are kept for those who sat in this match, who need no
+    invitation code for it. Empty = a new match.
+    """
     @_builtins.property
     def options(self) -> _games_pb2.Options:
         """Which game, and its options; what is left out of them has its default. Set the message of the game also where
@@ -481,10 +493,11 @@ class OpenMatchRequest(_message.Message):
         options: _games_pb2.Options | None = ...,
         open_seconds: _builtins.int | None = ...,
         idle_seconds: _builtins.int | None = ...,
+        rematch_of: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_idle_seconds", b"_idle_seconds", "_open_seconds", b"_open_seconds", "_ready_seconds", b"_ready_seconds", "_ruleset", b"_ruleset", "idle_seconds", b"idle_seconds", "open_seconds", b"open_seconds", "options", b"options", "ready_seconds", b"ready_seconds", "ruleset", b"ruleset"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_idle_seconds", b"_idle_seconds", "_open_seconds", b"_open_seconds", "_ready_seconds", b"_ready_seconds", "_ruleset", b"_ruleset", "idle_seconds", b"idle_seconds", "is_private", b"is_private", "open_seconds", b"open_seconds", "options", b"options", "ready_seconds", b"ready_seconds", "request_id", b"request_id", "reserve_seconds", b"reserve_seconds", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "turn_seconds", b"turn_seconds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_idle_seconds", b"_idle_seconds", "_open_seconds", b"_open_seconds", "_ready_seconds", b"_ready_seconds", "_ruleset", b"_ruleset", "idle_seconds", b"idle_seconds", "is_private", b"is_private", "open_seconds", b"open_seconds", "options", b"options", "ready_seconds", b"ready_seconds", "rematch_of", b"rematch_of", "request_id", b"request_id", "reserve_seconds", b"reserve_seconds", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "turn_seconds", b"turn_seconds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__idle_seconds: _TypeAlias = _typing.Literal["idle_seconds"]  # noqa: Y015
     _WhichOneofArgType__idle_seconds: _TypeAlias = _typing.Literal["_idle_seconds", b"_idle_seconds"]  # noqa: Y015
@@ -517,7 +530,9 @@ class OpenMatchResponse(_message.Message):
     match_id: _builtins.str
     """The match, 24 characters of base32 in lower case."""
     invitation_code: _builtins.str
-    """What opens a seat of a private match to whoever has it; told to nobody else. Empty = the match is public."""
+    """What opens a seat of a private match to whoever has it; told to whoever opens it, and of a rematch to those who ask
+    for it. Empty = the match is public.
+    """
     @_builtins.property
     def made(self) -> Global___EventsMade:
         """Event 1 alone."""
@@ -695,6 +710,146 @@ class ReadyResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ReadyResponse: _TypeAlias = ReadyResponse  # noqa: Y015
+
+@_typing.final
+class AddBotRequest(_message.Message):
+    """Which bot is to sit where."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    MATCH_ID_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    STRATEGY_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """8 to 64 visible ASCII characters."""
+    match_id: _builtins.str
+    """The match."""
+    seat: _builtins.int
+    """The seat, from 0; left out = the free seat with the lowest number."""
+    strategy: _builtins.str
+    """How it plays, from weak to strong: "random", "heuristic" or "monte_carlo". Empty = "heuristic"."""
+    @_builtins.property
+    def position(self) -> _table_pb2.Position:
+        """What the caller has seen of the match; left out = nothing. Ahead of the log or with another link it is refused; a
+        log that has gone on since is not.
+        """
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        match_id: _builtins.str = ...,
+        position: _table_pb2.Position | None = ...,
+        seat: _builtins.int | None = ...,
+        strategy: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "position", b"position", "seat", b"seat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "match_id", b"match_id", "position", b"position", "request_id", b"request_id", "seat", b"seat", "strategy", b"strategy"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
+    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
+
+Global___AddBotRequest: _TypeAlias = AddBotRequest  # noqa: Y015
+
+@_typing.final
+class AddBotResponse(_message.Message):
+    """The bot sits. It gets ready and plays by itself."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MADE_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    CLOSED_SEATS_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The seat, from 0."""
+    closed_seats: _builtins.bool
+    """Whether this filled the last seat and closed them all."""
+    @_builtins.property
+    def made(self) -> Global___EventsMade:
+        """The event `seat_taken`, with `house` set."""
+
+    def __init__(
+        self,
+        *,
+        made: Global___EventsMade | None = ...,
+        seat: _builtins.int = ...,
+        closed_seats: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["made", b"made"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["closed_seats", b"closed_seats", "made", b"made", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddBotResponse: _TypeAlias = AddBotResponse  # noqa: Y015
+
+@_typing.final
+class FreeSeatRequest(_message.Message):
+    """Which seat is to be free again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    MATCH_ID_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """8 to 64 visible ASCII characters."""
+    match_id: _builtins.str
+    """The match."""
+    seat: _builtins.int
+    """The seat, from 0. Needed."""
+    @_builtins.property
+    def position(self) -> _table_pb2.Position:
+        """What the caller has seen of the match; left out = nothing. Ahead of the log or with another link it is refused; a
+        log that has gone on since is not.
+        """
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        match_id: _builtins.str = ...,
+        position: _table_pb2.Position | None = ...,
+        seat: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "position", b"position", "seat", b"seat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "match_id", b"match_id", "position", b"position", "request_id", b"request_id", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
+    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
+
+Global___FreeSeatRequest: _TypeAlias = FreeSeatRequest  # noqa: Y015
+
+@_typing.final
+class FreeSeatResponse(_message.Message):
+    """The seat is free."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MADE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def made(self) -> Global___EventsMade:
+        """The event `seat_left`."""
+
+    def __init__(
+        self,
+        *,
+        made: Global___EventsMade | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["made", b"made"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["made", b"made"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FreeSeatResponse: _TypeAlias = FreeSeatResponse  # noqa: Y015
 
 @_typing.final
 class LeaveSeatRequest(_message.Message):

@@ -65,6 +65,16 @@ class MatchServiceStub(object):
                 request_serializer=rollbook_dot_v1_dot_match__pb2.LeaveSeatRequest.SerializeToString,
                 response_deserializer=rollbook_dot_v1_dot_match__pb2.LeaveSeatResponse.FromString,
                 _registered_method=True)
+        self.AddBot = channel.unary_unary(
+                '/rollbook.v1.MatchService/AddBot',
+                request_serializer=rollbook_dot_v1_dot_match__pb2.AddBotRequest.SerializeToString,
+                response_deserializer=rollbook_dot_v1_dot_match__pb2.AddBotResponse.FromString,
+                _registered_method=True)
+        self.FreeSeat = channel.unary_unary(
+                '/rollbook.v1.MatchService/FreeSeat',
+                request_serializer=rollbook_dot_v1_dot_match__pb2.FreeSeatRequest.SerializeToString,
+                response_deserializer=rollbook_dot_v1_dot_match__pb2.FreeSeatResponse.FromString,
+                _registered_method=True)
         self.GetMatch = channel.unary_unary(
                 '/rollbook.v1.MatchService/GetMatch',
                 request_serializer=rollbook_dot_v1_dot_match__pb2.GetMatchRequest.SerializeToString,
@@ -137,6 +147,22 @@ class MatchServiceServicer(object):
 
     def LeaveSeat(self, request, context):
         """Get up again; only before the seats are closed. Decided again, up to three times, if somebody was faster.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AddBot(self, request, context):
+        """Have a bot of the house sit down, with a strategy; for whoever opened the match, while seats are free. Decided again,
+        up to three times, if somebody was faster.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FreeSeat(self, request, context):
+        """Free a seat that somebody else took; for whoever opened the match, while seats are free: any seat of a private match,
+        and of every match those of bots of the house. Decided again, up to three times, if somebody was faster.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -220,6 +246,16 @@ def add_MatchServiceServicer_to_server(servicer, server):
                     servicer.LeaveSeat,
                     request_deserializer=rollbook_dot_v1_dot_match__pb2.LeaveSeatRequest.FromString,
                     response_serializer=rollbook_dot_v1_dot_match__pb2.LeaveSeatResponse.SerializeToString,
+            ),
+            'AddBot': grpc.unary_unary_rpc_method_handler(
+                    servicer.AddBot,
+                    request_deserializer=rollbook_dot_v1_dot_match__pb2.AddBotRequest.FromString,
+                    response_serializer=rollbook_dot_v1_dot_match__pb2.AddBotResponse.SerializeToString,
+            ),
+            'FreeSeat': grpc.unary_unary_rpc_method_handler(
+                    servicer.FreeSeat,
+                    request_deserializer=rollbook_dot_v1_dot_match__pb2.FreeSeatRequest.FromString,
+                    response_serializer=rollbook_dot_v1_dot_match__pb2.FreeSeatResponse.SerializeToString,
             ),
             'GetMatch': grpc.unary_unary_rpc_method_handler(
                     servicer.GetMatch,
@@ -393,6 +429,60 @@ class MatchService(object):
             '/rollbook.v1.MatchService/LeaveSeat',
             rollbook_dot_v1_dot_match__pb2.LeaveSeatRequest.SerializeToString,
             rollbook_dot_v1_dot_match__pb2.LeaveSeatResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AddBot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rollbook.v1.MatchService/AddBot',
+            rollbook_dot_v1_dot_match__pb2.AddBotRequest.SerializeToString,
+            rollbook_dot_v1_dot_match__pb2.AddBotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FreeSeat(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rollbook.v1.MatchService/FreeSeat',
+            rollbook_dot_v1_dot_match__pb2.FreeSeatRequest.SerializeToString,
+            rollbook_dot_v1_dot_match__pb2.FreeSeatResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -79,6 +79,14 @@ class MatchServiceStub:
     """
     LeaveSeat: _grpc.UnaryUnaryMultiCallable[_match_pb2.LeaveSeatRequest, _match_pb2.LeaveSeatResponse]
     """Get up again; only before the seats are closed. Decided again, up to three times, if somebody was faster."""
+    AddBot: _grpc.UnaryUnaryMultiCallable[_match_pb2.AddBotRequest, _match_pb2.AddBotResponse]
+    """Have a bot of the house sit down, with a strategy; for whoever opened the match, while seats are free. Decided again,
+    up to three times, if somebody was faster.
+    """
+    FreeSeat: _grpc.UnaryUnaryMultiCallable[_match_pb2.FreeSeatRequest, _match_pb2.FreeSeatResponse]
+    """Free a seat that somebody else took; for whoever opened the match, while seats are free: any seat of a private match,
+    and of every match those of bots of the house. Decided again, up to three times, if somebody was faster.
+    """
     GetMatch: _grpc.UnaryUnaryMultiCallable[_match_pb2.GetMatchRequest, _match_pb2.GetMatchResponse]
     """Look at a match as it stands, with the eyes that the caller has."""
     ListMatches: _grpc.UnaryUnaryMultiCallable[_match_pb2.ListMatchesRequest, _match_pb2.ListMatchesResponse]
@@ -128,6 +136,14 @@ class MatchServiceAsyncStub(MatchServiceStub):
     """
     LeaveSeat: _aio.UnaryUnaryMultiCallable[_match_pb2.LeaveSeatRequest, _match_pb2.LeaveSeatResponse]  # type: ignore[assignment]
     """Get up again; only before the seats are closed. Decided again, up to three times, if somebody was faster."""
+    AddBot: _aio.UnaryUnaryMultiCallable[_match_pb2.AddBotRequest, _match_pb2.AddBotResponse]  # type: ignore[assignment]
+    """Have a bot of the house sit down, with a strategy; for whoever opened the match, while seats are free. Decided again,
+    up to three times, if somebody was faster.
+    """
+    FreeSeat: _aio.UnaryUnaryMultiCallable[_match_pb2.FreeSeatRequest, _match_pb2.FreeSeatResponse]  # type: ignore[assignment]
+    """Free a seat that somebody else took; for whoever opened the match, while seats are free: any seat of a private match,
+    and of every match those of bots of the house. Decided again, up to three times, if somebody was faster.
+    """
     GetMatch: _aio.UnaryUnaryMultiCallable[_match_pb2.GetMatchRequest, _match_pb2.GetMatchResponse]  # type: ignore[assignment]
     """Look at a match as it stands, with the eyes that the caller has."""
     ListMatches: _aio.UnaryUnaryMultiCallable[_match_pb2.ListMatchesRequest, _match_pb2.ListMatchesResponse]  # type: ignore[assignment]
@@ -204,6 +220,26 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.LeaveSeatResponse, _abc.Awaitable[_match_pb2.LeaveSeatResponse]]:
         """Get up again; only before the seats are closed. Decided again, up to three times, if somebody was faster."""
+
+    @_abc_1.abstractmethod
+    def AddBot(
+        self,
+        request: _match_pb2.AddBotRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_match_pb2.AddBotResponse, _abc.Awaitable[_match_pb2.AddBotResponse]]:
+        """Have a bot of the house sit down, with a strategy; for whoever opened the match, while seats are free. Decided again,
+        up to three times, if somebody was faster.
+        """
+
+    @_abc_1.abstractmethod
+    def FreeSeat(
+        self,
+        request: _match_pb2.FreeSeatRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_match_pb2.FreeSeatResponse, _abc.Awaitable[_match_pb2.FreeSeatResponse]]:
+        """Free a seat that somebody else took; for whoever opened the match, while seats are free: any seat of a private match,
+        and of every match those of bots of the house. Decided again, up to three times, if somebody was faster.
+        """
 
     @_abc_1.abstractmethod
     def GetMatch(

@@ -266,6 +266,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     bidirectional, invisible or unassigned characters, or spaces other than single ones between words. The fact `why`
     says which. Client: choose another one.
     """
+    REFUSAL_REASON_DEVICE_CODE_WRONG: _RefusalReason.ValueType  # 115
+    """The device code does not hold. Cause: mistyped, used before, or older than 5 minutes. Client: ask for a new one on the
+    first device.
+    """
     REFUSAL_REASON_MATCH_NOT_FOUND: _RefusalReason.ValueType  # 120
     """--- Whether there is such a match, and whether it may be seen.
 
@@ -292,6 +296,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds.
     Client: keep to what the fact `allowed` says.
     """
+    REFUSAL_REASON_NOT_FINISHED: _RefusalReason.ValueType  # 134
+    """The match before has no result. Cause: OpenMatch with `rematch_of` of a match that is not over, or was aborted.
+    Client: wait for its end, or open another match.
+    """
     REFUSAL_REASON_SEAT_TAKEN: _RefusalReason.ValueType  # 140
     """--- Seats.
 
@@ -311,8 +319,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     its link.
     """
     REFUSAL_REASON_NOT_SEATED: _RefusalReason.ValueType  # 144
-    """The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit. Client: take a
-    seat while the match is open, or use the token that sits.
+    """The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit, or OpenMatch for
+    the rematch of a match without it. Client: take a seat while the match is open, or use the token that sits.
     """
     REFUSAL_REASON_NOT_YOUR_SEAT: _RefusalReason.ValueType  # 145
     """The caller has another seat. Cause: a command names a seat that the caller does not hold, but it holds one. Client:
@@ -353,6 +361,26 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_CLOSING_LINK_WRONG: _RefusalReason.ValueType  # 154
     """The link is not that of the event that closed the seats. Cause: a link of another event, or from before somebody
     left and another came. Client: check the log up to the closing, then send the link of its last event.
+    """
+    REFUSAL_REASON_SEATS_KEPT: _RefusalReason.ValueType  # 155
+    """The seats are kept for those who sat in the match before. Cause: TakeSeat in a rematch that was opened less than 5
+    minutes ago, by somebody else. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
+    """
+    REFUSAL_REASON_NOT_OPENER: _RefusalReason.ValueType  # 156
+    """Somebody else opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask whoever opened it."""
+    REFUSAL_REASON_SEAT_FREE: _RefusalReason.ValueType  # 157
+    """Nobody sits there. Cause: FreeSeat of a free seat. Client: nothing; the seat is free."""
+    REFUSAL_REASON_MATCH_IS_PUBLIC: _RefusalReason.ValueType  # 158
+    """The seat cannot be freed. Cause: FreeSeat of a stranger's seat in a public match. Client: withdraw the match, or open
+    a private one.
+    """
+    REFUSAL_REASON_STRATEGY_UNKNOWN: _RefusalReason.ValueType  # 159
+    """The house has no such bot. Cause: AddBot with a strategy that is not offered here. Client: choose one that the fact
+    `allowed` names.
+    """
+    REFUSAL_REASON_NO_HOUSE: _RefusalReason.ValueType  # 160
+    """This service has no bots. Cause: AddBot at one that is installed without them, or whose operator wants none. Client:
+    have a bot of your own sit down, as `rollbook bot` does.
     """
     REFUSAL_REASON_POSITION_MISSING: _RefusalReason.ValueType  # 170
     """--- Positions.
@@ -447,6 +475,14 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_REPLAY_TOO_LARGE: _RefusalReason.ValueType  # 206
     """The file is larger than 8 MiB, did not come within 60 seconds, or stood still for 5. Cause: AuditReplay with
     something that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
+    """
+    REFUSAL_REASON_TOO_MANY_BOTS: _RefusalReason.ValueType  # 207
+    """The bots of the house have enough to do. Cause: AddBot beyond the seats that they may have at a time. Client: try
+    again when other matches are over.
+    """
+    REFUSAL_REASON_TOO_MANY_CODES: _RefusalReason.ValueType  # 208
+    """Too many device codes. Cause: those that the guest has made, or that were tried from the address, within an hour.
+    Client: wait for the fact `retry_after_ms`.
     """
     REFUSAL_REASON_STATE_UNKNOWN: _RefusalReason.ValueType  # 220
     """--- Lists.
@@ -722,6 +758,10 @@ REFUSAL_REASON_NAME_REFUSED: RefusalReason.ValueType  # 114
 bidirectional, invisible or unassigned characters, or spaces other than single ones between words. The fact `why`
 says which. Client: choose another one.
 """
+REFUSAL_REASON_DEVICE_CODE_WRONG: RefusalReason.ValueType  # 115
+"""The device code does not hold. Cause: mistyped, used before, or older than 5 minutes. Client: ask for a new one on the
+first device.
+"""
 REFUSAL_REASON_MATCH_NOT_FOUND: RefusalReason.ValueType  # 120
 """--- Whether there is such a match, and whether it may be seen.
 
@@ -748,6 +788,10 @@ REFUSAL_REASON_EXPIRY_OUT_OF_RANGE: RefusalReason.ValueType  # 133
 """A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds.
 Client: keep to what the fact `allowed` says.
 """
+REFUSAL_REASON_NOT_FINISHED: RefusalReason.ValueType  # 134
+"""The match before has no result. Cause: OpenMatch with `rematch_of` of a match that is not over, or was aborted.
+Client: wait for its end, or open another match.
+"""
 REFUSAL_REASON_SEAT_TAKEN: RefusalReason.ValueType  # 140
 """--- Seats.
 
@@ -767,8 +811,8 @@ REFUSAL_REASON_SEATS_NOT_CLOSED: RefusalReason.ValueType  # 143
 its link.
 """
 REFUSAL_REASON_NOT_SEATED: RefusalReason.ValueType  # 144
-"""The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit. Client: take a
-seat while the match is open, or use the token that sits.
+"""The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit, or OpenMatch for
+the rematch of a match without it. Client: take a seat while the match is open, or use the token that sits.
 """
 REFUSAL_REASON_NOT_YOUR_SEAT: RefusalReason.ValueType  # 145
 """The caller has another seat. Cause: a command names a seat that the caller does not hold, but it holds one. Client:
@@ -809,6 +853,26 @@ send those of this match's TakeSeat, or none if it brought none.
 REFUSAL_REASON_CLOSING_LINK_WRONG: RefusalReason.ValueType  # 154
 """The link is not that of the event that closed the seats. Cause: a link of another event, or from before somebody
 left and another came. Client: check the log up to the closing, then send the link of its last event.
+"""
+REFUSAL_REASON_SEATS_KEPT: RefusalReason.ValueType  # 155
+"""The seats are kept for those who sat in the match before. Cause: TakeSeat in a rematch that was opened less than 5
+minutes ago, by somebody else. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
+"""
+REFUSAL_REASON_NOT_OPENER: RefusalReason.ValueType  # 156
+"""Somebody else opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask whoever opened it."""
+REFUSAL_REASON_SEAT_FREE: RefusalReason.ValueType  # 157
+"""Nobody sits there. Cause: FreeSeat of a free seat. Client: nothing; the seat is free."""
+REFUSAL_REASON_MATCH_IS_PUBLIC: RefusalReason.ValueType  # 158
+"""The seat cannot be freed. Cause: FreeSeat of a stranger's seat in a public match. Client: withdraw the match, or open
+a private one.
+"""
+REFUSAL_REASON_STRATEGY_UNKNOWN: RefusalReason.ValueType  # 159
+"""The house has no such bot. Cause: AddBot with a strategy that is not offered here. Client: choose one that the fact
+`allowed` names.
+"""
+REFUSAL_REASON_NO_HOUSE: RefusalReason.ValueType  # 160
+"""This service has no bots. Cause: AddBot at one that is installed without them, or whose operator wants none. Client:
+have a bot of your own sit down, as `rollbook bot` does.
 """
 REFUSAL_REASON_POSITION_MISSING: RefusalReason.ValueType  # 170
 """--- Positions.
@@ -903,6 +967,14 @@ token, or wait for the fact `retry_after_ms`.
 REFUSAL_REASON_REPLAY_TOO_LARGE: RefusalReason.ValueType  # 206
 """The file is larger than 8 MiB, did not come within 60 seconds, or stood still for 5. Cause: AuditReplay with
 something that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
+"""
+REFUSAL_REASON_TOO_MANY_BOTS: RefusalReason.ValueType  # 207
+"""The bots of the house have enough to do. Cause: AddBot beyond the seats that they may have at a time. Client: try
+again when other matches are over.
+"""
+REFUSAL_REASON_TOO_MANY_CODES: RefusalReason.ValueType  # 208
+"""Too many device codes. Cause: those that the guest has made, or that were tried from the address, within an hour.
+Client: wait for the fact `retry_after_ms`.
 """
 REFUSAL_REASON_STATE_UNKNOWN: RefusalReason.ValueType  # 220
 """--- Lists.

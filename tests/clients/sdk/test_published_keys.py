@@ -10,7 +10,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.replay_file.key_lines import key_id, keys_of_service
-from rollbook.v1.identity_pb2 import GetKeysRequest, GetKeysResponse, SignInRequest, SignInResponse
+from rollbook.v1.identity_pb2 import (
+    CreateDeviceCodeRequest,
+    CreateDeviceCodeResponse,
+    GetKeysRequest,
+    GetKeysResponse,
+    SignInRequest,
+    SignInResponse,
+)
 from rollbook.v1.identity_pb2_grpc import IdentityServiceServicer, add_IdentityServiceServicer_to_server
 from rollbook_clients.sdk import RollbookError, published_keys
 from tests.clients.sdk.tables import QUICK
@@ -44,6 +51,12 @@ class Saying(IdentityServiceServicer):
     async def SignIn(  # noqa: N802 - named by the contract
         self, request: SignInRequest, context: object
     ) -> SignInResponse:
+        """Nobody asks."""
+        raise NotImplementedError
+
+    async def CreateDeviceCode(  # noqa: N802 - named by the contract
+        self, request: CreateDeviceCodeRequest, context: object
+    ) -> CreateDeviceCodeResponse:
         """Nobody asks."""
         raise NotImplementedError
 

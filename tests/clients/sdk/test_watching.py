@@ -72,6 +72,20 @@ def test_a_watch_tells_a_match_from_its_opening_to_its_end() -> None:
     run(scenario)
 
 
+def test_a_watch_without_views_tells_the_same_events() -> None:
+    """Whoever folds them, or prints them, has no use for the table, and is sent none."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            matches = await running([anna, ben])
+            await asyncio.gather(*(play(match, Random(SEED)) for match in matches))
+            read = [frame async for frame in cora.match(matches[0].id).watch(views=False)]
+        assert await theatre.stored(matches[0].id) == told(read)
+        assert not any(frame.view.ByteSize() or frame.legal for frame in read if isinstance(frame, Events))
+
+    run(scenario)
+
+
 def test_a_watch_begins_behind_any_position_that_was_seen() -> None:
     """Also at the end of a match that is over; a position of another match is refused, and is no evidence of a loss."""
 

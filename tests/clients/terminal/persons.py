@@ -36,7 +36,7 @@ class Person:
     @property
     def is_done(self) -> bool:
         """Whether the places are on the screen."""
-        return "The match is over" in self.terminal.text
+        return "Watch the replay" in self.terminal.text
 
     def look(self) -> None:
         """Press what the strategy says, if there is anything new to answer."""
@@ -44,7 +44,7 @@ class Person:
         if text != self._seen:
             self._seen, self._since = text, monotonic()
         is_still = monotonic() - self._since > STILL_SECONDS
-        if "It is your turn" in text and is_still and text != self._answered:
+        if "Your turn" in text and is_still and text != self._answered:
             self._answered = text
             self._strategy(self, text)
         elif monotonic() - self._since > LOST_KEY_SECONDS:
@@ -60,7 +60,9 @@ def menu(text: str) -> dict[str, str]:
     """What stands behind the numbers of the menu."""
     rows = text.splitlines()[MENU_ROW:]
     # A line that goes on with how many of a species is no entry.
-    return {found[1]: found[2] for row in rows if (found := re.match(r"\s?([1-9]) (?!\u00d7)(.{2,40})", row))}
+    return {
+        found[1]: found[2] for row in rows if (found := re.match(r"[\s\u203a]{0,2}([1-9]) (?!\u00d7)(.{2,40})", row))
+    }
 
 
 def first(person: Person, text: str) -> None:
@@ -85,7 +87,7 @@ def lays_many(person: Person, text: str) -> None:
         first(person, text)
         return
     offer = re.search(r"Pick dice to lay: (?:\d.)?(\d) . (\w+)", text)
-    letters = re.findall(rf"\b([a-z]) {offer[2][:3].title()}", text) if offer else []
+    letters = re.findall(rf"\b([a-z]) \S ?{offer[2][:2].title()}", text) if offer else []
     if offer and letters:
         # Enter would take the entry that is lit, which need not be the first.
         person.press("".join(letters[: int(offer[1])]) + "1")

@@ -79,7 +79,7 @@ def seated(  # noqa: PLR0917 - who sits where
     """So many people's terminals at one table, each with a home of its own."""
     terminals = []
     for name in NAMES[:seats]:
-        words = ["play", "--service", address, "--name", name]
+        words = ["play", "--service", address, "--name", name, "--pace", "0"]
         terminals.append(stack.enter_context(pseudo(words, home / name, env=env)))
     match_id = opened(terminals[0], game)
     for other in terminals[1:]:
@@ -117,9 +117,9 @@ def test_the_mouse_chooses_as_well(address: str, tmp_path: Path) -> None:
 
 def on_turn(terminals: list[Pseudo]) -> Pseudo:
     """The terminal of whoever is to choose."""
-    terminals[0].until(lambda text: "is on turn" in text or "It is your turn" in text)
-    mine = 0 if "It is your turn" in terminals[0].text else 1
-    terminals[mine].until("It is your turn")
+    terminals[0].until(lambda text: "'s turn" in text or "Your turn" in text)
+    mine = 0 if "Your turn" in terminals[0].text else 1
+    terminals[mine].until("Your turn")
     return terminals[mine]
 
 
@@ -172,13 +172,13 @@ def test_a_spectator_watches_keeps_heads_and_looks_at_it_again(address: str, tmp
         on_turn([playing, other])
         words = ["watch", match_id, "--service", address, "--keep-heads", str(heads)]
         watching = stack.enter_context(pseudo(words, tmp_path / "watching", size=(120, 40)))
-        watching.until("is on turn")
+        watching.until("'s turn")
         watching.until(lambda text: "starts" in text or "throws" in text)
         watching.press("\x1b")
         assert 0 == watching.ended()
         assert match_id in heads.read_text(encoding="utf-8")
         again = stack.enter_context(pseudo(["replay", match_id, "--service", address], tmp_path / "watching"))
-        again.until("seen by the public")
+        again.until("as the public saw it")
         again.press("q")
         assert 0 == again.ended()
 

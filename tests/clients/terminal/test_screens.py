@@ -135,7 +135,7 @@ def test_a_replay_plays_by_itself_and_stops_at_the_end() -> None:
     async def does(pilot: Pilot[Any]) -> None:
         # At half an event a second it is at the end in minutes, however busy the machine is.
         await pilot.press("home", *["minus"] * len(SPEEDS), "space")
-        assert "Plays 0.5 events a second" in screen_lines(pilot.app)
+        assert "Playing 0.5 events a second" in screen_lines(pilot.app)
         await pilot.press(*["plus"] * len(SPEEDS))
         while screen.position < len(film):
             await pilot.pause(0.01)
@@ -351,3 +351,38 @@ def test_help_explains_a_new_match_and_its_game() -> None:
         assert "Open the match and sit down" in screen_lines(pilot.app)
 
     on_screen(Screen(), does)
+
+
+def test_the_log_is_laid_out_anew_when_the_terminal_grows() -> None:
+    """A line that was broken on a small screen stands whole on a large one, and none is cut off on the way back."""
+    screen = ReplayScreen(Film(simulated("wuerfelzoo", 4)), WORDS)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await pilot.press("g", "1", "enter")
+        await pilot.pause()
+        small = [line.text.rstrip() for line in screen.story.lines]
+        await pilot.resize_terminal(140, 45)
+        await pilot.pause()
+        large = [line.text.rstrip() for line in screen.story.lines]
+        assert len(large) < len(small)
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert small == [line.text.rstrip() for line in screen.story.lines]
+
+    on_screen(screen, does)
+
+
+def test_a_menu_fits_beside_its_notes_on_a_small_screen() -> None:
+    """An entry takes one line, however long its note is; what was cut off is said below."""
+    screen = Playing("allie_gator", lambda match: len(match.game.legal(match.state)) > 5)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        screen.control.styles.width = 34
+        await pilot.pause()
+        await pilot.press("down", "up")
+        await pilot.pause()
+        lines = [line for line in screen_lines(pilot.app).splitlines() if line.strip()]
+        assert [str(number) for number in range(1, 5)] == [line.lstrip(" \u203a")[0] for line in lines[:4]]
+        assert "\u203a1" in lines[0]
+
+    on_screen(screen, does)

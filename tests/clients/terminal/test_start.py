@@ -26,7 +26,7 @@ def test_a_replay_file_is_looked_at_without_a_service(tmp_path: Path) -> None:
     with pseudo(["replay", str(file)], tmp_path) as terminal:
         terminal.until("everything open")
         terminal.press("v")
-        terminal.until("seen by the public")
+        terminal.until("as the public saw it")
         terminal.press("q")
         assert 0 == terminal.ended()
 

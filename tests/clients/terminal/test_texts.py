@@ -9,6 +9,7 @@ from string import Formatter
 import pytest
 
 from rollbook_clients import terminal
+from rollbook_clients.terminal.screens.dialogues import WIDE
 from rollbook_clients.terminal.texts import TEXTS, language_of_this_person, words_in
 from rollbook_clients.terminal.texts.english import ENGLISH
 from rollbook_clients.terminal.texts.german import GERMAN
@@ -37,6 +38,12 @@ def test_a_text_has_the_same_facts_in_both_languages(key: str) -> None:
     assert facts_of(ENGLISH[key]) == facts_of(GERMAN[key])
     assert ENGLISH[key].strip()
     assert GERMAN[key].strip()
+
+
+@pytest.mark.parametrize("key", [key for key in ENGLISH if key.startswith("help.")])
+def test_no_line_of_a_help_wraps(key: str) -> None:
+    """They are laid out in columns, which a wrapped line would tear apart."""
+    assert [] == [line for texts in TEXTS.values() for line in texts[key].splitlines() if len(line) > WIDE]
 
 
 def test_every_key_that_is_named_has_a_text() -> None:

@@ -95,10 +95,11 @@ def test_the_saved_page_says_so_too_without_a_network(every: int, pages: str, tm
             await person.page.context.set_offline(True)
             await person.page.goto(saved.as_uri())
             wrong: dict[str, Any] = {}
-            for number, case in enumerate(cases):
+            for case in cases:
                 await person.page.evaluate("() => { delete document.getElementById('verdict').dataset.verdict; }")
-                for name, files in zip(("file", "keys", "heads"), [*in_chromium(case, tmp_path), []], strict=False):
-                    await person.page.set_input_files(f"#{name}", files)
+                files = in_chromium(case, tmp_path)
+                for number, name in enumerate(("file", "keys", "heads")):
+                    await person.page.set_input_files(f"#{name}", files[number : number + 1])
                 await person.page.click("#verify button")
                 await person.page.wait_for_selector("#verdict[data-verdict]", timeout=20_000)
                 said = await person.page.evaluate("() => ({ ...document.getElementById('verdict').dataset })")
@@ -109,7 +110,7 @@ def test_the_saved_page_says_so_too_without_a_network(every: int, pages: str, tm
                     "event": "" if column.get("event") is None else str(column["event"]),
                 }
                 if expected != said:
-                    wrong[f"{number} {case['file']}"] = said
+                    wrong[str(case)] = said
             assert {} == wrong
             assert [] == person.errors
 

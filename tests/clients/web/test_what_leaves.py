@@ -16,7 +16,7 @@ import pytest
 from rollbook.replay_file.container import read
 from rollbook_clients.sdk import Events, Match
 from rollbook_clients.web.boards import REVISION
-from tests.cli.test_forget import rollbook
+from tests.clients.commands.test_tail import rollbook
 from tests.clients.sdk.tables import pick, play, running, tables, turn
 from tests.clients.web.browsing import Answer, Reader, page_of
 from tests.server.test_whole_service import Serving, run
@@ -37,6 +37,11 @@ def answers(reader: Reader, match_id: str, moments: int = 40) -> Iterator[tuple[
     for path in paths:
         yield path, reader.get(path)
     yield "moment", reader.get(f"{match}/replay?at=9", "application/json")
+
+
+def all_answers(reader: Reader, match_id: str) -> list[tuple[str, Answer]]:
+    """The same, at once."""
+    return list(answers(reader, match_id))
 
 
 async def choices(matches: list[Match], number: int, random: Random) -> None:
@@ -151,7 +156,7 @@ def test_a_name_that_was_taken_out_leaves_no_answer(tmp_path: Path) -> None:
                 await choices(now, 3, Random(SEED))
                 reader, shown = Reader(web.url), 0
                 for match in (over[0], now[0]):
-                    for _, answer in await asyncio.to_thread(lambda of=match: list(answers(reader, of.id))):
+                    for _, answer in await asyncio.to_thread(all_answers, reader, match.id):
                         shown += gone.encode() in answer.body
                 assert shown
                 code, _, said = await rollbook("forget", "--data", str(tmp_path / "data"), "--player", gone)
@@ -159,7 +164,7 @@ def test_a_name_that_was_taken_out_leaves_no_answer(tmp_path: Path) -> None:
                 deadline = time.monotonic() + 30
                 for match in (over[0], now[0]):
                     while True:
-                        told = await asyncio.to_thread(lambda of=match: list(answers(reader, of.id)))
+                        told = await asyncio.to_thread(all_answers, reader, match.id)
                         left = [path for path, answer in told if gone.encode() in answer.body]
                         if not left:
                             break

@@ -8,14 +8,22 @@ from typing import Final
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Choices
 from rollbook_replays.games.blocks import Block, Room
-from rollbook_replays.games.presentation import MenuEntry, Moment, Presentation, Sentence, sentence
+from rollbook_replays.games.presentation import (
+    NOTHING_MARKED,
+    MenuEntry,
+    Moment,
+    Presentation,
+    Sentence,
+    Spotlight,
+    sentence,
+)
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Texts
 from rollbook_replays.text import Text
 from toy.rules import ACE, Card, Choice, Dealt, Lay, Name, Outcome, View
 
 
-def board(view: View, seating: Seating, room: Room) -> Block:
+def board(view: View, seating: Seating, room: Room, _spotlight: Spotlight = NOTHING_MARKED) -> Block:
     """A line a seat: who it is, what it has laid, and its hand or how many cards that are."""
     lines = []
     for seat, player in enumerate(view.players):

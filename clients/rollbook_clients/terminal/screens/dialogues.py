@@ -1,26 +1,33 @@
 """Small screens above another one: help on `?`, one line to type, or yes and no."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
 from rollbook_clients.terminal.known_game import known_game
+from rollbook_replays.games.guide import guide
 from rollbook_replays.games.words import Words
+from rollbook_replays.renderers import as_rich
+
+WIDE: Final = 74
+"""Columns inside a dialogue, beside its scroll bar."""
 
 
 class Help(ModalScreen[None]):
-    """The keys of the screen, and the game in short; any key that closes things closes it."""
+    """The keys of the screen, and all rules of the game; any key that closes things closes it."""
 
     BINDINGS: ClassVar = [("escape,question_mark,enter,q", "dismiss", "")]
 
     def __init__(self, words: Words, topic: str, game: str = "") -> None:
         """Help on this topic, and on this game if there is one."""
         super().__init__(classes="dialog")
-        parts = (words(f"help.{topic}"), _rules_of(game, words), words("help.close"))
-        self._text = "\n\n".join(part for part in parts if part)
+        self._text = Text("\n\n").join(
+            part for part in (Text(words(f"help.{topic}")), rules_of(game, words), Text(words("help.close"))) if part
+        )
 
     def compose(self) -> ComposeResult:
         """One text."""
@@ -32,13 +39,18 @@ class Help(ModalScreen[None]):
         self.dismiss()
 
 
-def _rules_of(game: str, words: Words) -> str:
-    """The game in one paragraph below its title."""
+def rules_of(game: str, words: Words) -> Text:
+    """The game in one paragraph below its title, and then at length."""
     known = known_game(game) if game else None
-    said = None if known is None else words.also(known.shown.texts)
-    if known is None or said is None or "help" not in said:
-        return ""
-    return f"{known.rules.title.upper()}\n{' '.join(said('help').split())}"
+    if known is None:
+        return Text()
+    said = words.also(known.shown.texts)
+    parts = [Text(known.rules.title.upper(), "bold")]
+    if "help" in said:
+        parts.append(Text(" ".join(said("help").split())))
+    if rules := guide(known.shown, words.language, WIDE):
+        parts += [Text(), as_rich(rules, {}, wraps=True)]
+    return Text("\n").join(parts)
 
 
 class AskLine(ModalScreen[str | None]):
@@ -67,16 +79,21 @@ class AskWhether(ModalScreen[bool]):
 
     BINDINGS: ClassVar = [("escape", "no", "")]
 
-    def __init__(self, question: str, words: Words) -> None:
+    def __init__(self, question: str, words: Words, *, yes: str = "", no: str = "") -> None:
+        """Ask, with other words for yes and no where there are any."""
         super().__init__(classes="dialog")
         self._question = question
-        self._words = words
+        self._answers = (no or words("no"), yes or words("yes"))
 
     def compose(self) -> ComposeResult:
         """The question and both answers, no first."""
         with Vertical():
             yield Static(self._question, markup=False)
-            yield OptionList(self._words("no"), self._words("yes"))
+            yield OptionList(*self._answers)
+
+    def on_mount(self) -> None:
+        """As high as its answers."""
+        self.query_one(OptionList).styles.height = "auto"
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Answer."""

@@ -1,7 +1,7 @@
-"""The lobby: the matches that are open or running, to join, to watch, and to open a new one."""
+"""The lobby: one's own matches, and those that are open or running, to join, to watch, and to open a new one."""
 
 from contextlib import aclosing
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -11,17 +11,20 @@ from textual.widgets.option_list import Option
 
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary, OpenMatchRequest
 from rollbook_clients.sdk import Lobby, RollbookError, Table
-from rollbook_clients.sdk.lobby import OVER
-from rollbook_clients.terminal.known_game import known_game
+from rollbook_clients.terminal.app import Terminal
+from rollbook_clients.terminal.errors import said_of
+from rollbook_clients.terminal.own_matches import OwnMatches
 from rollbook_clients.terminal.profile import Profile
-from rollbook_clients.terminal.screens.dialogues import AskLine, Help
+from rollbook_clients.terminal.screens.dialogues import AskLine, AskWhether, Help
 from rollbook_clients.terminal.screens.match import hint
 from rollbook_clients.terminal.screens.new_match import NewMatch
 from rollbook_clients.terminal.screens.table import TableScreen
-from rollbook_replays.games.presentation import differing
-from rollbook_replays.games.seats import Seating, sign
+from rollbook_clients.terminal.widgets.match_line import match_line
 from rollbook_replays.games.words import Words
-from rollbook_replays.renderers import as_rich
+
+TICK_SECONDS: Final = 1.0
+LOOK_SECONDS: Final = 5.0
+"""Private matches are told to nobody, so their players ask."""
 
 
 class LobbyScreen(Screen[None]):
@@ -32,6 +35,8 @@ class LobbyScreen(Screen[None]):
         ("w", "watch", ""),
         ("c", "code", ""),
         ("n", "rename", ""),
+        ("y,ctrl+y", "copy", ""),
+        ("ctrl+g", "bell", ""),
         ("question_mark", "help", ""),
         ("escape,q", "leave", ""),
     ]
@@ -42,14 +47,18 @@ class LobbyScreen(Screen[None]):
         self._table = table
         self._profile = profile
         self._watch_only = watch_only
-        self._shown: list[MatchSummary] = []
-        self._mine: dict[str, MatchSummary] = {}
+        self._shown: list[MatchSummary | None] = []
+        """By line of the list; None for a heading."""
+        self._own = OwnMatches(table)
+        self._called: set[str] = set()
+        """The matches in which it was this person's turn when last looked at."""
         self._public: tuple[MatchSummary, ...] = ()
         self._entered = ""
         """The match that one went to last, to come back to."""
         self._title = Static(id="title", classes="bar", markup=False)
         self._status = Static(id="status", classes="bar", markup=False)
         self._list = OptionList(id="matches")
+        self._detail = Static(id="detail", classes="bar", markup=False)
         self._hints = Static(id="hints", classes="bar", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -57,20 +66,23 @@ class LobbyScreen(Screen[None]):
         yield self._title
         yield self._status
         yield self._list
+        yield self._detail
         yield self._hints
 
     def on_mount(self) -> None:
         """Begin to follow."""
-        keys = [("?", "help"), ("esc", "leave")]
+        keys = [("?", "help"), ("y", "copy"), ("esc", "leave")]
         playing = [("⏎", "sit_down"), ("o", "open"), ("w", "watch"), ("c", "code"), ("n", "rename")]
         self._hints.update(hint(self.words, *([("⏎", "watch")] if self._watch_only else playing), *keys))
         self._show_title()
         self._list.focus()
         self.run_worker(self._follow(), exit_on_error=False)
+        self.set_interval(TICK_SECONDS, self._tick)
+        self.set_interval(LOOK_SECONDS, self._look_for_own)
 
     def on_screen_resume(self) -> None:
         """What one opened meanwhile is there at once."""
-        self._look_for_mine()
+        self._look_for_own()
 
     # Following
 
@@ -83,37 +95,76 @@ class LobbyScreen(Screen[None]):
                     if self._shown:
                         self._fill()
                     if not lobby.is_away:
-                        self._look_for_mine()
+                        self._look_for_own()
         except RollbookError as error:
-            self._status.update(str(error))
+            self._status.update(said_of(error))
 
-    def _look_for_mine(self) -> None:
+    def _look_for_own(self) -> None:
         """Beside the lobby, which goes on to say whether the connection is lost; of a failure it is told next time."""
-        self.run_worker(self._find_mine(), exclusive=True, group="mine", exit_on_error=False)
+        self.run_worker(self._find_own(), exclusive=True, group="own", exit_on_error=False)
 
-    async def _find_mine(self) -> None:
+    async def _find_own(self) -> None:
         """Matches in which one sits stand first; private ones are told to nobody else."""
         if not self._watch_only:
-            found = [summary async for summary in self._table.matches(mine=True)]
-            self._mine = {summary.match_id: summary for summary in found if summary.state not in OVER}
+            await self._own.look()
         self._fill()
+        self._call()
         if self.is_current:
             self._entered = ""
 
+    def _call(self) -> None:
+        """Ring when the own turn comes anywhere but where one is anyway, and say so in the terminal's title."""
+        called = {match_id for match_id, own in self._own.matches.items() if own.is_on_turn}
+        if not isinstance(self.app, Terminal):
+            return
+        if called - self._called - {self._entered}:
+            self.app.ring()
+        self._called = called
+        if self.is_current:
+            count = self.words("lobby.called", matches=self.words.count("match", len(called))) if called else ""
+            self.app.entitle(f"● {count} · Rollbook" if called else "Rollbook")
+
     def _fill(self) -> None:
-        others = [summary for summary in self._public if summary.match_id not in self._mine]
+        words, own = self.words, self._own.matches
+        others = [summary for summary in self._public if summary.match_id not in own]
         others.sort(key=lambda summary: summary.state != MATCH_STATE_OPEN)
-        fresh = {summary.match_id: summary for summary in self._public}
-        mine = [fresh.get(match_id, summary) for match_id, summary in self._mine.items()]
-        at = self._list.highlighted
-        chosen = self._entered or (self._shown[at].match_id if at is not None and at < len(self._shown) else "")
-        self._shown = [*mine, *others]
+        chosen = self._entered or (self._at.match_id if self._at is not None else "")
+        mine: list[MatchSummary | None] = [each.summary for each in own.values()]
+        self._shown = [*([None, *mine] if mine else []), *([None, *others] if others else [])]
+        headings = [words("lobby.mine")] * bool(mine) + [words("lobby.public")] * bool(others)
         self._list.clear_options()
-        self._list.add_options(self._line(summary) for summary in self._shown)
-        self._list.highlighted = next(
-            (number for number, summary in enumerate(self._shown) if summary.match_id == chosen),
-            0 if self._shown else None,
+        self._list.add_options(
+            Option(Text(headings.pop(0), "bold #79c0ff"), disabled=True) if summary is None else self._line(summary)
+            for summary in self._shown
         )
+        lines = [number for number, summary in enumerate(self._shown) if summary is not None]
+        ids = [summary.match_id for summary in self._shown if summary is not None]
+        at = ids.index(chosen) if chosen in ids else 0
+        self._list.highlighted = lines[at] if lines else None
+        self._show_detail()
+
+    def _line(self, summary: MatchSummary) -> Option:
+        return Option(match_line(summary, self._own.matches.get(summary.match_id), self.words))
+
+    def _tick(self) -> None:
+        """Clocks run on."""
+        for number, summary in enumerate(self._shown):
+            own = None if summary is None else self._own.matches.get(summary.match_id)
+            if summary is not None and own is not None and own.is_ticking and number < self._list.option_count:
+                self._list.replace_option_prompt_at_index(number, match_line(summary, own, self.words))
+
+    @property
+    def _at(self) -> MatchSummary | None:
+        """The match that is highlighted."""
+        at = self._list.highlighted
+        return self._shown[at] if at is not None and at < len(self._shown) else None
+
+    def on_option_list_option_highlighted(self, _event: OptionList.OptionHighlighted) -> None:
+        """Its id stands in full below."""
+        self._show_detail()
+
+    def _show_detail(self) -> None:
+        self._detail.update("" if self._at is None else self.words("lobby.id", match=self._at.match_id))
 
     def _said_of(self, lobby: Lobby) -> Text:
         if lobby.is_away:
@@ -122,28 +173,6 @@ class LobbyScreen(Screen[None]):
             return Text(self.words("lobby.empty.watch" if self._watch_only else "lobby.empty"))
         return Text(self.words("lobby.matches", matches=self.words.count("match", len(lobby.matches))))
 
-    def _line(self, summary: MatchSummary) -> Option:
-        words = self.words
-        known = known_game(summary.game, summary.ruleset)
-        title, options = summary.game, ""
-        seating = Seating(tuple(seat.name for seat in summary.seats), None, {}, words)
-        if known is not None:
-            seating = known.seating(summary, None, words)
-            title, options = known.rules.title, ", ".join(differing(known.rules, seating.options, seating.words))
-        line = Text(no_wrap=True, overflow="ellipsis")
-        line.append(("► " if summary.match_id in self._mine else "  "), "bold #7ee787")
-        line.append(f"{title:<12} ", "bold")
-        line.append(f"{words(f'state.{summary.state}'):<14} ", "#8b949e")
-        for number, seat in enumerate(summary.seats):
-            if seat.taken:
-                line.append_text(as_rich([seating.mark(number)], {}))
-                line.append(f" {seating.name(number)}  ")
-            else:
-                line.append(f"{sign(number)} {words('lobby.free')}  ", "dim")
-        clock = words("lobby.clock", seconds=summary.turn_seconds) if summary.turn_seconds else ""
-        line.append(" · ".join(part for part in (clock, options) if part), "dim")
-        return Option(line)
-
     def _show_title(self) -> None:
         words = self.words
         who = "" if self._watch_only else f" · {words('lobby.you_are', name=self._profile.name)}"
@@ -151,17 +180,17 @@ class LobbyScreen(Screen[None]):
 
     # Doing
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def on_option_list_option_selected(self, _event: OptionList.OptionSelected) -> None:
         """Sit down, or look on."""
-        if event.option_index < len(self._shown):
-            self._enter(self._shown[event.option_index])
+        if self._at is not None:
+            self._enter(self._at)
 
     def action_sit_down(self) -> None:
         """For the mouse on the hint."""
         self._list.action_select()
 
     def _enter(self, summary: MatchSummary) -> None:
-        is_mine = summary.match_id in self._mine
+        is_mine = summary.match_id in self._own.matches
         if self._watch_only or (not is_mine and summary.state != MATCH_STATE_OPEN):
             self._go_to(summary.match_id, public_only=True)
         elif is_mine:
@@ -173,7 +202,7 @@ class LobbyScreen(Screen[None]):
         try:
             await self._table.match(match_id, code).join(name=self._profile.name)
         except RollbookError as error:
-            self._status.update(Text(str(error), "bold #ff7b72"))
+            self._status.update(Text(said_of(error), "bold #ff7b72"))
             return
         self._go_to(match_id)
 
@@ -183,9 +212,20 @@ class LobbyScreen(Screen[None]):
 
     def action_watch(self) -> None:
         """Look on at the match that is highlighted."""
-        at = self._list.highlighted
-        if at is not None and at < len(self._shown):
-            self._go_to(self._shown[at].match_id, public_only=True)
+        if self._at is not None:
+            self._go_to(self._at.match_id, public_only=True)
+
+    def action_copy(self) -> None:
+        """Put the match's id where it can be pasted from."""
+        if self._at is not None:
+            self.app.copy_to_clipboard(self._at.match_id)
+            self.app.notify(self._at.match_id, title=self.words("copied"), markup=False)
+
+    def action_bell(self) -> None:
+        """Ring or be silent when the own turn comes."""
+        if isinstance(self.app, Terminal):
+            self.app.preferences.switch_bell()
+            self._status.update(self.words("bell.on" if self.app.preferences.bell else "bell.off"))
 
     def action_open(self) -> None:
         """Agree on a new match."""
@@ -208,7 +248,7 @@ class LobbyScreen(Screen[None]):
                 is_private=agreed.is_private,
             )
         except RollbookError as error:
-            self._status.update(Text(str(error), "bold #ff7b72"))
+            self._status.update(Text(said_of(error), "bold #ff7b72"))
             return
         await self._join(match.id, match.invitation_code)
 
@@ -234,8 +274,20 @@ class LobbyScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Keys."""
-        self.app.push_screen(Help(self.words, "lobby.watch" if self._watch_only else "lobby"))
+        game = "" if self._at is None else self._at.game
+        self.app.push_screen(Help(self.words, "lobby.watch" if self._watch_only else "lobby", game))
 
     def action_leave(self) -> None:
-        """Out."""
-        self.app.exit(0)
+        """Out, after a word on matches whose clocks run on."""
+        ticking = sum(own.is_ticking for own in self._own.matches.values())
+        if not ticking:
+            self.app.exit(0)
+            return
+        words = self.words
+        question = words("leave.lobby", matches=words.count("match", ticking))
+        asked = AskWhether(question, words, yes=words("leave.yes"), no=words("leave.no"))
+        self.app.push_screen(asked, lambda meant: self.app.exit(0) if meant else None)
+
+    def action_quit_program(self) -> None:
+        """The same."""
+        self.action_leave()

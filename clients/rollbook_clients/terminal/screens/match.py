@@ -16,7 +16,7 @@ from rollbook_replays.games.words import Words
 class MatchScreen(Screen[None]):
     """One match on the screen."""
 
-    BINDINGS: ClassVar = [("question_mark", "help", ""), ("escape", "leave", "")]
+    BINDINGS: ClassVar = [("question_mark", "help", ""), ("escape", "leave", ""), ("ctrl+y", "copy", "")]
 
     def __init__(self, words: Words, topic: str) -> None:
         super().__init__()
@@ -28,6 +28,11 @@ class MatchScreen(Screen[None]):
         self.board = BoardPane()
         self.story = StoryLog()
         self.hints = Static(id="hints", classes="bar", markup=False)
+
+    @property
+    def match_id(self) -> str:
+        """Which match it is."""
+        raise NotImplementedError
 
     def control(self) -> Widget:
         """What stands below the board."""
@@ -45,6 +50,15 @@ class MatchScreen(Screen[None]):
     def action_help(self) -> None:
         """Keys and rules."""
         self.app.push_screen(Help(self.words, self._topic, self.game))
+
+    def action_rules(self) -> None:
+        """The same."""
+        self.action_help()
+
+    def action_copy(self) -> None:
+        """Put the match's id where it can be pasted from, and show it in full."""
+        self.app.copy_to_clipboard(self.match_id)
+        self.app.notify(self.match_id, title=self.words("copied"), markup=False)
 
     def action_leave(self) -> None:
         """Back to where one came from, or out."""

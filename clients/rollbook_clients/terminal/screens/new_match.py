@@ -16,6 +16,7 @@ from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook_clients.sdk.options import options_of
+from rollbook_clients.terminal.clocks import clock_name
 from rollbook_clients.terminal.screens.dialogues import Help
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import option_name, option_value
@@ -23,7 +24,7 @@ from rollbook_replays.games.words import Words
 
 SHARED_LINES: Final = ("game", "seats", "turn", "delay", "private")
 """What is agreed on in every game."""
-TURN_SECONDS: Final = (0, 30, 60, 120, 300, 86_400)
+TURN_SECONDS: Final = (0, 30, 60, 120, 300, 3_600, 86_400, 259_200)
 DELAY_SECONDS: Final = (0, 10, 30, 60, 300)
 ROUND_NUMBERS: Final = (0, 10, 20, 30, 50, 100)
 """Of an option that may have hundreds of values, those that are offered."""
@@ -84,8 +85,10 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         label = words(f"opening.{name}") if name in SHARED_LINES else ""
         if name == "game":
             said = current()[value].title
-        elif name in {"turn", "delay"}:
-            said = words(f"opening.{name}.value", seconds=value) if value else words(f"opening.{name}.none")
+        elif name == "turn":
+            said = clock_name(value, words)
+        elif name == "delay":
+            said = words("opening.delay.value", seconds=value) if value else words("opening.delay.none")
         elif isinstance(value, bool):
             said = words("yes" if value else "no")
         else:

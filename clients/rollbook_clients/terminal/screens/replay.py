@@ -52,6 +52,11 @@ class ReplayScreen(MatchScreen):
         self._timer: Timer | None = None
         self._controls = Static(id="control", markup=False)
 
+    @property
+    def match_id(self) -> str:
+        """Which match it is."""
+        return self._film.replay.match_id
+
     def control(self) -> Widget:
         """Buttons."""
         return self._controls
@@ -154,12 +159,13 @@ class ReplayScreen(MatchScreen):
 
     def _show(self) -> None:
         seating = self.seating
-        self.board.show(self._shown, self._film.view(self.position, self.perspective), seating)
+        view, spotlight = self._film.scene(self.position, self.perspective)
+        self.board.show(self._shown, view, seating, spotlight)
         self.story.tell(self._told(seating), self._shown.palette)
         self.title_bar.update(self._title(seating))
         self.status_bar.update(self._status(seating))
         self._controls.update(self._buttons())
-        keys = ("?", "help"), ("esc", "leave")
+        keys = ("?", "rules"), ("^y", "copy"), ("esc", "leave")
         self.hints.update(hint(self.words, ("←→", "forward"), ("↑↓", "next_turn"), ("v", "look"), *keys))
 
     def _told(self, seating: Seating) -> list[Sentence]:

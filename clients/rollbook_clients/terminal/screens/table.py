@@ -6,16 +6,14 @@ from typing import Any, ClassVar, Final
 
 from rich.text import Text
 from textual.events import Key
+from textual.timer import Timer
 from textual.widget import Widget
 
-from rollbook.v1.events_pb2 import AbortReason
 from rollbook.v1.games_pb2 import View
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_GETTING_READY,
     MATCH_STATE_OPEN,
-    MATCH_STATE_RUNNING,
-    MatchSummary,
 )
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Perspective
 from rollbook_clients.sdk import (
@@ -31,51 +29,69 @@ from rollbook_clients.sdk import (
     MovedOn,
     OutcomeUnknown,
     Position,
-    Refused,
     RollbookError,
-    State,
 )
 from rollbook_clients.sdk.lobby import OVER
+from rollbook_clients.terminal.app import Terminal
+from rollbook_clients.terminal.backlog import Backlog
 from rollbook_clients.terminal.clocks import TickingClocks
-from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
-from rollbook_clients.terminal.screens.dialogues import AskWhether
-from rollbook_clients.terminal.screens.match import MatchScreen, hint
-from rollbook_clients.terminal.widgets.control import Control
+from rollbook_clients.terminal.errors import said_of
+from rollbook_clients.terminal.known_game import KnownGame, ShownEvent, Story, known_game
+from rollbook_clients.terminal.screens.captions import Caption
+from rollbook_clients.terminal.screens.match import hint
+from rollbook_clients.terminal.screens.result import Afterwards, headline, standing
+from rollbook_clients.terminal.screens.seat import SeatScreen
 from rollbook_clients.terminal.widgets.menu import Menu
-from rollbook_replays.games.presentation import differing
+from rollbook_clients.terminal.widgets.panes import BoardPane
+from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.narration import aborted
-from rollbook_replays.renderers import as_rich
 
 TICK_SECONDS: Final = 1.0
+END: Final = "end"
+"""In place of a position: what can be done when the match is over."""
 OF_SEATS: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
 """Events after which the summary of a match says something else."""
 
 
-class TableScreen(MatchScreen):
+class TableScreen(SeatScreen):
     """Follows a match; offers its own seat what it may choose."""
 
-    BINDINGS: ClassVar = [("ctrl+x", "give_up", "")]
+    BINDINGS: ClassVar = [
+        ("space", "present", ""),
+        ("ctrl+p", "pace", ""),
+        ("ctrl+g", "bell", ""),
+    ]
 
     def __init__(self, match: Match, words: Words, *, public_only: bool = False) -> None:
-        super().__init__(words, "watch" if public_only else "table")
-        self._match = match
+        super().__init__(match, words, "watch" if public_only else "table")
         self._public_only = public_only
-        self._control = Control(words)
+        self._afterwards = Afterwards(self, match, words, self._say)
         self._told = Story()
+        self._backlog = Backlog[ShownEvent]()
+        """What has happened and is not shown yet."""
+        self._timer: Timer | None = None
         self._clocks = TickingClocks()
-        self._summary = MatchSummary()
-        self._own: int | None = None
         self._newest: Events | None = None
         self._known: KnownGame | None = None
         """Once it is known which game is played."""
         self._view: Any = None
         """The newest view, as the rules give it."""
+        self._shown: Any = None
+        """The view on the board, which may be a few moves behind."""
+        self._spotlight = NOTHING_MARKED
+        self._last_seat: int | None = None
+        self._was_own_turn = False
         self._is_current = False
         self._is_away = False
-        self._offered: Position | None = None
-        """The position whose choices are, or were, on offer."""
+        self._offered: Position | str | None = None
+        """The position whose choices are, or were, on offer; or that the end is."""
+
+    @property
+    def terminal(self) -> Terminal:
+        """The program around it."""
+        assert isinstance(self.app, Terminal)  # noqa: S101 - no other program shows this screen
+        return self.app
 
     def control(self) -> Widget:
         """Menu, dice to pick, or whom one waits for."""
@@ -83,7 +99,7 @@ class TableScreen(MatchScreen):
 
     def on_mount(self) -> None:
         """Begin to follow."""
-        self._control.say("")
+        self._say("")
         self.set_interval(TICK_SECONDS, self._show_bars)
         self.run_worker(self._follow(), exit_on_error=False)
 
@@ -99,7 +115,7 @@ class TableScreen(MatchScreen):
                     await self._take(frame)
         except RollbookError as error:
             self._control.wait("")
-            self._control.say(str(error))
+            self._say(said_of(error))
 
     async def _look(self) -> None:
         """Ask for what the feed does not say: names, and what was agreed."""
@@ -111,8 +127,9 @@ class TableScreen(MatchScreen):
         self._clocks.take(state.clocks)
         if self._view is None:
             self._see_as(state.perspective)
-            self._view = self._read(state.view)
-            self._show(state)
+            self._view = self._shown = self._read(state.view)
+            if state.legal is None:
+                self._show()
 
     def _see_as(self, perspective: Perspective) -> None:
         is_seat = perspective.kind == PERSPECTIVE_KIND_SEAT and not self._public_only
@@ -125,7 +142,7 @@ class TableScreen(MatchScreen):
         try:
             await self._match.ready()
         except RollbookError as error:
-            self._control.say(str(error))
+            self._say(said_of(error))
 
     async def _take(self, frame: Frame) -> None:
         match frame:
@@ -142,9 +159,11 @@ class TableScreen(MatchScreen):
             case Away():
                 self._is_away = True
                 self._is_current = False
+                if said := self._notices.connection_lost():
+                    self._control.wait(said)
             case Back():
                 self._is_away = False
-                self._control.say(self.words("connection.back"))
+                self._say(self.words("connection.back"))
         self._show()
 
     async def _happened(self, frame: Events) -> None:
@@ -152,11 +171,53 @@ class TableScreen(MatchScreen):
             await self._look()
         self._newest = frame
         self._view = self._read(frame.view)
-        self._control.say("")
-        seating = self.seating
+        seating, pace = self.seating, self.terminal.preferences.pace
         for event in frame.events:
-            self.story.add(self._told.tell(event, seating), self._palette)
-        self._clocks.pass_to(self._on_turn())
+            if self._own is not None and event.seat == self._own:
+                self._notices.happened(event)
+            scene = self._told.scene(event, seating)
+            if event is frame.events[-1]:
+                scene = ShownEvent(scene.told, scene.seat, self._view, scene.spotlight, scene.is_move)
+            # One's own moves need no time to be understood, and nobody waits for what was over long ago.
+            is_followed = self._is_current and scene.is_move and {scene.seat, self._last_seat} != {self._own}
+            self._last_seat = scene.seat
+            self._backlog.add(scene, after=pace if is_followed else 0.0)
+        seat: int | None = getattr(self._view, "seat", None)
+        self._clocks.pass_to(seat)
+        self._say("")
+        self._advance()
+
+    # Showing one after the other
+
+    def _advance(self) -> None:
+        """Show what is due, and come back for the next."""
+        self._show_scenes(self._backlog.due())
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = None if self._backlog.wait is None else self.set_timer(self._backlog.wait, self._advance)
+        self._show()
+
+    def _show_scenes(self, scenes: list[ShownEvent]) -> None:
+        for scene in scenes:
+            self.story.add(scene.told, self._palette)
+            if scene.view is not None:
+                self._shown = scene.view
+            self._spotlight = scene.spotlight
+
+    def action_present(self) -> None:
+        """Show everything that has happened."""
+        self._show_scenes(self._backlog.all())
+        self._show()
+
+    def action_pace(self) -> None:
+        """Others' moves faster or slower."""
+        self.terminal.preferences.change_pace()
+        self._say(self.words("pace", seconds=f"{self.terminal.preferences.pace:g}"))
+
+    def action_bell(self) -> None:
+        """Ring or be silent when the own turn comes."""
+        self.terminal.preferences.switch_bell()
+        self._say(self.words("bell.on" if self.terminal.preferences.bell else "bell.off"))
 
     # Choosing
 
@@ -165,10 +226,26 @@ class TableScreen(MatchScreen):
         if self.focused is None:
             self._control.hear(event)
 
-    def on_menu_chosen(self, event: Menu.Chosen) -> None:
-        """Send what was chosen."""
+    def on_board_pane_pointed(self, event: BoardPane.Pointed) -> None:
+        """What lies on the board can be chosen there."""
         event.stop()
-        self._control.wait(self.words("table.sending"))
+        self._control.point(event.spot)
+
+    def on_menu_considered(self, event: Menu.Considered) -> None:
+        """Show what it would do."""
+        event.stop()
+        marked = self._spotlight
+        choice = None if isinstance(event.choice, str) else event.choice
+        self._draw(Spotlight(choice, event.picked, marked.moves, marked.since, marked.before))
+
+    def on_menu_chosen(self, event: Menu.Chosen) -> None:
+        """Send what was chosen, or do what is left to be done with a match that is over."""
+        event.stop()
+        if self._summary.state in OVER:
+            self._do_afterwards(event.choice)
+            return
+        self._control.wait(self._notices.sends(event.label, is_away=self._is_away))
+        self._say("")
         self.run_worker(self._choose(event.choice))
 
     async def _choose(self, choice: Any) -> None:
@@ -177,40 +254,32 @@ class TableScreen(MatchScreen):
         try:
             await self._match.choose(self._known.choice(choice), at=self._newest.position)
         except MovedOn:
-            self._control.say(self.words("table.moved_on"))
+            self._notices.came_too_late()
+            self._say("")
         except OutcomeUnknown:
-            self._offer_again(self.words("table.unknown"))
-        except Refused as refused:
-            self._offer_again(refused.why)
+            self._offer_again(self._notices.is_unknown())
         except RollbookError as error:
-            self._offer_again(str(error))
+            self._offer_again(said_of(error))
+        else:
+            self._notices.arrived()
+            self._say("")
 
     def _offer_again(self, why: str) -> None:
-        self._control.say(why)
+        self._notices.was_refused()
+        self._say(why)
         self._offered = None
         self._show()
 
-    def action_give_up(self) -> None:
-        """Leave the seat while that is possible, else give up, if that is meant."""
-        if self._own is None or self._summary.state in OVER:
-            return
-        is_open = self._summary.state == MATCH_STATE_OPEN
-        question = self.words("table.leave_seat" if is_open else "table.give_up")
-        self.app.push_screen(AskWhether(question, self.words), self._give_up)
-
-    def _give_up(self, meant: bool | None) -> None:  # noqa: FBT001 - the answer of a dialogue
-        if meant:
-            self.run_worker(self._leave_or_resign())
-
-    async def _leave_or_resign(self) -> None:
-        try:
-            if self._summary.state == MATCH_STATE_OPEN:
-                await self._match.leave()
+    def _do_afterwards(self, name: str) -> None:
+        self._offered = None
+        self._show()
+        match name:
+            case "copy":
+                self.action_copy()
+            case "leave":
                 self.action_leave()
-            else:
-                await self._match.resign()
-        except RollbookError as error:
-            self._control.say(str(error))
+            case _:
+                self.run_worker(self._afterwards.do(name))
 
     # Showing
 
@@ -228,93 +297,71 @@ class TableScreen(MatchScreen):
     def _read(self, view: View) -> Any:
         return None if self._known is None else self._known.view(view)
 
-    def _on_turn(self) -> int | None:
-        """Whose turn it is, as far as the view says so."""
-        if self._summary.state != MATCH_STATE_RUNNING:
-            return None
-        seat: int | None = getattr(self._view, "seat", None)
-        return seat
+    @property
+    def _caption(self) -> Caption:
+        return Caption(self._summary, self._known, self.seating, self._shown)
 
-    def _show(self, state: State | None = None) -> None:
-        if self._known is not None and self._view is not None:
-            self.board.show(self._known.shown, self._view, self.seating)
+    def _draw(self, spotlight: Spotlight) -> None:
+        if self._known is not None and self._shown is not None:
+            self.board.show(self._known.shown, self._shown, self.seating, spotlight)
         elif self.game:
             self.board.say(self.words("game.unknown"))
-        self._show_bars()
+
+    def _show(self) -> None:
         newest = self._newest
-        if newest is None or newest.legal is None or self._own is None:
-            if state is None or state.legal is None:
-                self._control.wait(self._waiting_for())
+        if self._backlog:
+            self._draw(self._spotlight)
+            self._control.wait(self._caption.waiting(""))
+        elif self._notices.under_way and newest is not None and self._offered == newest.position:
+            self._draw(self._spotlight)
+        elif newest is None or newest.legal is None or self._own is None:
+            self._draw(self._spotlight)
+            self._wait_or_end()
         elif self._offered != newest.position and self._is_current and self._known is not None:
             # While the connection is lost, what is on offer stays there: the choice is sent when it is back.
             self._offered = newest.position
+            self._draw(self._spotlight)
             offered = self._known.menu(self._view, newest.legal.message, self.seating)
             self._control.offer(offered, self._known.shown)
+        self._show_bars()
+        self._call_to_the_table()
 
-    def _waiting_for(self) -> str:
-        words, summary = self.words, self._summary
-        if summary.state == MATCH_STATE_OPEN:
-            said = words(
-                "table.waits_for_seats", seats=words.count("seat", sum(not seat.taken for seat in summary.seats))
-            )
-            said += f"\n\n{words('table.invite', match=summary.match_id)}"
-            code = self._match.invitation_code
-            return f"{said}\n{words('table.invite.code', code=code)}" if code else said
-        if summary.state == MATCH_STATE_GETTING_READY:
-            late = [self.seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
-            return words("table.waits_for_ready", names=words.both(late))
-        if summary.state in OVER:
-            return self._result()
-        seat = self._on_turn()
-        return "" if seat is None or seat == self._own else words("table.waits_for", name=self.seating.name(seat))
+    def _wait_or_end(self) -> None:
+        summary = self._summary
+        if summary.state not in OVER or self._newest is None or self._newest.sealed is None:
+            self._control.wait(self._caption.waiting(self._match.invitation_code))
+        elif self._offered != END:
+            self._offered = END
+            said = [headline(summary, self.seating)]
+            if summary.state != MATCH_STATE_ABORTED:
+                said.append(standing(summary, self.seating))
+            self._say("\n".join(said))
+            self._control.offer(self._afterwards.entries())
 
-    def _result(self) -> str:
-        words, summary = self.words, self._summary
-        if summary.state == MATCH_STATE_ABORTED:
-            reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
-            late = ",".join(str(seat) for seat in summary.aborted.seats)
-            return aborted(f"{reason}:{late}", self.seating)
-        places = sorted((place, seat) for seat, place in enumerate(summary.places.places))
-        lines = [f"{place}. {self.seating.name(seat)}" for place, seat in places]
-        return "\n".join([words("told.over"), *lines])
+    def _call_to_the_table(self) -> None:
+        """Ring when the own turn comes, and say in the terminal's title whose it is."""
+        caption = self._caption
+        is_own = caption.on_turn is not None and caption.on_turn == self._own and not self._backlog
+        if is_own and not self._was_own_turn and self._is_current:
+            self.terminal.ring()
+        self._was_own_turn = is_own
+        title = "" if self._known is None else f" · {self._known.rules.title}"
+        turn = headline(self._summary, self.seating) if self._offered == END else caption.turn()
+        self.terminal.entitle(f"{'● ' if is_own else ''}{turn}{title} · Rollbook")
 
     def _show_bars(self) -> None:
-        self.title_bar.update(self._title())
-        self.status_bar.update(self._status())
-        keys = [("?", "help"), ("esc", "leave")]
-        if self._own is not None and self._summary.state not in OVER:
-            keys.append(("ctrl+x", "give_up"))
-        self.hints.update(hint(self.words, *keys))
-
-    def _title(self) -> Text:
-        words, summary = self.words, self._summary
-        line = Text(no_wrap=True, overflow="ellipsis")
-        if not self.game:
-            return line.append(words("table.looking"))
-        title = self.game if self._known is None else self._known.rules.title
-        line.append(f"{title} · {summary.match_id[:8]}…")
-        seating = self.seating
-        if self._known is not None and (said := differing(self._known.rules, seating.options, seating.words)):
-            line.append(f" · {', '.join(said)}")
-        if summary.spectator_delay_seconds and self._own is None and summary.state not in OVER:
-            line.append(f" · {words('table.delayed', seconds=summary.spectator_delay_seconds)}", "bold #ffdf5d")
-        if summary.dice_fixed:
-            line.append(f" · {words('dice.fixed')}", "bold #ffdf5d")
-        return line
-
-    def _status(self) -> Text:
-        words = self.words
+        words, caption = self.words, self._caption
+        self.title_bar.update(caption.title() if self.game else Text(words("table.looking")))
         line = Text(no_wrap=True, overflow="ellipsis")
         if self._is_away:
             line.append(f"{words('connection.lost')} ", "bold #ff7b72")
-        state = self._summary.state
-        seat = self._on_turn()
-        if seat is not None:
-            line.append_text(as_rich([self.seating.mark(seat)], {}))
-            said = words("turn.own") if seat == self._own else words("turn.of", name=self.seating.name(seat))
-            line.append(f" {said}", "bold")
-        elif state:
-            line.append(words(f"state.{state}"))
-        if (clock := self._clocks.shown()) is not None and state == MATCH_STATE_RUNNING:
-            line.append(f" · {clock[1]}", "bold #e3b341")
-        return line
+        if self._backlog:
+            line.append(f"{words('table.behind', moves=words.count('move', len(self._backlog)))} ", "bold #79c0ff")
+        line.append_text(caption.status(self._clocks.shown()))
+        self.status_bar.update(line)
+        keys = [("?", "rules"), ("esc", "leave"), ("^y", "copy"), ("^p", "pace"), ("^g", "bell")]
+        if self._own is not None and self._summary.state not in OVER:
+            keys.append(("^x", "give_up"))
+        if self._backlog:
+            keys.insert(0, ("space", "present"))
+        self.hints.update(hint(words, *keys))

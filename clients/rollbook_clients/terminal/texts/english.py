@@ -4,27 +4,42 @@ from typing import Final
 
 ENGLISH: Final = {
     # Words that many sentences need.
-    "turn.of": "{name} is on turn",
-    "turn.own": "It is your turn",
+    "turn.of": "{name}'s turn",
+    "turn.own": "Your turn",
     # Choosing.
-    "picking.all": "Pick all, or none",
+    "picking.all": "Pick all or none",
     # Titles and statuses.
-    "game.unknown": "This program does not know the game yet.",
+    "size.too_small": """\
+This terminal is {wide}×{high}.
+Rollbook needs at least {columns}×{rows}.
+Make the window larger.""",
+    "game.unknown": "This version of Rollbook does not know the game yet.",
     "dice.fixed": "fixed dice, not fair ones",
+    "copied": "Copied",
     "yes": "Yes",
     "no": "No",
     "menu.back": "back",
+    # Clocks.
+    "clock.none": "no clock",
+    "clock.seconds": "{number} s a turn",
+    "clock.minute": "1 min a turn",
+    "clock.minutes": "{number} min a turn",
+    "clock.hour": "1 hour a move",
+    "clock.hours": "{number} hours a move",
+    "clock.day": "a day a move",
+    "clock.days": "{number} days a move",
+    "clock.left": "{left} left",
     # Replays.
     "replay.turn": "Turn {number} of {most}",
     "replay.event": "event {number} of {most}",
     "replay.go_to": "Go to turn (1 to {most}):",
     "event.one": "event",
     "event.many": "events",
-    "replay.playing": "Plays {speed} a second",
+    "replay.playing": "Playing {speed} a second",
     "replay.paused": "Paused; speed {speed} a second",
-    "eyes.public": "seen by the public",
+    "eyes.public": "as the public saw it",
     "eyes.judge": "everything open",
-    "eyes.seat": "seen by {name}",
+    "eyes.seat": "as {name} saw it",
     "hint.play": "play",
     "hint.faster": "faster",
     "hint.slower": "slower",
@@ -37,7 +52,12 @@ ENGLISH: Final = {
     "hint.go_to": "go to turn",
     "hint.look": "perspective",
     "hint.help": "help",
+    "hint.rules": "help, rules",
     "hint.leave": "leave",
+    "hint.copy": "id",
+    "hint.present": "now",
+    "hint.pace": "pace",
+    "hint.bell": "bell",
     # Help.
     "help.close": "Esc closes this.",
     "help.replay": """\
@@ -45,86 +65,154 @@ REPLAY
 ← →   one event back, on        ↑ ↓   one turn back, on
 home end   start, end           g   go to a turn by its number
 space   play, pause             + -   faster, slower
-v   look through other eyes     esc q   leave""",
+v   look through other eyes     ctrl+y   copy the match's id
+esc q   leave""",
     # Playing and watching.
     "seat.one": "seat",
     "seat.many": "seats",
     "match.one": "match",
     "match.many": "matches",
+    "move.one": "move",
+    "move.many": "moves",
     "state.1": "open",
     "state.2": "getting ready",
     "state.3": "running",
     "state.4": "over",
     "state.5": "aborted",
     "connection.lost": "Connection lost, trying again …",
-    "connection.back": "The connection is back; nothing was missed.",
+    "connection.back": "Connected again; you have missed nothing.",
     "no_service": """\
-No service answers at {address}. `rollbook serve` starts one here, with --demo one
-that always has matches; --service HOST:PORT names another.""",
+No service answers at {address}. `rollbook serve` starts one here (with --demo one
+that always has matches), and --service HOST:PORT names another.""",
     "table.looking": "Looking for the match …",
-    "table.sending": "Sending …",
-    "table.moved_on": "The match has moved on meanwhile.",
-    "table.unknown": "No answer: nobody knows whether it counted. The same choice again counts once.",
-    "table.delayed": "seen {seconds} s later",
+    "table.sending": "Sending {choice} …",
+    "table.behind": "▸▸ {moves} to come",
+    "choice.waiting": "Not sent yet: {choice}\nIt goes out as soon as the service is back.",
+    "choice.arrived": "Your choice has arrived: {choice}",
+    "choice.lost": "Your choice came too late and did not count: {choice}",
+    "choice.unknown": "No answer: nobody knows yet whether this counted: {choice}\nChoosing it again counts only once.",
+    "timeout.own": "Your time ran out, so a bot chose for you ({number} of {most} turns in a row; then you are out).",
+    "timeout.out": "You are out: your time ran out {number} turns in a row. A bot plays out your seat.",
+    "resigned.own": "You have resigned. A bot plays out your seat.",
+    "pace": "Other players' moves: {seconds} s each",
+    "bell.on": "The bell rings when it is your turn.",
+    "bell.off": "The bell is off.",
+    "leave.seat": "Leave the table? Come back any time; your seat is still yours.",
+    "leave.clock": """\
+Your clock runs on: if your time is up, a bot chooses for you, and after three
+turns in a row you are out.""",
+    "leave.no_clock": "There is no clock: the others wait for you.",
+    "leave.under_way": "Your last choice has not arrived yet and would be lost: {choice}",
+    "leave.lobby": """\
+Leave? Your clock runs in {matches}. If your time is up, a bot chooses for you,
+and after three turns in a row you are out.""",
+    "leave.yes": "Leave",
+    "leave.no": "Stay",
+    "table.delayed": "{seconds} s behind",
     "table.waits_for": "Waiting for {name}.",
-    "table.waits_for_seats": "Waiting for others: {seats} free.",
-    "table.waits_for_ready": "Waiting until {names} got ready.",
-    "table.invite": "This match: {match}",
-    "table.invite.code": "Private. Others press c in the lobby and type the match, a space, and {code}",
-    "table.leave_seat": "Get up from this table?",
-    "table.give_up": "Give up for good? A caretaker plays on for you.",
-    "hint.give_up": "give up",
+    "table.waits_for_seats": "Waiting for players: {seats} free.",
+    "table.waits_for_ready": "Waiting for {names} to get ready.",
+    "table.invite": "This match: {match}\nctrl+y copies its id.",
+    "table.invite.code": "It is private. Others press c in the lobby and type the match, a space, and {code}",
+    "table.leave_seat": "Leave this seat? Somebody else can take it then.",
+    "table.give_up": "Resign? A bot will play out your seat.",
+    "hint.give_up": "resign",
+    # The end.
+    "end.won": "You win!",
+    "end.shared": "You win, together with {names}!",
+    "end.place": "You finish {place} of {most}.",
+    "end.wins": "{names} wins.",
+    "end.win": "{names} win.",
+    "place.1": "1st",
+    "place.2": "2nd",
+    "place.3": "3rd",
+    "place.4": "4th",
+    "place.5": "5th",
+    "place.6": "6th",
+    "end.gave_up": "out",
+    "end.replay": "Watch the replay",
+    "end.replay.about": "Step by step, forwards and backwards.",
+    "end.save": "Save it as a file",
+    "end.save.about": "A finished match is one self-contained file.",
+    "end.save.where": "Save as:",
+    "end.saved": "Saved as {path}",
+    "end.fetching": "Fetching the match …",
+    "end.verify": "Verify it",
+    "end.verify.about": "Checks here that every throw and every move is as it has to be.",
+    "end.verifying": "Verifying …",
+    "end.copy": "Copy its id",
+    "end.copy.about": "`rollbook replay ID` shows it again, `rollbook export ID` saves it.",
+    "end.leave": "Back to the lobby",
+    "end.leave.about": "You find the match again under “My matches”.",
+    "verdict.exact": "Verified: all {events} events are as they have to be.",
+    "verdict.unverified": "Nothing is wrong in {events} events, but not everything could be checked: {why}",
+    "verdict.diverged": "NOT as it has to be, after {events} events: {why}",
+    "verdict.unreadable": "This cannot be read after {events} events: {why}",
+    "result.won": "you won",
+    "result.place": "{place} of {most}",
+    "result.gave_up": "out",
     # The lobby.
     "hint.sit_down": "sit down",
     "hint.open": "new match",
     "hint.watch": "watch",
     "hint.code": "by id",
     "hint.rename": "name",
-    "lobby.matches": "{matches} in public",
-    "lobby.empty": "No match is open or running: o opens one.",
+    "lobby.mine": "My matches",
+    "lobby.public": "Public matches",
+    "lobby.matches": "{matches} open or running",
+    "lobby.called": "Your turn in {matches}",
+    "lobby.own_turn": "your turn",
+    "lobby.own_turn.clock": "your turn, {left}",
+    "lobby.private": "private",
+    "lobby.id": "Match {match}",
+    "lobby.empty": "No match is open or running. Press o to open one.",
     "lobby.empty.watch": "No match is open or running.",
     "lobby.free": "free",
-    "lobby.clock": "{seconds} s a turn",
     "lobby.you_are": "you are {name}",
-    "lobby.ask_code": "Match, and for a private one a space and its invitation code:",
-    "lobby.ask_name": "How are you called at the next table?",
-    # NewMatch a match.
+    "lobby.ask_code": "Match id; for a private one also a space and its invitation code:",
+    "lobby.ask_name": "Your name:",
+    # A new match.
     "opening.title": "A new match",
     "opening.open": "Open the match and sit down",
     "opening.game": "Game",
     "opening.seats": "Seats",
     "opening.turn": "Clock",
-    "opening.turn.value": "{seconds} s a turn",
-    "opening.turn.none": "none",
-    "opening.delay": "Spectators see it",
-    "opening.delay.value": "{seconds} s later",
-    "opening.delay.none": "at once",
+    "opening.delay": "Spectator delay",
+    "opening.delay.value": "{seconds} s",
+    "opening.delay.none": "none",
     "opening.private": "Private, by invitation",
     "help.lobby": """\
 LOBBY
-↑ ↓   choose a match          enter   sit down, or go back to your table (►)
+↑ ↓   choose a match          enter   sit down, or go back to your table
 o   open a new match          w   look on at a match
 c   join by id and code       n   change your name
-esc q   leave""",
-    "opening.keys": "↑ ↓ line   ← → change   ⏎ open   ? help   esc leave",
+y   copy the match's id       ctrl+g   bell on or off
+► it is your turn             esc q   leave""",
+    "opening.keys": "↑ ↓ line   ← → change   ⏎ open   ? help, rules   esc leave",
     "help.opening": """\
 A NEW MATCH
 ↑ ↓   choose a line           ← →   change it
 enter   on the last line opens the match, on others the next value
-The clock is for each turn. Into a private match come those who have its code.
+The clock is for each turn. A private match needs its invitation code.
 esc   leave""",
     "help.lobby.watch": """\
 LOBBY
 ↑ ↓   choose a match          enter   look on at it
-esc q   leave""",
+y   copy the match's id       esc q   leave""",
     "help.table": """\
 TABLE
-The menu holds what you may do: ↑ ↓ and enter, a number, or a click; backspace
-goes one menu back. Where dice are picked, letters pick them.
-ctrl+x   get up, or give up   esc   lobby; your seat stays yours
-► on turn   the clock: this turn + reserve""",
+The menu has everything you may do: ↑ ↓ and enter, a number, or a click;
+backspace goes one menu back. Where dice are picked, letters pick them.
+What lies on the board can be clicked as well, and shows what the cursor
+is on. ► marks whose turn it is; the clock is this turn + reserve.
+space    show at once what has happened
+ctrl+p   others' moves faster or slower    ctrl+g   bell on or off
+ctrl+y   copy the match's id               ctrl+x   leave the seat, resign
+esc      lobby; your seat is still yours""",
     "help.watch": """\
 WATCHING
-You see what the public may see, by the spectator delay later.
-esc   leave             ► on turn   the clock: this turn + reserve""",
+You see what the public may see, later by the spectator delay. ► marks
+whose turn it is; the clock is this turn + reserve.
+space    show at once what has happened    ctrl+p   faster or slower
+ctrl+y   copy the match's id               esc      leave""",
 }

@@ -9,11 +9,26 @@ GERMAN: Final = {
     # Choosing.
     "picking.all": "Alle auswählen, oder keine",
     # Titles and statuses.
-    "game.unknown": "Dieses Programm kennt das Spiel noch nicht.",
+    "size.too_small": """\
+Dieses Terminal hat {wide}×{high}.
+Rollbook braucht mindestens {columns}×{rows}.
+Mach das Fenster größer.""",
+    "game.unknown": "Diese Version von Rollbook kennt das Spiel noch nicht.",
     "dice.fixed": "feste Würfel, keine fairen",
+    "copied": "Kopiert",
     "yes": "Ja",
     "no": "Nein",
     "menu.back": "zurück",
+    # Clocks.
+    "clock.none": "keine Uhr",
+    "clock.seconds": "{number} s pro Zug",
+    "clock.minute": "1 min pro Zug",
+    "clock.minutes": "{number} min pro Zug",
+    "clock.hour": "1 Stunde pro Zug",
+    "clock.hours": "{number} Stunden pro Zug",
+    "clock.day": "ein Tag pro Zug",
+    "clock.days": "{number} Tage pro Zug",
+    "clock.left": "noch {left}",
     # Replays.
     "replay.turn": "Zug {number} von {most}",
     "replay.event": "Ereignis {number} von {most}",
@@ -37,7 +52,12 @@ GERMAN: Final = {
     "hint.go_to": "zu Zug",
     "hint.look": "Perspektive",
     "hint.help": "Hilfe",
+    "hint.rules": "Hilfe, Regeln",
     "hint.leave": "verlassen",
+    "hint.copy": "ID",
+    "hint.present": "jetzt",
+    "hint.pace": "Tempo",
+    "hint.bell": "Ton",
     # Help.
     "help.close": "Esc schließt die Hilfe.",
     "help.replay": """\
@@ -45,86 +65,159 @@ WIEDERGABE
 ← →   ein Ereignis zurück, vor   ↑ ↓   einen Zug zurück, vor
 Pos1 Ende   Anfang, Ende         g   zu einem Zug mit seiner Nummer
 Leertaste   abspielen, anhalten  + -   schneller, langsamer
-v   mit anderen Augen sehen      esc q   verlassen""",
+v   mit anderen Augen sehen      ctrl+y   ID der Partie kopieren
+esc q   verlassen""",
     # Playing and watching.
     "seat.one": "Platz",
     "seat.many": "Plätze",
     "match.one": "Partie",
     "match.many": "Partien",
+    "move.one": "Spielzug",
+    "move.many": "Spielzüge",
     "state.1": "offen",
-    "state.2": "macht sich bereit",
+    "state.2": "Vorbereitung",
     "state.3": "läuft",
     "state.4": "zu Ende",
     "state.5": "abgebrochen",
     "connection.lost": "Verbindung verloren, neuer Versuch …",
-    "connection.back": "Die Verbindung ist wieder da; nichts fehlt.",
+    "connection.back": "Die Verbindung ist wieder da; dir fehlt nichts.",
     "no_service": """\
-An {address} antwortet kein Dienst. `rollbook serve` startet hier einen, mit --demo
-einen, der immer Partien hat; --service HOST:PORT nennt einen anderen.""",
+An {address} antwortet kein Dienst. `rollbook serve` startet hier einen (mit --demo
+einen, der immer Partien hat), und --service HOST:PORT nennt einen anderen.""",
     "table.looking": "Die Partie wird gesucht …",
-    "table.sending": "Wird gesendet …",
-    "table.moved_on": "Die Partie ist inzwischen weiter.",
-    "table.unknown": "Keine Antwort: Ob es gezählt hat, ist unklar. Dieselbe Wahl zählt nur einmal.",
-    "table.delayed": "{seconds} s später zu sehen",
+    "table.sending": "Wird gesendet: {choice} …",
+    "table.behind": "▸▸ {moves} folgen",
+    "choice.waiting": "Noch nicht gesendet: {choice}\nEs geht hinaus, sobald der Dienst wieder da ist.",
+    "choice.arrived": "Deine Wahl ist angekommen: {choice}",
+    "choice.lost": "Deine Wahl kam zu spät und zählt nicht: {choice}",
+    "choice.unknown": """\
+Keine Antwort: Ob das gezählt hat, ist noch unklar: {choice}
+Noch einmal gewählt zählt es nur einmal.""",
+    "timeout.own": """\
+Deine Zeit war um, ein Bot hat für dich gewählt ({number} von {most} Zügen in Folge; dann scheidest du aus).""",
+    "timeout.out": """\
+Du bist ausgeschieden: {number} Züge in Folge war deine Zeit um.
+Ein Bot spielt deinen Platz zu Ende.""",
+    "resigned.own": "Du hast aufgegeben. Ein Bot spielt deinen Platz zu Ende.",
+    "pace": "Züge der anderen: je {seconds} s",
+    "bell.on": "Es klingelt, wenn du am Zug bist.",
+    "bell.off": "Der Ton ist aus.",
+    "leave.seat": "Den Tisch verlassen? Komm jederzeit wieder, dein Platz bleibt dir.",
+    "leave.clock": """\
+Deine Uhr läuft weiter: Ist deine Zeit um, wählt ein Bot für dich, und nach drei
+Zügen in Folge scheidest du aus.""",
+    "leave.no_clock": "Es läuft keine Uhr: Die anderen warten auf dich.",
+    "leave.under_way": "Deine letzte Wahl ist noch nicht angekommen und ginge verloren: {choice}",
+    "leave.lobby": """\
+Verlassen? In {matches} läuft deine Uhr. Ist deine Zeit um, wählt ein Bot für
+dich, und nach drei Zügen in Folge scheidest du aus.""",
+    "leave.yes": "Verlassen",
+    "leave.no": "Bleiben",
+    "table.delayed": "{seconds} s verzögert",
     "table.waits_for": "Warten auf {name}.",
-    "table.waits_for_seats": "Warten auf andere: {seats} frei.",
-    "table.waits_for_ready": "Warten, bis {names} bereit ist.",
-    "table.invite": "Diese Partie: {match}",
-    "table.invite.code": "Privat. Andere drücken c in der Lobby und tippen die Partie, Leerzeichen, {code}",
-    "table.leave_seat": "Von diesem Tisch aufstehen?",
-    "table.give_up": "Endgültig aufgeben? Eine Vertretung spielt für dich weiter.",
+    "table.waits_for_seats": "Warten auf Mitspieler: {seats} frei.",
+    "table.waits_for_ready": "Noch nicht bereit: {names}.",
+    "table.invite": "Diese Partie: {match}\nctrl+y kopiert ihre ID.",
+    "table.invite.code": "Sie ist privat. Andere drücken c in der Lobby und tippen die Partie, Leerzeichen, {code}",
+    "table.leave_seat": "Diesen Platz verlassen? Dann kann ihn jemand anderes nehmen.",
+    "table.give_up": "Aufgeben? Ein Bot spielt deinen Platz zu Ende.",
     "hint.give_up": "aufgeben",
+    # The end.
+    "end.won": "Du gewinnst!",
+    "end.shared": "Du gewinnst, zusammen mit {names}!",
+    "end.place": "Du wirst {place} von {most}.",
+    "end.wins": "{names} gewinnt.",
+    "end.win": "{names} gewinnen.",
+    "place.1": "Erster",
+    "place.2": "Zweiter",
+    "place.3": "Dritter",
+    "place.4": "Vierter",
+    "place.5": "Fünfter",
+    "place.6": "Sechster",
+    "end.gave_up": "ausgeschieden",
+    "end.replay": "Wiedergabe ansehen",
+    "end.replay.about": "Schritt für Schritt, vorwärts und rückwärts.",
+    "end.save": "Als Datei speichern",
+    "end.save.about": "Eine beendete Partie ist eine einzige Datei, in der alles steht.",
+    "end.save.where": "Speichern als:",
+    "end.saved": "Gespeichert als {path}",
+    "end.fetching": "Die Partie wird geholt …",
+    "end.verify": "Nachprüfen",
+    "end.verify.about": "Prüft hier, ob jeder Wurf und jeder Zug so ist, wie er sein muss.",
+    "end.verifying": "Wird geprüft …",
+    "end.copy": "ID kopieren",
+    "end.copy.about": "`rollbook replay ID` zeigt sie wieder, `rollbook export ID` speichert sie.",
+    "end.leave": "Zurück in die Lobby",
+    "end.leave.about": "Du findest die Partie wieder unter „Meine Partien“.",
+    "verdict.exact": "Geprüft: Alle {events} Ereignisse sind, wie sie sein müssen.",
+    "verdict.unverified": "Nichts ist falsch in {events} Ereignissen, aber nicht alles ließ sich prüfen: {why}",
+    "verdict.diverged": "NICHT, wie es sein muss, nach {events} Ereignissen: {why}",
+    "verdict.unreadable": "Nach {events} Ereignissen nicht lesbar: {why}",
+    "result.won": "gewonnen",
+    "result.place": "{place} von {most}",
+    "result.gave_up": "ausgeschieden",
     # The lobby.
     "hint.sit_down": "hinsetzen",
     "hint.open": "neue Partie",
     "hint.watch": "zusehen",
-    "hint.code": "Nummer",
+    "hint.code": "mit ID",
     "hint.rename": "Name",
-    "lobby.matches": "{matches} öffentlich",
-    "lobby.empty": "Keine Partie ist offen oder läuft: o eröffnet eine.",
+    "lobby.mine": "Meine Partien",
+    "lobby.public": "Öffentliche Partien",
+    "lobby.matches": "{matches} offen oder im Gange",
+    "lobby.called": "Du bist am Zug in {matches}",
+    "lobby.own_turn": "du bist am Zug",
+    "lobby.own_turn.clock": "am Zug, noch {left}",
+    "lobby.private": "privat",
+    "lobby.id": "Partie {match}",
+    "lobby.empty": "Keine Partie ist offen oder läuft. Drücke o, um eine zu eröffnen.",
     "lobby.empty.watch": "Keine Partie ist offen oder läuft.",
     "lobby.free": "frei",
-    "lobby.clock": "{seconds} s pro Zug",
     "lobby.you_are": "du bist {name}",
-    "lobby.ask_code": "Partie, bei einer privaten dahinter Leerzeichen und Einladungscode:",
-    "lobby.ask_name": "Wie heißt du am nächsten Tisch?",
-    # NewMatch a match.
+    "lobby.ask_code": "ID der Partie; bei einer privaten dahinter Leerzeichen und Einladungscode:",
+    "lobby.ask_name": "Dein Name:",
+    # A new match.
     "opening.title": "Eine neue Partie",
     "opening.open": "Partie eröffnen und hinsetzen",
     "opening.game": "Spiel",
     "opening.seats": "Plätze",
     "opening.turn": "Uhr",
-    "opening.turn.value": "{seconds} s pro Zug",
-    "opening.turn.none": "keine",
-    "opening.delay": "Zuschauer sehen es",
-    "opening.delay.value": "{seconds} s später",
-    "opening.delay.none": "sofort",
+    "opening.delay": "Verzögerung für Zuschauer",
+    "opening.delay.value": "{seconds} s",
+    "opening.delay.none": "keine",
     "opening.private": "Privat, mit Einladung",
     "help.lobby": """\
 LOBBY
-↑ ↓   Partie wählen           Enter   hinsetzen, oder zurück an den Tisch (►)
+↑ ↓   Partie wählen           Enter   hinsetzen, oder zurück an den Tisch
 o   neue Partie eröffnen      w   bei einer Partie zusehen
-c   mit Nummer und Code       n   Namen ändern
-esc q   verlassen""",
-    "opening.keys": "↑ ↓ Zeile   ← → ändern   ⏎ eröffnen   ? Hilfe   esc verlassen",
+c   mit ID und Code           n   Namen ändern
+y   ID der Partie kopieren    ctrl+g   Ton an oder aus
+► du bist am Zug              esc q   verlassen""",
+    "opening.keys": "↑ ↓ Zeile   ← → ändern   ⏎ eröffnen   ? Hilfe, Regeln   esc verlassen",
     "help.opening": """\
 EINE NEUE PARTIE
 ↑ ↓   Zeile wählen            ← →   ändern
 Enter   eröffnet auf der letzten Zeile, auf anderen der nächste Wert
-Die Uhr gilt für jeden Zug. In eine private Partie kommt, wer ihren Code hat.
+Die Uhr gilt für jeden Zug. Eine private Partie braucht ihren Code.
 esc   verlassen""",
     "help.lobby.watch": """\
 LOBBY
 ↑ ↓   Partie wählen           Enter   bei ihr zusehen
-esc q   verlassen""",
+y   ID der Partie kopieren    esc q   verlassen""",
     "help.table": """\
 TISCH
-Das Menü enthält, was du darfst: ↑ ↓ und Enter, eine Zahl oder ein Klick;
-Rücktaste führt ein Menü zurück. Wo Würfel gewählt werden, wählen Buchstaben.
-ctrl+x   aufstehen oder aufgeben   esc   Lobby; dein Platz bleibt dir
-► am Zug   die Uhr: dieser Zug + Reserve""",
+Das Menü enthält alles, was du darfst: ↑ ↓ und Enter, eine Zahl oder ein
+Klick; Rücktaste führt zurück. Würfel werden mit Buchstaben gewählt.
+Was auf dem Tisch liegt, kann auch angeklickt werden und zeigt, worauf du
+gerade stehst. ► ist am Zug; die Uhr: dieser Zug + Reserve.
+Leertaste   sofort zeigen, was geschah
+ctrl+p   Züge schneller, langsamer   ctrl+g   Ton an oder aus
+ctrl+y   ID der Partie kopieren      ctrl+x   Platz verlassen, aufgeben
+esc      Lobby; dein Platz bleibt dir""",
     "help.watch": """\
 ZUSEHEN
-Du siehst, was Zuschauer sehen dürfen, um die Verzögerung später.
-esc   verlassen         ► am Zug   die Uhr: dieser Zug + Reserve""",
+Du siehst, was Zuschauer sehen dürfen, um die Verzögerung später. ► ist am
+Zug; die Uhr: dieser Zug + Reserve.
+Leertaste   sofort zeigen, was geschah   ctrl+p   schneller, langsamer
+ctrl+y      ID der Partie kopieren       esc      verlassen""",
 }

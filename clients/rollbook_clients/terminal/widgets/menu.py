@@ -13,6 +13,8 @@ from rollbook_replays.games.presentation import MenuEntry
 from rollbook_replays.games.words import Words
 
 KEYS: Final = "123456789"
+MARGIN: Final = 3
+"""Columns of a list that are not for its lines: the space around them, and the scroll bar."""
 
 
 class Menu(OptionList):
@@ -23,14 +25,25 @@ class Menu(OptionList):
     class Chosen(Message):
         """Somebody has chosen."""
 
-        def __init__(self, choice: Any) -> None:
+        def __init__(self, choice: Any, label: str = "") -> None:
             super().__init__()
             self.choice = choice
+            self.label = label
+
+    class Considered(Message):
+        """The cursor is on a choice, or pieces are picked for one; nothing has been chosen yet."""
+
+        def __init__(self, choice: Any = None, picked: frozenset[int] = frozenset(), about: str = "") -> None:
+            super().__init__()
+            self.choice = choice
+            self.picked = picked
+            self.about = about
 
     def __init__(self, words: Words) -> None:
         super().__init__(id="menu")
         self._words = words
         self._levels: list[tuple[MenuEntry, ...]] = []
+        self._lit: int | None = None
 
     def offer(self, entries: tuple[MenuEntry, ...]) -> None:
         """Offer these, and nothing else."""
@@ -39,7 +52,9 @@ class Menu(OptionList):
 
     def _fill(self) -> None:
         self.clear_options()
+        self._lit = None
         if not self._levels:
+            self.post_message(self.Considered())
             return
         entries = self._levels[-1]
         self.add_options(menu_line(number, entry) for number, entry in enumerate(entries))
@@ -55,10 +70,32 @@ class Menu(OptionList):
                 event.stop()
                 self._take(number)
 
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Say what the cursor is on, and show where it is without colours as well."""
+        event.stop()
+        entries = self._levels[-1] if self._levels else ()
+        for number, is_lit in ((self._lit, False), (event.option_index, True)):
+            if number is not None and number < min(len(entries), self.option_count):
+                self.replace_option_prompt_at_index(number, line_of(number, entries[number], is_lit=is_lit))
+        self._lit = event.option_index
+        entry = entries[self._lit] if self._lit < len(entries) else MenuEntry("")
+        self.post_message(self.Considered(entry.choice, about=about_of(entry, self.size.width - MARGIN)))
+
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Choose by Enter or by the mouse."""
         event.stop()
         self._take(event.option_index)
+
+    def point(self, spot: str) -> None:
+        """Somebody clicked there on the board: go to the next entry that does something there, or take the only one."""
+        entries = self._levels[-1] if self._levels else ()
+        fitting = [number for number, entry in enumerate(entries) if spot in _spots(entry)]
+        if not fitting:
+            return
+        if fitting == [self.highlighted]:
+            self._take(fitting[0])
+        else:
+            self.highlighted = next((number for number in fitting if number > (self._lit or 0)), fitting[0])
 
     def action_back(self) -> None:
         """One menu back."""
@@ -75,17 +112,34 @@ class Menu(OptionList):
         entry = self._levels[-1][number]
         if entry.choice is not None:
             self.offer(())
-            self.post_message(self.Chosen(entry.choice))
+            self.post_message(self.Chosen(entry.choice, entry.label))
         elif entry.entries:
             self._levels.append(entry.entries)
             self._fill()
 
 
+def about_of(entry: MenuEntry, wide: int) -> str:
+    """What there is to say of an entry apart from its line; its note as well, if the line has no room for it."""
+    is_cut = line_of(0, entry).cell_len > wide
+    return " · ".join(part for part in (entry.note if is_cut else "", entry.about) if part)
+
+
+def _spots(entry: MenuEntry) -> set[str]:
+    """Where it does something, or what lies behind it."""
+    return {*entry.spots, *(spot for behind in entry.entries for spot in _spots(behind))}
+
+
 def menu_line(number: int, entry: MenuEntry) -> Option:
     """The entry behind its key."""
+    return Option(line_of(number, entry), disabled=entry.choice is None and not entry.entries)
+
+
+def line_of(number: int, entry: MenuEntry, *, is_lit: bool = False) -> Text:
+    """Key, label and note, behind a pointer where the cursor is."""
     key = KEYS[number] if number < len(KEYS) else " "
-    line = Text.assemble((f"{key} ", "bold"), entry.label, " …" if entry.entries else "", no_wrap=True)
+    more = " …" if entry.entries else ""
+    line = Text.assemble("›" if is_lit else " ", (f"{key} ", "bold"), entry.label, more, no_wrap=True)
     line.overflow = "ellipsis"
     if entry.note:
         line.append(f"  {entry.note}", "dim")
-    return Option(line, disabled=entry.choice is None and not entry.entries)
+    return line

@@ -1,16 +1,20 @@
 """What a match shows: the board of whatever game, as large as the screen allows, and the log in words."""
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from rich.text import Text as RichText
 from textual.containers import VerticalScroll
-from textual.events import Resize
+from textual.events import Click, Resize
+from textual.message import Message
 from textual.widgets import RichLog, Static
 
 from rollbook_replays.games.blocks import Room
-from rollbook_replays.games.presentation import Presentation, Sentence
+from rollbook_replays.games.presentation import NOTHING_MARKED, Presentation, Sentence, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.renderers import as_rich
+from rollbook_replays.text import SPOT
 
 MOST_LINES: Final = 2_000
 
@@ -18,19 +22,27 @@ MOST_LINES: Final = 2_000
 class BoardPane(VerticalScroll, can_focus=False):
     """Draws a view; scrolls if there is less room than it takes."""
 
+    class Pointed(Message):
+        """A place of the board was clicked."""
+
+        def __init__(self, spot: str) -> None:
+            super().__init__()
+            self.spot = spot
+
     def __init__(self) -> None:
         super().__init__(id="board")
         self._canvas = Static()
-        self._shown: tuple[Presentation, Any, Seating] | None = None
+        self._shown: tuple[Presentation, Any, Seating, Spotlight] | None = None
 
     def compose(self) -> list[Static]:
         """One canvas."""
         return [self._canvas]
 
-    def show(self, shown: Presentation, view: Any, seating: Seating) -> None:
+    def show(self, shown: Presentation, view: Any, seating: Seating, spotlight: Spotlight = NOTHING_MARKED) -> None:
         """Draw this view from now on."""
-        self._shown = (shown, view, seating)
-        self._draw()
+        if self._shown != (shown, view, seating, spotlight):
+            self._shown = (shown, view, seating, spotlight)
+            self._draw()
 
     def say(self, sentence: str) -> None:
         """Say why there is no board."""
@@ -41,11 +53,16 @@ class BoardPane(VerticalScroll, can_focus=False):
         """Draw it anew."""
         self._draw()
 
+    def on_click(self, event: Click) -> None:
+        """Say which place it is."""
+        if SPOT in event.style.meta:
+            self.post_message(self.Pointed(event.style.meta[SPOT]))
+
     def _draw(self) -> None:
         if self._shown is None or not self.size.width:
             return
-        shown, view, seating = self._shown
-        lines = shown.board(view, seating, Room(self.size.width, self.size.height))
+        shown, view, seating, spotlight = self._shown
+        lines = shown.board(view, seating, Room(self.size.width, self.size.height), spotlight)
         self._canvas.update(as_rich(lines, shown.palette))
 
 
@@ -54,14 +71,26 @@ class StoryLog(RichLog, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="story", wrap=True, max_lines=MOST_LINES, min_width=10)
+        self._told: deque[RichText] = deque(maxlen=MOST_LINES)
+        self._wide = 0
 
     def add(self, told: Iterable[Sentence], palette: Mapping[str, str]) -> None:
         """Append what happened, without what the next line says as well."""
         for line in told:
             if not line.is_implied:
-                self.write(as_rich([line.text], palette, wraps=True))
+                self._told.append(as_rich([line.text], palette, wraps=True))
+                self.write(self._told[-1])
 
     def tell(self, told: Sequence[Sentence], palette: Mapping[str, str]) -> None:
         """Begin anew with these lines."""
+        self._told.clear()
         self.clear()
         self.add(told[-MOST_LINES:], palette)
+
+    def on_resize(self, event: Resize) -> None:
+        """Lay the lines out anew, so that none is cut off and none wraps that need not."""
+        if self._wide and event.size.width != self._wide:
+            self.clear()
+            for line in self._told:
+                self.write(line)
+        self._wide = event.size.width

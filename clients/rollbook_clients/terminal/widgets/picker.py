@@ -12,11 +12,13 @@ from textual.events import Click, Key
 from textual.message import Message
 from textual.widgets import OptionList, Static
 
-from rollbook_clients.terminal.widgets.menu import KEYS, Menu, menu_line
+from rollbook_clients.terminal.widgets.menu import KEYS, Menu, about_of, menu_line
 from rollbook_replays.games.presentation import MenuEntry, Picking
 from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
 
+ABOUT_ROWS: Final = 3
+"""Kept free for the last line and for what is said below."""
 PIECE: Final = "piece"
 """Marks the cells of a piece with its number. An action there would make it a link, in colours of its own."""
 
@@ -55,6 +57,17 @@ class Picker(Vertical, can_focus=True):
         """Pieces above, actions below."""
         yield self._shown
         yield self._actions
+
+    def point(self, spot: str) -> None:
+        """Somebody clicked there on the board: pick the piece that lies there."""
+        for number, piece in enumerate(self._picking.pieces if self._picking is not None else ()):
+            if str(piece.name) == spot:
+                self._pick(number)
+
+    @property
+    def rows(self) -> int:
+        """How many lines it takes."""
+        return self._shown.size.height + self._actions.option_count
 
     def offer(self, picking: Picking, palette: Mapping[str, str]) -> None:
         """Offer these pieces, none picked."""
@@ -105,26 +118,36 @@ class Picker(Vertical, can_focus=True):
             self._picked = set() if self._picked == every else every
         elif number < len(entries) and entries[number].choice is not None:
             self._picking = None
-            self.post_message(Menu.Chosen(entries[number].choice))
+            self.post_message(Menu.Considered())
+            self.post_message(Menu.Chosen(entries[number].choice, entries[number].label))
         self._draw()
 
     def _draw(self) -> None:
         if self._picking is None or not self.size.width:
             return
-        chips = [self._chip(number) for number in range(len(self._picking.pieces))]
-        self._shown.update(_flowing(chips, self.size.width - 2))
         entries = self._picking.entries(self._picked)
+        wide = self.size.width - 2
+        long, short = (
+            _flowing([self._chip(number, is_long=is_long) for number in range(len(self._picking.pieces))], wide)
+            for is_long in (True, False)
+        )
+        room = self.size.height - len(entries) - ABOUT_ROWS
+        self._shown.update(long if len(long.split()) <= room else short)
+        # Why the first cannot be done comes first, if its line has no room for that.
+        possible = next((entry for entry in entries if entry.choice is not None), entries[0])
+        about = about_of(entries[0], wide - 1) or about_of(possible, wide - 1)
+        self.post_message(Menu.Considered(picked=frozenset(self._picked), about=about))
         lines = [menu_line(number, entry) for number, entry in enumerate(entries)]
         every = menu_line(len(entries), MenuEntry(self._words("picking.all")))
         every.disabled = False
         self._actions.clear_options()
         self._actions.add_options([*lines, every])
 
-    def _chip(self, number: int) -> Text:
+    def _chip(self, number: int, *, is_long: bool) -> Text:
         assert self._picking is not None  # noqa: S101 - only drawn while something is offered
         piece = self._picking.pieces[number]
         is_picked = piece.name in self._picked
-        text = as_rich([piece.text], self._palette)
+        text = as_rich([piece.text if is_long else piece.short], self._palette)
         chip = Text.assemble("[" if is_picked else " ", text, "]" if is_picked else " ")
         chip.stylize(text.spans[0].style if text.spans else "")
         if is_picked:

@@ -3,10 +3,11 @@
 from typing import Final
 
 from rollbook_replays.games.allie_gator.board import PALETTE, board
+from rollbook_replays.games.allie_gator.guide import GUIDE
 from rollbook_replays.games.allie_gator.menu import menu
 from rollbook_replays.games.allie_gator.picture import picture, touched
 from rollbook_replays.games.allie_gator.story import story
 from rollbook_replays.games.allie_gator.texts import TEXTS
 from rollbook_replays.games.presentation import Presentation
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched)
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched, GUIDE)

@@ -1,12 +1,28 @@
 """Allie Gator's table: two piles with their targets, the chip, the stock, and what the seats hold and have taken."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
-from rollbook.rules.allie_gator.moves import GIFT, RAISE, REVERSE, SPECIALS, STEAL, Card
+from rollbook.rules.allie_gator.moves import (
+    GIFT,
+    RAISE,
+    REVERSE,
+    SPECIALS,
+    STEAL,
+    Card,
+    Choice,
+    Gift,
+    Number,
+    Raise,
+    Reverse,
+    Snap,
+    Steal,
+    Target,
+)
 from rollbook.rules.allie_gator.view import Pile, Player, View
 from rollbook_replays.games.allie_gator.texts import card_name
-from rollbook_replays.games.blocks import Block, Room, beside, boxed, flow
+from rollbook_replays.games.blocks import DOUBLE, HEAVY, THIN, Block, Room, beside, boxed, flow
+from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.text import MUTED, STRONG, Text
@@ -21,6 +37,7 @@ SIGNS: Final = {REVERSE: "⇄", STEAL: "⇐", RAISE: "⇑", GIFT: "♥"}
 PALETTE: Final = {
     "target": "#f0883e",
     "card": "#7ee787",
+    "chosen": "bold #e3b341",
     "special": "#d2a8ff",
     "chip": "bold reverse #3fb950",
     "back": "#57606a",
@@ -28,40 +45,65 @@ PALETTE: Final = {
 }
 
 
-def board(view: View, seating: Seating, room: Room) -> Block:
+def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
     """Piles to the left, seats to the right, the own hand below; all cards that lie open where there is room."""
-    words = seating.words
-    piles = [_heading(view, words), *beside(*(_pile(view, words, pile) for pile in range(len(view.piles))), gap=2)]
-    above = beside(piles, _seats(view, seating, room.width - SEATS_FROM), gap=2)
-    lines = [*above, *_hand(view, seating, room.width)]
+    words, considered = seating.words, spotlight.considered
+    shown = [_pile(view, words, pile, spotlight) for pile in range(len(view.piles))]
+    piles = [_heading(view, words, considered), *beside(*shown, gap=2)]
+    above = beside(piles, _seats(view, seating, room.width - SEATS_FROM, considered), gap=2)
+    lines = [*above, *_hand(view, seating, room.width, considered)]
     open_cards = _open_cards(view, seating, room.width)
     return [*lines, *open_cards] if len(lines) + len(open_cards) <= room.height else lines
 
 
-def _heading(view: View, words: Words) -> Text:
+def _heading(view: View, words: Words, considered: Choice | None) -> Text:
+    turns = isinstance(considered, Reverse)
     return Text.of(
         (words("board.round", number=view.round), STRONG),
         f"  {words('board.stock', count=view.stock_size)}  ",
-        ("↻" if view.clockwise else "↺", "gold strong"),
+        ("↻" if view.clockwise is not turns else "↺", "considered" if turns else "gold strong"),
     )
 
 
-def _pile(view: View, words: Words, pile: int) -> Block:
-    """Chip, target and top card, from above."""
-    shown = view.piles[pile]
+def _pile(view: View, words: Words, pile: int, spotlight: Spotlight) -> Block:
+    """Chip, target and top card, from above, as they would be with the choice that is considered."""
+    shown, considered = view.piles[pile], spotlight.considered
+    targets, cards, rims = shown.targets, shown.cards, _rims(spotlight.moves, view, pile)
+    if isinstance(considered, Raise) and considered.pile == pile:
+        targets, rims["target"] = (*targets, considered.card), HEAVY
+    if isinstance(considered, Number) and considered.pile == pile:
+        cards, rims["card"] = (*cards, considered.card), HEAVY
+    if isinstance(considered, Gift) and considered.pile == pile:
+        rims["card"] = HEAVY
+    if isinstance(considered, Snap) and view.chip == pile:
+        rims = dict.fromkeys(rims, HEAVY)
     chip = f" {words('board.chip')} " if view.chip == pile else ""
     lines = [
         Text.of((chip, "chip")),
-        *_card_above_others(shown.targets, "target", words),
-        *_card_above_others(shown.cards, "card", words),
+        *_card_above_others(targets, "target", words, rims["target"]),
+        *_card_above_others(cards, "card", words, rims["card"]),
         Text.of((_fitting(shown, words), MUTED)),
     ]
-    return [line.padded(PILE) for line in lines]
+    return [line.padded(PILE).at(f"pile{pile}") for line in lines]
 
 
-def _card_above_others(cards: Sequence[Card], kind: str, words: Words) -> Block:
+def _rims(moves: Sequence[Any], view: View, pile: int) -> dict[str, str]:
+    """Around target and top card: double where the last move has put one."""
+    rims = {"target": THIN, "card": THIN}
+    for move in moves:
+        if isinstance(move, Number) and move.pile == pile and view.piles[pile].cards:
+            rims["card"] = DOUBLE
+        if isinstance(move, Raise | Target) and move.pile == pile and view.piles[pile].targets:
+            rims["target"] = DOUBLE
+        if isinstance(move, Snap) and view.piles[pile].targets[-1:] == (move.card,):
+            rims["target"] = DOUBLE
+    return rims
+
+
+def _card_above_others(cards: Sequence[Card], kind: str, words: Words, rim: str) -> Block:
     """The card that counts, what it is, and how many lie beneath."""
-    box = boxed([f"{cards[-1]:^4}" if cards else "    "], kind if cards else MUTED)
+    style = "chosen" if rim == HEAVY else kind
+    box = boxed([f"{cards[-1]:^4}" if cards else "    "], style if cards else MUTED, rim)
     beneath = words("board.beneath", count=len(cards) - 1) if len(cards) > 1 else ""
     return beside(box, [Text(), Text.of((words(f"board.{kind}"), kind)), Text.of((beneath, MUTED))])
 
@@ -77,14 +119,16 @@ def _fitting(pile: Pile, words: Words) -> str:
     return words("board.fits", lowest=lowest, highest=highest)
 
 
-def _seats(view: View, seating: Seating, wide: int) -> Block:
+def _seats(view: View, seating: Seating, wide: int, considered: Choice | None) -> Block:
+    target = considered.target if isinstance(considered, Steal | Gift) else None
     lines = [Text.of((" " * NAME + seating.words("board.columns"), MUTED))]
     for seat, player in enumerate(view.players):
         specials = sum(card in SPECIALS for card in player.penalties)
         lines += [
             Text.of(
-                seating.player(seat, NAME, on_turn=seat == view.seat),
-                (f"{len(player.penalties):>4}", STRONG),
+                seating.player(seat, NAME, on_turn=seat == view.seat).at(f"seat{seat}"),
+                ("←" if seat == target else " ", "considered" if seat == target else ""),
+                (f"{len(player.penalties):>3}", STRONG),
                 (f" ({specials})".ljust(6), MUTED),
                 (("▼" * player.teeth).ljust(7), "teeth"),
             ),
@@ -100,19 +144,27 @@ def _held(player: Player, wide: int) -> Text:
     return Text.of(*((f"{SIGNS.get(card, card)} ", _style(card)) for card in player.hand)).cut(wide)
 
 
-def _hand(view: View, seating: Seating, wide: int) -> Block:
+def _hand(view: View, seating: Seating, wide: int, considered: Choice | None) -> Block:
     """The own cards, large."""
     if seating.own is None:
         return []
     cards = view.players[seating.own].hand
     if not cards:
         return [Text.of((seating.words("board.hand_empty"), MUTED))]
-    return flow([_large(card, seating.words) for card in cards], wide)
+    used = _card_of(considered)
+    return flow([_large(card, seating.words, is_used=card == used) for card in cards], wide)
 
 
-def _large(card: Card, words: Words) -> Block:
+def _card_of(choice: Choice | None) -> Card | None:
+    """The card of the hand that the choice plays."""
+    specials = {Reverse: REVERSE, Steal: STEAL, Gift: GIFT}
+    return specials.get(type(choice), getattr(choice, "card", None))
+
+
+def _large(card: Card, words: Words, *, is_used: bool) -> Block:
     content = f"{SIGNS[card]} {card_name(card, words)}" if card in SPECIALS else f"  {card:^4}  "
-    return boxed([content], _style(card))
+    box = boxed([content], "chosen" if is_used else _style(card), HEAVY if is_used else THIN)
+    return [line.at(f"card{card}") for line in box]
 
 
 def _style(card: Card) -> str:

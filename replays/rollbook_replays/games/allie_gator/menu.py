@@ -3,7 +3,19 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from rollbook.rules.allie_gator.moves import Choice, Gift, Number, Raise, Reverse, Snap, Steal
+from rollbook.rules.allie_gator.moves import (
+    GIFT,
+    RAISE,
+    REVERSE,
+    STEAL,
+    Choice,
+    Gift,
+    Number,
+    Raise,
+    Reverse,
+    Snap,
+    Steal,
+)
 from rollbook.rules.allie_gator.view import View
 from rollbook.rules.game import Choices
 from rollbook_replays.games.presentation import MenuEntry, grouped
@@ -26,39 +38,50 @@ def _number(view: View, choice: Number, seating: Seating) -> MenuEntry:
     words = seating.words
     left = view.piles[choice.pile].targets[-1] - choice.card - 1
     note = words("menu.number.note", count=left) if left else words("menu.number.last")
-    return MenuEntry(words("menu.number", card=choice.card, pile=_pile(choice.pile, seating)), note, choice)
+    label = words("menu.number", card=choice.card, pile=_pile(choice.pile, seating))
+    spots = (f"card{choice.card}", f"pile{choice.pile}")
+    return MenuEntry(label, note, choice, about=words("menu.number.about"), spots=spots)
 
 
 def _reverse(_view: View, choice: Reverse, seating: Seating) -> MenuEntry:
-    return MenuEntry(seating.words("menu.reverse"), seating.words("menu.reverse.note"), choice)
+    words, spots = seating.words, (f"card{REVERSE}",)
+    about = words("menu.reverse.about")
+    return MenuEntry(words("menu.reverse"), words("menu.reverse.note"), choice, about=about, spots=spots)
 
 
 def _steal(view: View, choice: Steal, seating: Seating) -> MenuEntry:
     words = seating.words
     if choice.target is None:
-        return MenuEntry(words("menu.steal"), words("menu.no_effect"), choice)
+        return MenuEntry(words("menu.steal"), words("menu.no_effect"), choice, spots=(f"card{STEAL}",))
     note = words("menu.holds", count=view.players[choice.target].hand_size)
-    return MenuEntry(words("menu.steal.from", name=seating.name(choice.target)), note, choice)
+    label, spots = words("menu.steal.from", name=seating.name(choice.target)), (f"card{STEAL}", f"seat{choice.target}")
+    return MenuEntry(label, note, choice, about=words("menu.steal.about"), spots=spots)
 
 
 def _raise(view: View, choice: Raise, seating: Seating) -> MenuEntry:
     words = seating.words
     label = words("menu.raise.to", card=choice.card, pile=_pile(choice.pile, seating))
-    return MenuEntry(label, words("menu.raise.over", card=view.piles[choice.pile].targets[-1]), choice)
+    note, spots = (
+        words("menu.raise.over", card=view.piles[choice.pile].targets[-1]),
+        (f"card{choice.card}", f"card{RAISE}"),
+    )
+    return MenuEntry(label, note, choice, about=words("menu.raise.about"), spots=spots)
 
 
 def _gift(view: View, choice: Gift, seating: Seating) -> MenuEntry:
     words = seating.words
     if choice.pile is None or choice.target is None:
-        return MenuEntry(words("menu.gift.none"), words("menu.no_effect"), choice)
+        return MenuEntry(words("menu.gift.none"), words("menu.no_effect"), choice, spots=(f"card{GIFT}",))
     label = words("menu.gift.to", card=view.piles[choice.pile].cards[-1], name=seating.name(choice.target))
-    return MenuEntry(label, words("menu.from_pile", pile=_pile(choice.pile, seating)), choice)
+    note, spots = words("menu.from_pile", pile=_pile(choice.pile, seating)), (f"card{GIFT}", f"seat{choice.target}")
+    return MenuEntry(label, note, choice, about=words("menu.gift.about"), spots=spots)
 
 
 def _snap(view: View, choice: Snap, seating: Seating) -> MenuEntry:
     words = seating.words
     label = words("menu.snap") if choice.card is None else words("menu.snap.target", card=choice.card)
-    return MenuEntry(label, _taken(view, seating), choice)
+    spots = () if choice.card is None else (f"card{choice.card}",)
+    return MenuEntry(label, _taken(view, seating), choice, about=words("menu.snap.about"), spots=spots)
 
 
 def _taken(view: View, seating: Seating) -> str:

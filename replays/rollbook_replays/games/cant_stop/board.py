@@ -1,20 +1,35 @@
 """Can't Stop's board: eleven columns in the shape of a stop sign, markers and runners on their fields, the dice."""
 
+from itertools import zip_longest
 from typing import Final
 
-from rollbook.rules.cant_stop.moves import RUNNERS
+from rollbook.rules.cant_stop.moves import RUNNERS, Advance, Rolled, Stop
 from rollbook.rules.cant_stop.view import Column, View
 from rollbook_replays.games.blocks import BLANK, PIPS, Block, Room, beside, thrown
 from rollbook_replays.games.cant_stop.odds import chance, percent
+from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import Seating, seat_style, sign
-from rollbook_replays.text import MUTED, STRONG, Text
+from rollbook_replays.text import MUTED, SPOT, STRONG, Text
 
 RUNNER: Final = "●"
+MOVED: Final = "◉"
+"""A runner that the last move has moved."""
+CONSIDERED: Final = "○"
+"""Where a runner would be."""
+LOST: Final = "✗"
+"""A runner that a bust takes off the board."""
 CELL: Final = 4
 """A field has room for a runner and the markers of three others."""
+WIDEST_CELL: Final = 7
 HIGHEST: Final = 13
 DICE: Final = 4
+DIE: Final = 5
 PANEL: Final = 24
+PAIRINGS: Final = ((0, 1, 2, 3), (0, 2, 1, 3), (0, 3, 1, 2))
+"""Every way to make two pairs of four dice: the first two and the last two belong together."""
+
+GROUNDS: Final = {"field", "number"}
+"""Styles of what lies below the signs."""
 
 PALETTE: Final = {
     "field": "on #2d333b",
@@ -23,51 +38,107 @@ PALETTE: Final = {
     "runner": "bold #ffffff on #b62324",
     "placed": "bold #ff7b72",
     "die": "#f0f6fc",
+    "pair0": "#7ee787",
+    "pair1": "#79c0ff",
 }
 
 
-def board(view: View, seating: Seating, _room: Room) -> Block:
-    """The board with the panel of players and dice to its right."""
-    return beside(_columns(view), _panel(view, seating), gap=1)
+def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
+    """The board with the panel of players and dice to its right; the larger, the larger its fields."""
+    cell = max(CELL, min((room.width - PANEL) // len(view.columns) - 1, WIDEST_CELL))
+    rows = 2 if room.has_rows(2 * HIGHEST) else 1
+    shown = _before_a_bust(view, spotlight) or view
+    return beside(_columns(shown, cell, rows, spotlight, view), _panel(view, seating, spotlight), gap=1)
 
 
-def _columns(view: View) -> Block:
-    rows = []
+def _before_a_bust(view: View, spotlight: Spotlight) -> View | None:
+    """The view before a throw that took everything; it is shown once more, so that a bust is seen where it happens."""
+    before: View | None = spotlight.before
+    is_lost = isinstance(spotlight.last, Rolled) and before is not None and before.seat != view.seat
+    return before if is_lost else None
+
+
+def _columns(view: View, cell: int, rows: int, spotlight: Spotlight, now: View) -> Block:
+    lines = []
     for row in range(HIGHEST):
-        fields = [_field(column, HIGHEST - row - (HIGHEST - column.length) // 2) for column in view.columns]
-        rows.append(Text.joined(" ", fields))
-    return rows
+        fields = [
+            _field(column, HIGHEST - row - (HIGHEST - column.length) // 2, cell, _signs(view, column, spotlight, now))
+            for column in view.columns
+        ]
+        lines.append(Text.joined(" ", fields))
+        if rows > 1:
+            lines.append(Text.joined(" ", [_ground(field, cell) for field in fields]))
+    return lines
 
 
-def _field(column: Column, height: int) -> Text:
+def _ground(field: Text, cell: int) -> Text:
+    """The second line of a field, on which nothing stands."""
+    words = field.spans[-1][1].split()
+    return Text.of((" " * cell, " ".join(word for word in words if word in GROUNDS or word.startswith(SPOT))))
+
+
+def _signs(view: View, column: Column, spotlight: Spotlight, now: View) -> dict[int, Text]:
+    """What stands on the fields of a column, by height."""
+    signs: dict[int, Text] = {}
+    if column.runner:
+        signs[column.runner] = _runner(view, column, spotlight, now)
+    for seat, marker in enumerate(column.markers):
+        if marker:
+            moved = _has(Stop, spotlight) and _had_runner(spotlight.since, column.number, seat)
+            style = f"{seat_style(seat)} {'latest' if moved else STRONG}"
+            signs[marker] = signs.get(marker, Text()) + Text.of((sign(seat), style))
+    if isinstance(spotlight.considered, Advance) and column.number in spotlight.considered.columns:
+        own = column.runner or column.markers[view.seat or 0]
+        target = min(own + spotlight.considered.columns.count(column.number), column.length)
+        signs[target] = Text.of((CONSIDERED, "considered")) + signs.get(target, Text())
+    return signs
+
+
+def _runner(view: View, column: Column, spotlight: Spotlight, now: View) -> Text:
+    if view is not now:
+        return Text.of((LOST, "runner"))
+    if isinstance(spotlight.considered, Stop) and view.seat is not None:
+        return Text.of((sign(view.seat), "considered"))
+    moved = any(isinstance(move, Advance) and column.number in move.columns for move in spotlight.moves)
+    return Text.of((MOVED if moved else RUNNER, "runner"))
+
+
+def _has(kind: type, spotlight: Spotlight) -> bool:
+    return any(isinstance(move, kind) for move in spotlight.moves)
+
+
+def _had_runner(before: View | None, number: int, seat: int) -> bool:
+    return before is not None and before.seat == seat and before.columns[number - before.columns[0].number].runner > 0
+
+
+def _field(column: Column, height: int, cell: int, signs: dict[int, Text]) -> Text:
     """One field of a column; nothing where the column has none."""
     if not 1 <= height <= column.length:
-        return Text.of(" " * CELL)
+        return Text.of(" " * cell)
     if column.winner is not None:
-        return _won(column, column.winner, height)
-    signs = Text()
-    if column.runner == height:
-        signs += Text.of((RUNNER, "runner"))
-    for seat, marker in enumerate(column.markers):
-        if marker == height:
-            signs += Text.of((sign(seat), f"{seat_style(seat)} strong"))
+        return _won(column, column.winner, height, cell)
+    here = signs.get(height, Text())
     if height == column.length:
-        return _on("number", signs + Text.of(str(column.number)))
-    return _on("field", signs if signs.spans else Text.of(("·", "empty")))
+        return _on("number", here + Text.of(str(column.number)), cell).at(column.number)
+    return _on("field", here if here.spans else Text.of(("·", "empty")), cell).at(column.number)
 
 
-def _on(style: str, signs: Text) -> Text:
-    return signs.centred(CELL).styled(style)
+def _on(style: str, signs: Text, cell: int) -> Text:
+    """Signs on their ground, what is too much cut off; the last span is always ground."""
+    return Text.of(signs.cut(cell).centred(cell)).styled(style)
 
 
-def _won(column: Column, seat: int, height: int) -> Text:
+def _won(column: Column, seat: int, height: int, cell: int) -> Text:
     """The winner's number field, and the fields below, where nobody plays any more."""
     if height == column.length:
-        return Text.of((f"{sign(seat)}{column.number}{sign(seat)}".center(CELL), f"{seat_style(seat)} strong filled"))
-    return Text.of((sign(seat).center(CELL), f"{seat_style(seat)} {MUTED}"))
+        return Text.of((f"{sign(seat)}{column.number}{sign(seat)}".center(cell), f"{seat_style(seat)} strong filled"))
+    return Text.of((sign(seat).center(cell), f"{seat_style(seat)} {MUTED}"))
 
 
-def _panel(view: View, seating: Seating) -> Block:
+# Panel
+
+
+def _panel(view: View, seating: Seating, spotlight: Spotlight) -> Block:
     words = seating.words
     seats = range(len(view.places))
     lines = [Text.of((words("board.columns_held").rjust(PANEL), MUTED))]
@@ -76,9 +147,36 @@ def _panel(view: View, seating: Seating) -> Block:
         needed = f"{held}/{seating.options['columns_to_win']}".rjust(4)
         lines.append(seating.player(seat, PANEL - 4, on_turn=seat == view.seat) + Text.of((needed, STRONG)))
     lines += [Text()] * (5 - len(lines) + 1)
+    before = _before_a_bust(view, spotlight)
+    if before is not None and before.seat is not None:
+        lines.append(Text.of(seating.mark(before.seat), " ", (words("board.bust"), "placed")))
+        return [*lines, *thrown([PIPS[face] for face in spotlight.last.dice], ["placed"] * DICE)]
     lines.append(_runners(view, seating))
     faces = [PIPS[face] for face in view.dice] or [BLANK] * DICE
-    return [*lines, *thrown(faces, ["die" if view.dice else MUTED] * DICE)]
+    styles, sums = _pairs(view, spotlight)
+    return [*lines, *thrown(faces, styles), sums]
+
+
+def _pairs(view: View, spotlight: Spotlight) -> tuple[list[str], Text]:
+    """The styles of the dice, and below them to which sum each belongs in the choice that is considered."""
+    styles = ["die" if view.dice else MUTED] * DICE
+    if not view.dice or not isinstance(spotlight.considered, Advance):
+        return styles, Text()
+    steps = spotlight.considered.columns
+    for a, b, c, d in PAIRINGS:
+        sums = view.dice[a] + view.dice[b], view.dice[c] + view.dice[d]
+        used = [total in steps for total in sums]
+        if set(steps) <= set(sums) and (len(steps) < 2 or sorted(sums) == sorted(steps)):  # noqa: PLR2004 - two pairs
+            break
+    of_die: dict[int, str] = {}
+    for pair, dice in enumerate(((a, b), (c, d))):
+        if used[pair] and (len(steps) == 2 or not of_die):  # noqa: PLR2004 - a single step uses one pair
+            of_die |= dict.fromkeys(dice, f"{sums[pair]}")
+            styles = [f"pair{pair} {STRONG}" if die in dice else style for die, style in enumerate(styles)]
+        else:
+            styles = [MUTED if die in dice else style for die, style in enumerate(styles)]
+    below = (f"{f'={of_die[die]}' if die in of_die else '':^{DIE}}" for die in range(DICE))
+    return styles, Text.joined(" ", [Text.of((said, style)) for said, style in zip_longest(below, styles)])
 
 
 def _runners(view: View, seating: Seating) -> Text:

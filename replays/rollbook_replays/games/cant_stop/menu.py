@@ -16,9 +16,10 @@ def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntr
 def _entry(view: View, choice: Choice, seating: Seating) -> MenuEntry:
     words = seating.words
     if isinstance(choice, Roll):
-        return MenuEntry(words("menu.roll"), words("menu.roll.note", percent=percent(chance(view))), choice)
+        note = words("menu.roll.note", percent=percent(chance(view)))
+        return MenuEntry(words("menu.roll"), note, choice, about=words("menu.roll.about"))
     if isinstance(choice, Stop):
-        return MenuEntry(words("menu.stop"), _kept(view, seating), choice)
+        return MenuEntry(words("menu.stop"), _kept(view, seating), choice, about=words("menu.stop.about"))
     columns = choice.columns
     if len(set(columns)) < len(columns):
         label = words("menu.two_steps", column=columns[0])
@@ -28,7 +29,7 @@ def _entry(view: View, choice: Choice, seating: Seating) -> MenuEntry:
     tops = [column for column in sorted(set(columns)) if _reaches_top(view, column, columns.count(column))]
     if tops:
         note = f"{words('menu.reaches_top', columns=words.both(tops))}; {note}"
-    return MenuEntry(label, note, choice)
+    return MenuEntry(label, note, choice, about=words("menu.advance.about"), spots=tuple(map(str, columns)))
 
 
 def _reaches_top(view: View, number: int, steps: int) -> bool:

@@ -4,9 +4,10 @@ from typing import Final
 
 from rollbook_replays.games.presentation import Presentation
 from rollbook_replays.games.raffzahn.board import PALETTE, board
+from rollbook_replays.games.raffzahn.guide import GUIDE
 from rollbook_replays.games.raffzahn.menu import menu
 from rollbook_replays.games.raffzahn.picture import picture, touched
 from rollbook_replays.games.raffzahn.story import story
 from rollbook_replays.games.raffzahn.texts import TEXTS
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched)
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched, GUIDE)

@@ -2,16 +2,18 @@
 
 from typing import Final
 
-from rollbook.rules.raffzahn.moves import ROTTEN, STAR, TEETH, THROWS
+from rollbook.rules.raffzahn.moves import ROTTEN, STAR, TEETH, THROWS, Roll, Rolled, Surrender, Take
 from rollbook.rules.raffzahn.view import Row, View
 from rollbook_replays.games import blocks
-from rollbook_replays.games.blocks import BLANK, PIPS, Block, Face, Room, beside, numbered, thrown
+from rollbook_replays.games.blocks import BLANK, HEAVY, PIPS, THIN, Block, Face, Room, beside, boxed, numbered
+from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import MUTED, STRONG, Text
 
 TILES_IN_A_ROW: Final = 10
 TILE: Final = 7
 """As wide as the most teeth."""
+WIDEST_TILE: Final = 9
 TOOTH: Final = "▾"
 ROTTEN_TOOTH: Final = ("▛▀▜", "▌░▐", "▘ ▝")
 """A tooth with a hole in it."""
@@ -31,17 +33,27 @@ PALETTE: Final = {
 }
 
 
-def board(view: View, seating: Seating, room: Room) -> Block:
+def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
     """The middle above, dice and seats below."""
-    rows = _seats(view, seating, min(room.width, WIDEST) - DICE_WIDTH - 1)
-    below = beside(_dice(view, seating), rows, gap=1)
-    middle = _middle(view)
+    rows = _seats(view, seating, min(room.width, WIDEST) - DICE_WIDTH - 1, spotlight)
+    below = beside(_dice(view, seating, spotlight), rows, gap=1)
+    middle = _middle(view, max(TILE, min(room.width // TILES_IN_A_ROW - 1, WIDEST_TILE)), spotlight)
     spaced = [line for row in range(0, len(middle), 2) for line in (*middle[row : row + 2], Text())]
     out = _out(view, seating, room.width)
     lines = [*spaced, Text(), *below]
     if len(lines) > room.height:
         return [*middle, *below]
     return [*lines, *out] if len(lines) + len(out) <= room.height else lines
+
+
+def _considered(spotlight: Spotlight) -> tuple[int, ...]:
+    """The tiles that the cursor is on."""
+    choice = spotlight.considered
+    if isinstance(choice, Take):
+        return (choice.tile,)
+    if isinstance(choice, Roll) and choice.announce is not None:
+        return (choice.announce,)
+    return choice.tiles if isinstance(choice, Surrender) else ()
 
 
 def _out(view: View, seating: Seating, wide: int) -> Block:
@@ -52,29 +64,42 @@ def _out(view: View, seating: Seating, wide: int) -> Block:
     return [Text(), *Text.of((said, MUTED)).wrapped(wide, indent=2)]
 
 
-def _middle(view: View) -> Block:
+def _middle(view: View, wide: int, spotlight: Spotlight) -> Block:
     lines: Block = []
     for first in range(1, len(TEETH) + 1, TILES_IN_A_ROW):
-        tiles = [_tile(tile, view) for tile in range(first, first + TILES_IN_A_ROW)]
+        tiles = [_tile(tile, view, wide, spotlight) for tile in range(first, first + TILES_IN_A_ROW)]
         lines += beside(*tiles)
     return lines
 
 
-def _tile(tile: int, view: View) -> Block:
-    """The number above its teeth; an announced one stands between pointers."""
+def _tile(tile: int, view: View, wide: int, spotlight: Spotlight) -> Block:
+    """The number above its teeth; an announced one stands between pointers, and so does that of the cursor."""
     if tile not in view.middle:
-        return [Text.of(" " * TILE), Text.of(("·".center(TILE), "gone"))]
-    number = (f"{tile}".center(TILE), "tile")
-    if tile == view.announced:
-        number = (f"»{tile}«".center(TILE), "announced")
-    return [Text.of(number), Text.of(((TOOTH * TEETH[tile]).center(TILE), "jaw"))]
+        return [Text.of(" " * wide), Text.of(("·".center(wide), "gone"))]
+    number = (f"{tile}".center(wide), "tile")
+    if tile in _considered(spotlight):
+        number = (f"→{tile}←".center(wide), "considered")
+    elif tile == view.announced:
+        number = (f"»{tile}«".center(wide), "announced")
+    return [Text.of(number).at(tile), Text.of(((TOOTH * TEETH[tile]).center(wide), "jaw")).at(tile)]
 
 
-def _dice(view: View, seating: Seating) -> Block:
-    faces = [_face(face) for face in view.dice] or [BLANK] * 3
-    styles = ["yellow", "blue", "blue"] if view.dice else [MUTED] * 3
-    caption = seating.words("board.throw_of", number=view.throws, most=THROWS) if view.throws else ""
-    return [*thrown(faces, styles), Text.of((caption[:DICE_WIDTH], MUTED))]
+def _dice(view: View, seating: Seating, spotlight: Spotlight) -> Block:
+    """The dice of this turn; of a turn that its throw has ended those once more, with what they came to."""
+    words, styles = seating.words, ["yellow", "blue", "blue"]
+    thrown, caption = view.dice, ""
+    if view.throws:
+        caption = words("board.throw_of", number=view.throws, most=THROWS)
+    elif isinstance(spotlight.last, Rolled):
+        thrown = spotlight.last.dice
+        caption = words("board.rotten") if ROTTEN in thrown else words("board.turn_over")
+    faces = [_face(face) for face in thrown] or [BLANK] * len(styles)
+    again = spotlight.considered.dice if isinstance(spotlight.considered, Roll) else ()
+    boxes = [
+        [line.at(f"die{die}") for line in boxed(face, style if thrown else MUTED, HEAVY if die in again else THIN)]
+        for die, (face, style) in enumerate(zip(faces, styles, strict=True))
+    ]
+    return [*beside(*boxes), Text.of((caption[:DICE_WIDTH], MUTED))]
 
 
 def _face(face: str) -> Face:
@@ -86,26 +111,37 @@ def _face(face: str) -> Face:
     return PIPS[number] if number in PIPS else numbered(number)
 
 
-def _seats(view: View, seating: Seating, wide: int) -> Block:
+def _seats(view: View, seating: Seating, wide: int, spotlight: Spotlight) -> Block:
     lines: Block = []
     for seat, row in enumerate(view.rows):
         player = seating.player(seat, NAME, on_turn=seat == view.seat)
-        lines += _in_front(Text.of(player, (f"{row.teeth:>3}{TOOTH} ", STRONG)), row, view.announced, wide)
+        head = Text.of(player, (f"{row.teeth:>3}{TOOTH} ", STRONG))
+        lines += _in_front(head, row, view.announced, wide, spotlight)
     return lines
 
 
-def _in_front(line: Text, row: Row, announced: int | None, wide: int) -> Block:
+def _in_front(line: Text, row: Row, announced: int | None, wide: int, spotlight: Spotlight) -> Block:
     """The open row, then the safe one in brackets, in as many lines as it takes."""
-    tiles = [
-        Text.of((f"»{tile}«", "announced")) if tile == announced else Text.of((f"{tile:>2} ", "tile"))
-        for tile in row.open_tiles
-    ]
+    considered = _considered(spotlight)
+    taken = {move.tile for move in spotlight.moves if isinstance(move, Take)}
+    tiles = []
+    for tile in row.open_tiles:
+        shown = (f"{tile:>2} ", "tile")
+        if tile in considered:
+            shown = (f"→{tile}←", "considered")
+        elif tile == announced:
+            shown = (f"»{tile}«", "announced")
+        elif tile in taken:
+            shown = (f"‹{tile}›", "tile latest")
+        tiles.append(Text.of(shown).at(tile))
     if row.safe_tiles:
         tiles.append(Text.of(("│ ", MUTED)))
-        tiles += [Text.of((f"[{tile}]", "safe")) for tile in row.safe_tiles]
+        for tile in row.safe_tiles:
+            style = "considered" if tile in considered else "safe latest" if tile in taken else "safe"
+            tiles.append(Text.of((f"→{tile}←" if tile in considered else f"[{tile}]", style)).at(tile))
     lines, indent = [line], line.width
-    for tile in tiles:
-        if lines[-1].width + tile.width > wide:
+    for tile_text in tiles:
+        if lines[-1].width + tile_text.width > wide:
             lines.append(Text.of(" " * indent))
-        lines[-1] += tile
+        lines[-1] += tile_text
     return lines

@@ -17,7 +17,9 @@ def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntr
         if isinstance(choice, Roll):
             throws.setdefault(choice.dice, []).append(_throw(view, choice, seating))
         elif isinstance(choice, Pass):
-            passes.append(MenuEntry(words("menu.pass"), words("menu.pass.note"), choice))
+            passes.append(
+                MenuEntry(words("menu.pass"), words("menu.pass.note"), choice, about=words("menu.pass.about"))
+            )
         else:
             others.append(_other(view, choice, seating))
     for dice in sorted(throws, key=lambda dice: (-len(dice), dice)):
@@ -37,18 +39,24 @@ def _throw(view: View, choice: Roll, seating: Seating) -> MenuEntry:
     words = seating.words
     tile = choice.announce
     if tile is not None:
-        return MenuEntry(words("menu.announce", tile=tile), _worth(view, tile, seating), choice)
+        label, worth = words("menu.announce", tile=tile), _worth(view, tile, seating)
+        return MenuEntry(label, worth, choice, about=words("menu.announce.about"), spots=(str(tile),))
     label = words("menu.roll", dice=dice_said(choice.dice, seating))
-    return MenuEntry(label, words("menu.roll.note", number=view.throws + 1, most=THROWS), choice)
+    note = words("menu.roll.note", number=view.throws + 1, most=THROWS)
+    spots = tuple(f"die{die}" for die in choice.dice)
+    return MenuEntry(label, note, choice, about=words("menu.roll.about"), spots=spots)
 
 
 def _other(view: View, choice: Take | Surrender, seating: Seating) -> MenuEntry:
     words = seating.words
     if isinstance(choice, Take):
         label = words("menu.take.safe" if choice.safe else "menu.take.open", tile=choice.tile)
-        return MenuEntry(label, _worth(view, choice.tile, seating), choice)
+        about = words("menu.take.safe.about" if choice.safe else "menu.take.open.about")
+        return MenuEntry(label, _worth(view, choice.tile, seating), choice, about=about, spots=(str(choice.tile),))
     label = words("menu.surrender", tiles=words.both(choice.tiles))
-    return MenuEntry(label, words.count("tooth", sum(TEETH[tile] for tile in choice.tiles)), choice)
+    teeth = words.count("tooth", sum(TEETH[tile] for tile in choice.tiles))
+    spots = tuple(map(str, choice.tiles))
+    return MenuEntry(label, teeth, choice, about=words("menu.surrender.about"), spots=spots)
 
 
 def _worth(view: View, tile: int, seating: Seating) -> str:

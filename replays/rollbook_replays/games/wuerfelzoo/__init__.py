@@ -5,9 +5,10 @@ from typing import Final
 from rollbook_replays.games.presentation import Presentation
 from rollbook_replays.games.wuerfelzoo.animals import PALETTE
 from rollbook_replays.games.wuerfelzoo.board import board
+from rollbook_replays.games.wuerfelzoo.guide import GUIDE
 from rollbook_replays.games.wuerfelzoo.menu import menu
 from rollbook_replays.games.wuerfelzoo.picture import picture, touched
 from rollbook_replays.games.wuerfelzoo.story import story
 from rollbook_replays.games.wuerfelzoo.texts import TEXTS
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched)
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched, GUIDE)

@@ -1,24 +1,27 @@
-"""The faces of Würfelzoo's dice: their order, their styles, and how they are named and counted."""
+"""The faces of Würfelzoo's dice: their order, their signs and styles, and how they are named and counted."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
-from rollbook.rules.wuerfelzoo.moves import DOUBLE, NO_FACE, SPECIES, TRAP
+from rollbook.rules.wuerfelzoo.moves import DOUBLE, NO_FACE, SIZES, SPECIES, TRAP
 from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.words import Words
 
 LARGE_TO_SMALL: Final = (*reversed(SPECIES), DOUBLE, TRAP, NO_FACE)
 
+SIGNS: Final = {species: str(size + 1) for species, size in SIZES.items()} | {DOUBLE: "×2", TRAP: "✗", NO_FACE: "?"}
+"""An animal's sign is its size, which is also what it costs in the end: 6 for the elephant, 1 for the worm."""
+
 PALETTE: Final = {
-    "elephant": "#adbac7",
-    "bear": "#c69026",
-    "boar": "#f69d50",
+    "elephant": "#79c0ff",
+    "bear": "#c08552",
+    "boar": "#d2a8ff",
     "fox": "#ff7b72",
-    "squirrel": "#e09b13",
+    "squirrel": "#f2cc60",
     "worm": "#f778ba",
-    "trap": "#768390",
+    "trap": "#8b949e",
     "x2": "#7ee787",
-    "unthrown": "#57606a",
+    "unthrown": "#6e7681",
 }
 """The style of a face is its name."""
 
@@ -26,6 +29,12 @@ PALETTE: Final = {
 def faces_of(view: View) -> dict[int, str]:
     """What every die in front of a seat shows."""
     return {die.die: die.face or NO_FACE for row in view.dice for die in row}
+
+
+def dice_of(move: Any) -> frozenset[int]:
+    """The dice that a choice or an outcome names."""
+    named = [getattr(move, field, None) for field in ("die", "own", "other")]
+    return frozenset((*getattr(move, "dice", ()), *(die for die in named if die is not None)))
 
 
 def style_of(face: str) -> str:
@@ -38,9 +47,20 @@ def name_of(face: str, words: Words) -> str:
     return words(f"animal.{face}.one")
 
 
+def capital(face: str, words: Words) -> str:
+    """The same as a label."""
+    name = name_of(face, words)
+    return name[:1].upper() + name[1:]
+
+
 def short(face: str, words: Words) -> str:
-    """Three letters."""
-    return f"{name_of(face, words).title() if face else '':>3.3}"
+    """Three cells: the sign, and how the name begins."""
+    return f"{SIGNS[face]}{capital(face, words) if face not in {DOUBLE, NO_FACE} else '':<2}"[:3].ljust(3)
+
+
+def long(face: str, words: Words) -> str:
+    """Sign and name."""
+    return SIGNS[face] if face == DOUBLE else f"{SIGNS[face]} {capital(face, words)}"
 
 
 def counted(faces: Iterable[str], words: Words) -> str:

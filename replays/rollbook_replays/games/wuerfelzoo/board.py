@@ -1,35 +1,65 @@
 """Würfelzoo's table: the animals in the middle, and before every seat its dice, sorted by species."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from rollbook.rules.wuerfelzoo.moves import DOUBLE, NO_FACE, PENALTIES
-from rollbook.rules.wuerfelzoo.view import View
-from rollbook_replays.games.blocks import Block, Room, beside, boxed, flow
+from rollbook.rules.wuerfelzoo.moves import DOUBLE, NO_FACE, PENALTIES, Play
+from rollbook.rules.wuerfelzoo.view import DieInFront, View
+from rollbook_replays.games import blocks
+from rollbook_replays.games.blocks import HEAVY, THIN, Block, Room, beside, boxed, breadth, flow
+from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import Seating
-from rollbook_replays.games.words import Words
-from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, short, style_of
+from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, capital, dice_of, long, short, style_of
 from rollbook_replays.text import MUTED, STRONG, Text
 
 NAME: Final = 13
 MIDDLE_HEIGHT: Final = 5
 BESIDE_MIDDLE: Final = 32
+CHIPS: Final = 0
+BORDERS: Final = 1
+NAMES: Final = 2
+"""How large dice are: in one line, with borders, or with borders below the names of their species."""
 
 
-def board(view: View, seating: Seating, room: Room) -> Block:
-    """The middle above, the seats below; who finds no room for dice with borders gets chips."""
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The dice that are marked, and who looks at them."""
+
+    considered: frozenset[int]
+    latest: frozenset[int]
+    seating: Seating
+
+    def rim(self, die: int) -> str:
+        """The border of a die."""
+        return HEAVY if die in self.considered else blocks.DOUBLE if die in self.latest else THIN
+
+    def edges(self, die: int) -> str:
+        """What stands beside a die without a border."""
+        return "[]" if die in self.considered else "‹›" if die in self.latest else "▐▌"
+
+
+def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
+    """The middle above, the seats below, with dice as large as there is room for."""
+    marked = Marked(spotlight.picked | dice_of(spotlight.considered), _latest(spotlight), seating)
     seats = range(len(view.dice))
-    large = [_seat(view, seating, seat, room.width, bordered=True) for seat in seats]
-    small = [_seat(view, seating, seat, room.width, bordered=False) for seat in seats]
-    chosen = small.copy()
-    for seat in sorted(seats, key=lambda seat: (seat != seating.own, seat != view.seat, seat)):
-        tried = [large[other] if other == seat else block for other, block in enumerate(chosen)]
-        if sum(map(len, tried)) <= room.height - MIDDLE_HEIGHT:
-            chosen = tried
-    return [*_middle(view, seating, room.width), *(line for block in chosen for line in block)]
+    chosen = [_seat(view, seat, room.width, marked, CHIPS) for seat in seats]
+    first = sorted(seats, key=lambda seat: (seat != seating.own, seat != view.seat, seat))
+    for size in (BORDERS, NAMES):
+        for seat in first:
+            larger = _seat(view, seat, room.width, marked, size)
+            if sum(map(len, chosen)) - len(chosen[seat]) + len(larger) <= room.height - MIDDLE_HEIGHT:
+                chosen[seat] = larger
+    is_laid = any(isinstance(move, Play) for move in spotlight.moves)
+    middle = _middle(view, seating, room.width, blocks.DOUBLE if is_laid else THIN)
+    return [*middle, *(line for block in chosen for line in block)]
 
 
-def _middle(view: View, seating: Seating, wide: int) -> Block:
+def _latest(spotlight: Spotlight) -> frozenset[int]:
+    """The dice that the last choice and what followed from it were about."""
+    return frozenset(die for move in spotlight.moves for die in dice_of(move))
+
+
+def _middle(view: View, seating: Seating, wide: int, rim: str) -> Block:
     words = seating.words
     title = Text.of((words("board.round", number=view.round), STRONG))
     if seating.options["rounds_to"]:
@@ -39,7 +69,10 @@ def _middle(view: View, seating: Seating, wide: int) -> Block:
     if view.species is None:
         empty = boxed([words("board.middle_empty").center(30)], MUTED)
         return [title, *(Text.of("  ", line) for line in empty), Text()]
-    dice = [_die(view.species, words) for _ in view.middle] + [_die(DOUBLE, words) for _ in view.doubles]
+    faces = [view.species] * len(view.middle) + [DOUBLE] * len(view.doubles)
+    large = [boxed([f" {long(face, words)} "], style_of(face), rim) for face in faces]
+    small = [boxed([short(face, words)], style_of(face), rim) for face in faces]
+    dice = large if sum(map(breadth, large)) <= wide - BESIDE_MIDDLE else small
     laid = words.count(f"animal.{view.species}", len(view.middle))
     said = [Text.of(words("board.in_the_middle"), " ", (laid, STRONG))]
     if view.owner is not None:
@@ -50,33 +83,36 @@ def _middle(view: View, seating: Seating, wide: int) -> Block:
     return [title, *beside(flow(dice, wide - BESIDE_MIDDLE, gap=0), said, gap=2), Text()]
 
 
-def _seat(view: View, seating: Seating, seat: int, wide: int, *, bordered: bool) -> Block:
+def _seat(view: View, seat: int, wide: int, marked: Marked, size: int) -> Block:
+    seating = marked.seating
     words = seating.words
     faces = [die.face or NO_FACE for die in view.dice[seat]]
     head = [seating.player(seat, NAME, on_turn=seat == view.seat)]
-    if bordered:
+    if size > CHIPS:
         penalty = sum(PENALTIES[face] for face in faces)
         points = words("board.would_cost", points=penalty)
         if seating.options["rounds_to"]:
             points = f"{view.points[seat]} (+{penalty})"
         head += [Text.of((f"    {said}"[:NAME], MUTED)) for said in (words.count("die", len(faces)), points)]
-    return beside(head, _sorted_dice(faces, words, wide - NAME - 1, bordered=bordered))
+    return beside(head, _sorted_dice(view.dice[seat], wide - NAME - 1, marked, size))
 
 
-def _sorted_dice(faces: Sequence[str], words: Words, wide: int, *, bordered: bool) -> Block:
+def _sorted_dice(row: tuple[DieInFront, ...], wide: int, marked: Marked, size: int) -> Block:
     """By species from large to small, the species a little apart."""
+    words = marked.seating.words
     groups = []
     for face in LARGE_TO_SMALL:
-        if count := faces.count(face):
-            one = _die(face, words) if bordered else _chip(face, words)
-            groups.append(beside(*[one] * count, gap=0))
+        dice = sorted(die.die for die in row if (die.face or NO_FACE) == face)
+        if dice:
+            group = beside(*(_die(die, face, marked, size) for die in dice), gap=0)
+            name = Text.of((f" {capital(face, words)}", style_of(face)))
+            groups.append([name, *group] if size == NAMES else group)
     return flow(groups, wide) if groups else [Text.of((words("board.no_dice"), MUTED))]
 
 
-def _die(face: str, words: Words) -> Block:
-    return boxed([short(face, words)], style_of(face))
-
-
-def _chip(face: str, words: Words) -> Block:
-    style = style_of(face)
-    return [Text.of(("▐", style), (short(face, words), f"{style} strong"), ("▌", style))]
+def _die(die: int, face: str, marked: Marked, size: int) -> Block:
+    style, shown = style_of(face), short(face, marked.seating.words)
+    if size == CHIPS:
+        left, right = tuple(marked.edges(die))
+        return [Text.of((left, style), (shown, f"{style} strong"), (right, style)).at(die)]
+    return [line.at(die) for line in boxed([shown], style, marked.rim(die))]

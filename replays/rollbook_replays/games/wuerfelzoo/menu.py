@@ -13,7 +13,7 @@ from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, Piece, grouped
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, faces_of, name_of, short, style_of
+from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, faces_of, long, name_of, short, style_of
 from rollbook_replays.text import Text
 
 Alike: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
@@ -33,7 +33,11 @@ def menu(view: View, legal: Choices[Choice], seating: Seating) -> Menu:
         *_boars(_of(Boar, choices), dice),
         *_worms(_of(Worm, choices), dice),
         *(
-            MenuEntry(seating.words("menu.squirrel", name=seating.name(choice.target)), choice=choice)
+            MenuEntry(
+                seating.words("menu.squirrel", name=seating.name(choice.target)),
+                choice=choice,
+                about=seating.words("ability.squirrel.about"),
+            )
             for choice in _of(Squirrel, choices)
         ),
     )
@@ -58,6 +62,11 @@ class _Dice:
         """What the die has in common with those that are the same."""
         return self._faces[die], AXES[die]
 
+    def spots(self, die: int) -> tuple[str, ...]:
+        """Where it and those that are alike lie."""
+        here = (each for each, seat in self.seats.items() if seat == self.seats[die])
+        return tuple(str(each) for each in here if self.alike(each) == self.alike(die))
+
     def name(self, die: int) -> str:
         """What it shows."""
         return name_of(self._faces[die], self.seating.words)
@@ -76,7 +85,9 @@ def _by_seat(choices: Sequence[tuple[int, Choice]], key: str, dice: _Dice) -> tu
     for die, choice in choices:
         seat = dice.seats[die]
         label = seating.words(key, die=dice.name(die), name=seating.name(seat))
-        of_seat.setdefault(seat, {}).setdefault(dice.alike(die), MenuEntry(label, dice.others(die), choice))
+        about = seating.words(f"{key}.about")
+        entry = MenuEntry(label, dice.others(die), choice, about=about, spots=dice.spots(die))
+        of_seat.setdefault(seat, {}).setdefault(dice.alike(die), entry)
     return tuple(
         grouped(seating.words(f"{key}.seat", name=seating.name(seat)), "", list(of_seat[seat].values()))
         for seat in sorted(of_seat)
@@ -89,6 +100,8 @@ def _boars(choices: Sequence[Boar], dice: _Dice) -> tuple[MenuEntry, ...]:
         MenuEntry(
             dice.seating.words("menu.boar", die=dice.name(own)),
             dice.others(own),
+            about=dice.seating.words("ability.boar.about"),
+            spots=dice.spots(own),
             entries=_by_seat([(each.other, each) for each in choices if each.own == own], "menu.boar.other", dice),
         )
         for own in _different([choice.own for choice in choices], dice)
@@ -101,7 +114,13 @@ def _worms(choices: Sequence[Worm], dice: _Dice) -> tuple[MenuEntry, ...]:
     for own in _different([choice.own for choice in choices], dice):
         die, others = dice.name(own), dice.others(own)
         targets = [
-            MenuEntry(words("menu.worm", die=die, name=dice.seating.name(choice.target)), others, choice)
+            MenuEntry(
+                words("menu.worm", die=die, name=dice.seating.name(choice.target)),
+                others,
+                choice,
+                about=words("ability.worm.about"),
+                spots=dice.spots(own),
+            )
             for choice in choices
             if choice.own == own
         ]
@@ -124,7 +143,13 @@ def _turn(view: View, offered: TurnChoices, words: Words) -> Picking:
     """The own dice, from large to small, and what the picked ones can do."""
     faces = faces_of(view)
     own = sorted(offered.rerolls, key=lambda die: (LARGE_TO_SMALL.index(faces[die]), AXES[die], die))
-    pieces = [Piece(die, Text.of((short(faces[die], words), f"{style_of(faces[die])} strong"))) for die in own]
+    pieces = [
+        Piece(
+            die,
+            *(Text.of((said(faces[die], words), f"{style_of(faces[die])} strong")) for said in (long, short)),
+        )
+        for die in own
+    ]
     return Picking(tuple(pieces), lambda picked: _picked(sorted(picked), offered, words))
 
 
@@ -132,10 +157,17 @@ def _picked(dice: list[int], offered: TurnChoices, words: Words) -> tuple[MenuEn
     """Lay the dice, or throw them again, as far as that is legal."""
     named = tuple(dice)
     why_not, does = _judged(dice, offered, words)
-    lay = MenuEntry(words("picking.lay"), why_not or does, None if why_not else Play(named))
+    about = "" if why_not else words(f"ability.{_species(dice, offered)}.about")
+    lay = MenuEntry(words("picking.lay"), why_not or does, None if why_not else Play(named), about=about)
     if not named:
         return lay, MenuEntry(words("picking.reroll.none"))
-    return lay, MenuEntry(words("picking.reroll", dice=words.count("die", len(named))), choice=Reroll(named))
+    again = words("picking.reroll", dice=words.count("die", len(named)))
+    return lay, MenuEntry(again, choice=Reroll(named), about=words("picking.reroll.about"))
+
+
+def _species(named: list[int], offered: TurnChoices) -> str:
+    """Of dice that can be laid."""
+    return next(offer.species for offer in offered.plays if set(offer.dice) & set(named))
 
 
 def _judged(named: list[int], offered: TurnChoices, words: Words) -> tuple[str, str]:

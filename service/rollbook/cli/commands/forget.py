@@ -144,7 +144,7 @@ def _references(data: Path, issuer: str | None, sub: str) -> Callable[[str], byt
     """Who the subject is in the log of each match."""
     from rollbook.identity.service_keys import service_key  # noqa: PLC0415 - see above
     from rollbook.identity.tokens import OWN_ISSUER, Role, Subject  # noqa: PLC0415 - see above
-    from rollbook.server.access import Players  # noqa: PLC0415 - see above
+    from rollbook.server.players import Players  # noqa: PLC0415 - see above
 
     players = Players(service_key(data))
     somebody = Subject(OWN_ISSUER if issuer is None else issuer, sub, Role.PLAYER, (), "", 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 import sys
@@ -109,7 +108,7 @@ def supervise(settings: Settings, worker: Sequence[str]) -> Exit:
 def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Settings) -> Exit:
     """Run a service or a part of one to its end, and say why if it cannot be started."""
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
-    from rollbook.server import log_output  # noqa: PLC0415 - see above
+    from rollbook.server import event_loop, log_output  # noqa: PLC0415 - see above
     from rollbook.server.companion import CompanionMissing  # noqa: PLC0415 - see above
     from rollbook.server.ports import NotListening  # noqa: PLC0415 - see above
     from rollbook.server.signals import Shutdown  # noqa: PLC0415 - see above
@@ -120,7 +119,7 @@ def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Setti
 
     log_output.configure(settings.log_level, worker=settings.worker)
     try:
-        ended = asyncio.run(service())
+        ended = event_loop.run(service())
     except KeyFileUnreadable as refused:
         return _refused(refused, Exit.UNREADABLE)
     except WorkerFailed as failed:

@@ -6,10 +6,10 @@ the choice is legal is for the rules to say. What an outcome hides is not in its
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from google.protobuf.message import Message
 
@@ -30,22 +30,35 @@ COUNT = "count"
 
 def write_choice(game: AnyGame, choice: Any) -> proto.Choice:
     """The choice as a message, its lists ascending."""
-    message = stubs_of(game).choice()
-    fill_choice(game, choice, message)
-    return wrap(proto.Choice(), message)
+    return wrap(proto.Choice(), stubs_of(game).choice(**choice_values(game, choice)))
 
 
-def fill_choice(game: AnyGame, choice: Any, message: Message) -> None:
-    """Fill the game's own choice message, its lists ascending."""
-    chosen: Message = getattr(message, _name(game.choices, choice))
-    chosen.SetInParent()
-    for field in fields(choice):
-        value = getattr(choice, field.name)
-        if isinstance(value, tuple):
-            described = chosen.DESCRIPTOR.fields_by_name[field.name]
-            getattr(chosen, field.name).extend(sorted(_number(described, item) for item in value))
-        elif value is not None:
-            setattr(chosen, field.name, _number(chosen.DESCRIPTOR.fields_by_name[field.name], value))
+def choice_values(game: AnyGame, choice: Any) -> dict[str, Any]:
+    """The fields of the game's own choice message, as its constructor takes them, their lists ascending."""
+    kind: Any = type(choice)
+    name, values = _choice_writer(game, kind)
+    return {name: values(choice)}
+
+
+@cache
+def _choice_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict[str, Any]]]:
+    """What choices of this kind are called, and what their message says of one."""
+    name = _name(game.choices, kind)
+    described = _message_of(stubs_of(game).choice, name).fields_by_name
+    written = [(field.name, described[field.name]) for field in fields(kind)]
+
+    def values(choice: Any) -> dict[str, Any]:
+        found = {}
+        for name, field in written:
+            value = getattr(choice, name)
+            if isinstance(value, tuple):
+                value = sorted(_number(field, item) for item in value)
+            elif value is not None:
+                value = _number(field, value)
+            found[name] = value
+        return found
+
+    return name, values
 
 
 def read_choice(game: AnyGame, sent: proto.Choice) -> Any:
@@ -103,33 +116,46 @@ def _chosen(choice: type[Any], kind: str, chosen: Message, name: str) -> Any:
 
 def write_outcome(game: AnyGame, outcome: Any) -> proto.Outcome:
     """The outcome as a message, without what it hides."""
-    message = stubs_of(game).outcome()
-    happened: Message = getattr(message, _name(game.outcomes, outcome))
-    happened.SetInParent()
-    described = happened.DESCRIPTOR.fields_by_name
-    for field in fields(outcome):
-        value = getattr(outcome, field.name)
-        if field.name not in described:
-            if COUNT in described:
-                setattr(happened, COUNT, len(value))
-        elif isinstance(value, tuple):
-            getattr(happened, field.name).extend(_number(described[field.name], item) for item in value)
-        else:
-            setattr(happened, field.name, _number(described[field.name], value))
-    return wrap(proto.Outcome(), message)
+    kind: Any = type(outcome)
+    name, values = _outcome_writer(game, kind)
+    return wrap(proto.Outcome(), stubs_of(game).outcome(**{name: values(outcome)}))
+
+
+@cache
+def _outcome_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict[str, Any]]]:
+    """What outcomes of this kind are called, and what their message says of one."""
+    name = _name(game.outcomes, kind)
+    described = _message_of(stubs_of(game).outcome, name).fields_by_name
+    written = [(field.name, described.get(field.name)) for field in fields(kind)]
+
+    def values(outcome: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, field in written:
+            value = getattr(outcome, name)
+            if field is None:
+                if COUNT in described:
+                    found[COUNT] = len(value)
+            elif isinstance(value, tuple):
+                found[name] = [_number(field, item) for item in value]
+            else:
+                found[name] = _number(field, value)
+        return found
+
+    return name, values
 
 
 def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
     """What lies hidden beside the outcome, if it hides something and that is known."""
-    name = hiding(game, cast("Any", type(outcome)))
+    kind: Any = type(outcome)
+    name = hiding(game, kind)
     if name is None:
         return None
     value = getattr(outcome, name)
     hidden = value if isinstance(value, tuple) else (value,)
     if None in hidden:
         return None
-    kind, field = _hidden(game)
-    message = kind()
+    hidden_message, field = _hidden(game)
+    message = hidden_message()
     getattr(message, field.name).extend([_number(field, item) for item in hidden])
     return wrap(proto.HiddenOutcome(), message)
 
@@ -137,12 +163,8 @@ def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
 @cache
 def hiding(game: AnyGame, outcome: Any) -> str | None:
     """The field that outcomes of this kind hide: the one that their message does not have."""
-    name = next(name for name, kind in game.outcomes.items() if kind is outcome)
-    described = stubs_of(game).outcome.DESCRIPTOR.fields_by_name[name].message_type
-    assert described is not None  # noqa: S101 - every kind of outcome is a message
-    return next(
-        (field.name for field in fields(game.outcomes[name]) if field.name not in described.fields_by_name), None
-    )
+    described = _message_of(stubs_of(game).outcome, _name(game.outcomes, outcome)).fields_by_name
+    return next((field.name for field in fields(outcome) if field.name not in described), None)
 
 
 def read_outcome(game: AnyGame, written: proto.Outcome, beside: proto.HiddenOutcome | None = None) -> Any:
@@ -194,8 +216,13 @@ def _happened(happened: Message, name: str, hidden: Sequence[Any] | None) -> Any
 # Both
 
 
-def _name(vocabulary: Mapping[str, type[Any]], move: Any) -> str:
-    return next(name for name, kind in vocabulary.items() if kind is type(move))
+def _name(vocabulary: Mapping[str, type[Any]], move: type[Any]) -> str:
+    return next(name for name, kind in vocabulary.items() if kind is move)
+
+
+def _message_of(wrapper: type[Message], name: str) -> Any:
+    """The description of the message that a field of this one holds."""
+    return wrapper.DESCRIPTOR.fields_by_name[name].message_type
 
 
 def _number(field: Any, item: Any) -> Any:

@@ -5,20 +5,22 @@ Bots read here what the rules themselves would give them, and boards what they d
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
+from operator import attrgetter
 from types import NoneType
 from typing import Any, cast, get_args, get_type_hints
 
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from rollbook.match.codec.messages import choice_in, fill_choice, read_word, sent_word
+from rollbook.match.codec.messages import choice_in, choice_values, read_word, sent_word
 from rollbook.match.codec.moves import Unreadable
+from rollbook.match.codec.parts import Remembered, length_delimited
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.codec.words import numbers_of
-from rollbook.match.codec.wrappers import unwrap, wrap
+from rollbook.match.codec.wrappers import OTHER, place, unwrap, wrap
 from rollbook.rules.catalogue import AnyGame
 from rollbook.rules.game import Choices, Listed
 from rollbook.rules.options import Options, OptionValue
@@ -33,10 +35,10 @@ DESCRIBED = "described"
 
 def write_options(game: AnyGame, options: Options) -> proto.Options:
     """All options as a message."""
-    message = stubs_of(game).options()
-    for name, value in options.items():
-        _put(message, name, value)
-    return wrap(proto.Options(), message)
+    kind = stubs_of(game).options
+    described = kind.DESCRIPTOR.fields_by_name
+    values = {name: _written(described[name], value) for name, value in options.items()}
+    return wrap(proto.Options(), kind(**values))
 
 
 def given_options(game: AnyGame, sent: proto.Options) -> dict[str, OptionValue]:
@@ -60,9 +62,16 @@ def read_options(game: AnyGame, written: proto.Options, seats: int) -> Options:
 
 def write_view(game: AnyGame, view: Any) -> proto.View:
     """A view of the game as a message."""
-    message = stubs_of(game).view()
-    fill(message, view)
-    return wrap(proto.View(), message)
+    kind = stubs_of(game).view
+    return wrap(proto.View(), kind(**_values(view, kind.DESCRIPTOR)))
+
+
+def write_view_bytes(game: AnyGame, view: Any) -> bytes:
+    """The bytes of that message."""
+    kind = stubs_of(game).view
+    viewed: Any = type(view)
+    written = _bytes_writer(viewed, cast("Any", kind))(view)
+    return _wrapped_bytes(proto.View, kind, written)
 
 
 def read_view(game: AnyGame, sent: proto.View) -> Any:
@@ -78,16 +87,25 @@ def read_view(game: AnyGame, sent: proto.View) -> Any:
 
 def write_legal(game: AnyGame, choices: Choices[Any]) -> proto.LegalChoices:
     """Legal choices as a message, listed or described."""
-    message = stubs_of(game).legal_choices()
+    kind = stubs_of(game).legal_choices
+    values: dict[str, Any]
     if game.described is not None and isinstance(choices, game.described):
-        described: Message = getattr(message, DESCRIBED)
-        described.SetInParent()
-        fill(described, choices)
+        values = {DESCRIBED: _values(choices, kind.DESCRIPTOR.fields_by_name[DESCRIBED].message_type)}
     else:
-        listed = getattr(message, LISTED)
-        for choice in choices:
-            fill_choice(game, choice, listed.add())
-    return wrap(proto.LegalChoices(), message)
+        values = {LISTED: [choice_values(game, choice) for choice in choices]}
+    return wrap(proto.LegalChoices(), kind(**values))
+
+
+def write_legal_bytes(game: AnyGame, choices: Choices[Any]) -> bytes:
+    """The bytes of that message."""
+    if type(choices) is Listed:
+        return _listed_bytes(game)[choices]
+    return write_legal(game, choices).SerializeToString()
+
+
+@cache
+def _listed_bytes(game: AnyGame) -> Remembered:
+    return Remembered(lambda choices: write_legal(game, choices).SerializeToString())
 
 
 def read_legal(game: AnyGame, sent: proto.LegalChoices) -> Choices[Any]:
@@ -103,36 +121,92 @@ def read_legal(game: AnyGame, sent: proto.LegalChoices) -> Choices[Any]:
 # Dataclasses
 
 
-def fill(message: Message, value: Any) -> None:
-    """Put every field of a dataclass into the field of its name; there has to be one."""
-    for field in fields(value):
-        _put(message, field.name, getattr(value, field.name))
+def _values(value: Any, described: Any) -> dict[str, Any]:
+    """The fields of a message by those of a dataclass, as the message's constructor takes them."""
+    kind: Any = type(value)
+    written: dict[str, Any] = _values_writer(kind, described)(value)
+    return written
 
 
-def _put(message: Message, name: str, value: Any) -> None:
-    described = message.DESCRIPTOR.fields_by_name[name]
-    if value is None:
-        return
-    if described.enum_type is not None:
-        words = numbers_of(described.enum_type)
-        value = tuple(words[word] for word in value) if described.is_repeated else words[value]
-    if described.message_type is not None:
-        _add_messages(getattr(message, name), value)
-    elif described.is_repeated:
-        getattr(message, name).extend(value)
-    else:
-        setattr(message, name, value)
+@cache
+def _values_writer(kind: Any, described: Any) -> Callable[[Any], dict[str, Any]]:
+    """What makes of a dataclass of this kind the fields of such a message, in which each has one of its name."""
+    names = tuple(field.name for field in fields(kind))
+    if not names:
+        return lambda _value: {}
+    get = attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, names[0]),)
+    converted = [(name, write) for name in names if (write := _writer(described.fields_by_name[name])) is not None]
+
+    def written(value: Any) -> dict[str, Any]:
+        found = dict(zip(names, get(value)))  # noqa: B905 - as many as there are names
+        for name, write in converted:
+            if found[name] is not None:
+                found[name] = write(found[name])
+        return found
+
+    return written
 
 
-def _add_messages(repeated: Any, values: Iterable[Any]) -> None:
-    for value in values:
-        added = repeated.add()
-        if isinstance(value, tuple):
-            # Protobuf has no lists of lists but lists of messages that hold one.
-            (inner,) = added.DESCRIPTOR.fields
-            _put(added, inner.name, value)
-        else:
-            fill(added, value)
+def _writer(field: Any) -> Callable[[Any], Any] | None:
+    """What makes of a value what protobuf takes for this field; None: protobuf takes it as it is."""
+    if field.enum_type is not None:
+        words = numbers_of(field.enum_type)
+        return (lambda value: [words[word] for word in value]) if field.is_repeated else words.__getitem__
+    return None if field.message_type is None else partial(_messages, field.message_type)
+
+
+def _written(field: Any, value: Any) -> Any:
+    write = _writer(field)
+    return value if write is None or value is None else write(value)
+
+
+def _messages(described: Any, values: Iterable[Any]) -> list[dict[str, Any]]:
+    """Protobuf has no lists of lists but lists of messages that hold one."""
+    return [
+        _inner_list(described, value) if isinstance(value, tuple) else _values(value, described) for value in values
+    ]
+
+
+def _inner_list(described: Any, values: tuple[Any, ...]) -> dict[str, Any]:
+    (inner,) = described.fields
+    return {inner.name: _written(inner, values)}
+
+
+# Bytes
+
+
+def _wrapped_bytes(wrapper: type[Message], kind: type[Message], content: bytes) -> bytes:
+    """A game's message where its game belongs."""
+    name = place(wrapper, kind)
+    if name == OTHER:
+        return wrap(wrapper(), kind.FromString(content)).SerializeToString(deterministic=True)
+    return length_delimited(wrapper.DESCRIPTOR.fields_by_name[name].number, content)
+
+
+@cache
+def _bytes_writer(kind: Any, message: type[Message]) -> Callable[[Any], bytes]:
+    """What makes of a dataclass of this kind the bytes of such a message."""
+    described = sorted(
+        (message.DESCRIPTOR.fields_by_name[field.name] for field in fields(kind)), key=lambda field: field.number
+    )
+    get = attrgetter(*[field.name for field in described])
+    written = [_field_bytes(message, field) for field in described]
+
+    def whole(value: Any) -> bytes:
+        return b"".join([write(item) for write, item in zip(written, get(value))])  # noqa: B905 - of the same fields
+
+    return whole
+
+
+def _field_bytes(message: type[Message], field: Any) -> Callable[[Any], bytes]:
+    """What makes the bytes of one field, without any where it is not there."""
+    name, write = field.name, _writer(field) or (lambda value: value)
+    if field.message_type is None or not field.is_repeated:
+        return Remembered(
+            lambda value: b"" if value is None else message(**{name: write(value)}).SerializeToString()
+        ).__getitem__
+    item = Remembered(lambda value: message(**{name: write((value,))}).SerializeToString()).__getitem__
+    return lambda values: b"" if values is None else b"".join(map(item, values))
 
 
 def _read(kind: type[Any], message: Message) -> Any:

@@ -1,6 +1,7 @@
 """What is seen of Can't Stop, and the places."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rollbook.rules.cant_stop.moves import LENGTHS
 from rollbook.rules.cant_stop.state import ADVANCE, FINISHED, FIRST_SEAT, NOBODY, State
@@ -35,20 +36,28 @@ class View:
     places: tuple[int, ...]
 
 
+_column = lru_cache(4_096)(Column)
+"""Columns are looked at again and again, and most of them stay as they are."""
+
+
 def view(state: State, _perspective: Perspective) -> View:
     """The same for every perspective."""
+    winners, reached, runners = state.winners, state.reached, state.runners
+    markers = tuple(zip(*state.markers, strict=True))
     return View(
         seat=None if state.stage in {FIRST_SEAT, FINISHED} else state.seat,
         dice=state.dice if state.stage == ADVANCE else (),
         columns=tuple(
-            Column(
-                number=column,
-                length=length,
-                winner=None if state.winners[column] == NOBODY else state.winners[column],
-                markers=tuple(markers[column] for markers in state.markers),
-                runner=state.reached[column] if state.runners >> column & 1 else 0,
-            )
-            for column, length in LENGTHS.items()
+            [
+                _column(
+                    column,
+                    length,
+                    None if winners[column] == NOBODY else winners[column],
+                    markers[column],
+                    reached[column] if runners >> column & 1 else 0,
+                )
+                for column, length in LENGTHS.items()
+            ]
         ),
         places=places(state),
     )
@@ -59,9 +68,10 @@ def view(state: State, _perspective: Perspective) -> View:
 
 def places(state: State) -> tuple[int, ...]:
     """Columns held, then the height of the markers in columns that nobody has won (ruling)."""
+    won = [column for column in LENGTHS if state.winners[column] != NOBODY]
     return shared_places(
         [
-            (state.winners.count(seat), sum(markers[column] for column in LENGTHS if state.winners[column] == NOBODY))
+            (state.winners.count(seat), sum(markers) - sum([markers[column] for column in won]))
             for seat, markers in enumerate(state.markers)
         ]
     )

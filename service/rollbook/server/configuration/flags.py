@@ -46,12 +46,23 @@ class Flags:
         ),
     ] = None
     durability: Annotated[
-        Literal["fsync", "relaxed"],
+        Literal["fsync", "relaxed", "replicated", "replicated-memory"],
         About(
-            "fsync: what is acknowledged is on disk, and a store that is set otherwise is refused. relaxed: for"
+            "fsync: what is acknowledged is on disk, and a store that is set otherwise is refused. replicated: it is on"
+            " the disks of --replicas replicas as well, and so is whatever anybody is told, so that no failover loses"
+            " it; with fewer replicas nothing is taken. replicated-memory: the same with their memory, for servers"
+            " before Redis 7.2; a failover loses nothing, unless the replica loses its power as well. relaxed: for"
             " development; the store may lose it. The service's own store then syncs once a second. Default: fsync."
         ),
     ] = "fsync"
+    replicas: Annotated[
+        int,
+        About(
+            "How many replicas have to have what is replicated: as many as may take a master's place. The store's"
+            " min-replicas-to-write has to be as high. Default: 1.",
+            most=16,
+        ),
+    ] = 1
     tls_cert: Annotated[Path | None, About("The certificate chain, PEM.", unset="no TLS")] = None
     tls_key: Annotated[Path | None, About("Its private key, PEM, unencrypted.", unset="no TLS")] = None
     insecure: Annotated[

@@ -18,6 +18,7 @@ from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.game import Perspective
 from rollbook.server.failures import TailLost
 from rollbook.server.out.frames import EventsFrame
+from rollbook.server.out.projection import seen_alike
 from rollbook.server.replica.replica import Replica
 
 FELL_BEHIND: Final = 50
@@ -61,6 +62,7 @@ class Bell:
         self._players: list[asyncio.Future[bool]] = []
         self._spectators: list[asyncio.Future[bool]] = []
         self._beat: asyncio.TimerHandle | None = None
+        self._rung_at = 0.0
 
     async def wait(self, *, plays: bool) -> bool:
         """Whether something happened, or else nothing for a while; who plays hears of it before all others."""
@@ -68,17 +70,24 @@ class Bell:
         heard: asyncio.Future[bool] = loop.create_future()
         (self._players if plays else self._spectators).append(heard)
         if self._beat is None:
-            self._beat = loop.call_later(self._beat_seconds, self._ring, False)  # noqa: FBT003 - no news
+            self._beat = loop.call_later(self._beat_seconds, self._fall_silent)
         return await heard
 
     def ring(self) -> None:
         """Something has happened."""
+        # The timer goes on: one for each event would cost more than to look at the time when it is out.
+        self._rung_at = asyncio.get_running_loop().time()
         self._ring(news=True)
 
-    def _ring(self, news: bool) -> None:  # noqa: FBT001 - a timer calls it
-        if self._beat is not None:
-            self._beat.cancel()
-            self._beat = None
+    def _fall_silent(self) -> None:
+        loop, self._beat = asyncio.get_running_loop(), None
+        left = self._rung_at + self._beat_seconds - loop.time()
+        if left <= 0:
+            self._ring(news=False)
+        elif self._players or self._spectators:
+            self._beat = loop.call_later(left, self._fall_silent)
+
+    def _ring(self, *, news: bool) -> None:
         players, self._players = self._players, []
         spectators, self._spectators = self._spectators, []
         for heard in players:
@@ -101,7 +110,7 @@ class Channel:
         self.delay_ms = 0
         self.watchers = 0
         self.followed = False
-        """Whether it has been read to the end once, so that only what is new has to be waited for."""
+        """Whether it has been read to the end once, so that only what is new has to be asked for."""
         self._frames: dict[tuple[Perspective, int], EventsFrame] = {}
 
     @property
@@ -120,6 +129,11 @@ class Channel:
         """Whether the seal may be seen."""
         ledger = self.ledger
         return ledger is not None and ledger.match.sealed is not None
+
+    def goes_on(self, at: Position) -> bool:
+        """Whether there is more for somebody who has been told everything up to here: events, or the end."""
+        ledger = self.ledger
+        return ledger is not None and (ledger.match.sequence != at.sequence or ledger.match.sealed is not None)
 
     @property
     def events(self) -> Sequence[Visible]:
@@ -141,8 +155,12 @@ class Channel:
             ledger = self.ledger
             if ledger is None:
                 raise LookupError("nothing of the match may be seen yet")
-            events = self.replica.events or []
-            frame = EventsFrame(tuple(events[after : ledger.match.sequence]), perspective, ledger)
+            eyes = seen_alike(ledger, perspective)
+            if eyes != perspective:
+                frame = self.frame(eyes, after)
+            else:
+                events = self.replica.events or []
+                frame = EventsFrame(tuple(events[after : ledger.match.sequence]), perspective, ledger)
             if len(frame.events) < FELL_BEHIND:
                 self._frames[perspective, after] = frame
         return frame

@@ -3,7 +3,11 @@
 A match that somebody watches has a channel: its log folded once, and every event projected once, for all watchers.
 Catching up and following live are one read of the channel from the watcher's position, so there is no seam, no gap and
 no double. A watcher takes what is there when it is ready to; one that is slow gets more at once, later, and holds
-nobody up. One task waits on the log for all channels, and wakes at every new one.
+nobody up.
+
+What is appended here the replica has already. What others append is announced, and read, for all channels together, if
+the replica has not got as far: so a look asks for what is new, however much is watched. Announcements may be missed,
+and what is lost nobody announces: every log that is watched is compared with its replica now and then, a few at a time.
 
 Whoever has to see a match later than it happens is served from a channel that is cut at now - delay, by the same code.
 """
@@ -11,16 +15,18 @@ Whoever has to see a match later than it happens is served from a channel that i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-from rollbook.match.chain import Position, genesis
+from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
+from rollbook.server.feeds.delays import Delays
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.frames import (
     CaughtUpFrame,
@@ -33,7 +39,7 @@ from rollbook.server.out.frames import (
 )
 from rollbook.server.replica.replica import Replica
 from rollbook.server.replica.replicas import Replicas
-from rollbook.storage.port import Log, StoreUnavailable
+from rollbook.storage.port import MOST_BEHIND, Announcement, Log, StoreUnavailable
 from rollbook.v1.feed_pb2 import (
     END_REASON_DRAINING,
     END_REASON_MATCH_OVER,
@@ -46,14 +52,19 @@ BEAT_SECONDS: Final = 4.0
 """A watcher that hears nothing for so long hears that nothing happened."""
 
 WAIT_SECONDS: Final = 5.0
-PAUSE_SECONDS: Final = 0.005
-"""Between two reads of the log under load."""
+"""How long the loop that follows the logs waits for announcements before it comes round."""
 
-LATE_LOOK_MS: Final = 250
-"""How often a delayed channel looks at the clock, which may be set, unlike the time that a task sleeps."""
+PAUSE_SECONDS: Final = 0.1
+"""Before announcements are listened to again, when a connection has ended."""
 
 GUARD_SECONDS: Final = 2.0
-"""How often it is looked whether the logs that are watched still have what was told of them."""
+"""How often every log that is watched is compared with what was told of it, as long as they are not too many."""
+
+MOST_COMPARED: Final = 50
+"""How many are compared at once."""
+
+MOST_COMPARED_A_SECOND: Final = 1_000
+"""However many are watched."""
 
 
 class Feeds:
@@ -77,14 +88,22 @@ class Feeds:
         self._lag = lag
         self._live: dict[str, Channel] = {}
         self._delayed: dict[str, DelayedChannel] = {}
-        self._late: dict[DelayedChannel, asyncio.Task[None]] = {}
-        """What follows the live channel for each delayed one."""
+        self._delays = Delays(clock_ms)
         self._waker = Waker()
-        self._joined = asyncio.Event()
-        self._following = BackgroundLoop("feeds", self._follow, failed, PAUSE_SECONDS)
+        self._announced: dict[str, int] = {}
+        """By match the sequence that its log is said to have, of those whose replica has not got so far."""
+        self._news = asyncio.Event()
+        self._uncompared: deque[str] = deque()
+        self._hurries = False
+        """Whether these are compared because something may have been missed."""
+        self._unheard = asyncio.Event()
+        """Set when announcements may have been missed."""
+        self._following = BackgroundLoop("feeds", self._follow, failed, 0)
         self._watching_over = BackgroundLoop("watch over feeds", self._watch_over, failed, 0)
-        self._tailer: asyncio.Task[None] | None = None
-        self._guard: asyncio.Task[None] | None = None
+        self._listening = BackgroundLoop(
+            "announcements", lambda: log.listen(self._hear, self._unheard.set), failed, PAUSE_SECONDS
+        )
+        self._tasks: dict[BackgroundLoop, asyncio.Task[None]] = {}
         self._draining = False
 
     @property
@@ -105,10 +124,10 @@ class Feeds:
 
     async def close(self) -> None:
         """Stop waiting for the log."""
-        tasks = [task for task in (self._tailer, self._guard, *self._late.values()) if task is not None]
-        for task in tasks:
+        for task in self._tasks.values():
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._delays.close()
 
     async def watch(
         self,
@@ -124,58 +143,43 @@ class Feeds:
         StoreUnavailable.
         """
         with self._replicas.use(match_id) as replica:
-            async with self._watched(replica) as live:
-                delay_ms = replica.ledger.opened.terms.spectator_delay_seconds * 1_000
-                if eyes(replica.ledger) is Watcher.PUBLIC and delay_ms and not live.sealed:
-                    async with self._cut(live, delay_ms) as delayed:
-                        async for frame in self._frames(delayed, position, eyes, expired):
-                            yield frame
-                else:
-                    async for frame in self._frames(live, position, eyes, expired):
-                        yield frame
-
-    async def _frames(
-        self,
-        channel: Channel,
-        position: Position | None,
-        eyes: Callable[[Ledger], Perspective],
-        expired: Callable[[], bool],
-    ) -> AsyncGenerator[Frame, None]:
-        replica = channel.replica
-        start = Position(0, genesis(replica.match_id)) if position is None else position
-        await channel.check(start)
-        perspective = eyes(replica.ledger)
-        yield ConfirmedFrame(perspective, start, channel.ledger)
-        at = start
-        caught_up = seats_closed = False
-        while True:
-            if replica.failure is not None:
-                raise replica.failure
-            # As long as somebody can sit down or get up, the watcher may see with other eyes by now.
-            changed = not seats_closed and eyes(replica.ledger) != perspective
-            if (reason := self._reason(expired=expired(), changed=changed)) is not None:
-                yield EndedFrame(reason, at)
-                return
-            seats_closed = replica.ledger.match.closed
-            head = channel.head
-            behind = head.sequence - at.sequence
-            if behind >= FELL_BEHIND and caught_up:
-                caught_up = False
-                yield FellBehindFrame(at)
-            elif behind:
-                frame = channel.frame(perspective, at.sequence)
-                self._lag(len(frame.events))
-                at = head
-                yield frame
-            elif not caught_up:
-                caught_up = True
-                yield CaughtUpFrame(at)
-            elif channel.sealed:
-                yield RevealedFrame(tuple(channel.events))
-                yield EndedFrame(END_REASON_MATCH_OVER, at)
-                return
-            elif not await channel.bell.wait(plays=isinstance(perspective, int)) and channel.ledger is not None:
-                yield HeartbeatFrame(channel.ledger, channel.delay_ms)
+            async with self._watched(replica) as live, self._seen(live, eyes) as channel:
+                start = Position(0, genesis(match_id)) if position is None else position
+                await channel.check(start)
+                perspective = eyes(replica.ledger)
+                yield ConfirmedFrame(perspective, start, channel.ledger)
+                at = start
+                caught_up = seats_closed = False
+                while True:
+                    silent = False
+                    if caught_up and not self._draining and replica.failure is None and not channel.goes_on(at):
+                        silent = not await channel.bell.wait(plays=isinstance(perspective, int))
+                    if replica.failure is not None:
+                        raise replica.failure
+                    # As long as somebody can sit down or get up, the watcher may see with other eyes by now.
+                    changed = not seats_closed and eyes(replica.ledger) != perspective
+                    if (reason := self._reason(expired=expired(), changed=changed)) is not None:
+                        yield EndedFrame(reason, at)
+                        return
+                    seats_closed = seats_closed or replica.ledger.match.closed
+                    head = channel.head
+                    behind = head.sequence - at.sequence
+                    if behind >= FELL_BEHIND and caught_up:
+                        caught_up = False
+                        yield FellBehindFrame(at)
+                    elif behind:
+                        self._lag(behind)
+                        after, at = at.sequence, head
+                        yield channel.frame(perspective, after)
+                    elif not caught_up:
+                        caught_up = True
+                        yield CaughtUpFrame(at)
+                    elif channel.sealed:
+                        yield RevealedFrame(tuple(channel.events))
+                        yield EndedFrame(END_REASON_MATCH_OVER, at)
+                        return
+                    elif silent and channel.ledger is not None:
+                        yield HeartbeatFrame(channel.ledger, channel.delay_ms)
 
     def _reason(self, *, expired: bool, changed: bool) -> EndReason.ValueType | None:
         if self._draining:
@@ -194,14 +198,11 @@ class Feeds:
         channel.watchers += 1
         replica.watchers += 1
         try:
+            self._run()
             await replica.caught_up()
-            if not channel.followed:
-                channel.followed = True
-                self._joined.set()
-            if self._tailer is None or self._tailer.done():
-                self._tailer = asyncio.create_task(self._following.run(lambda: self._live))
-            if self._guard is None or self._guard.done():
-                self._guard = asyncio.create_task(self._watching_over.run(lambda: self._live))
+            channel.followed = True
+            if replica.match_id in self._announced:
+                self._news.set()
             yield channel
         finally:
             channel.watchers -= 1
@@ -210,44 +211,100 @@ class Feeds:
                 replica.changed.remove(channel.changed)
                 if self._live.get(replica.match_id) is channel:
                     del self._live[replica.match_id]
+                    if not self._live:
+                        self._tasks[self._listening].cancel()
+
+    # What others append
+
+    def _run(self) -> None:
+        """Listen, follow and compare for as long as somebody watches."""
+        for loop in (self._listening, self._following, self._watching_over):
+            task = self._tasks.get(loop)
+            if task is None or task.done() or task.cancelling():
+                self._tasks[loop] = asyncio.create_task(loop.run(lambda: self._live))
+
+    def _hear(self, announced: Announcement) -> None:
+        channel = self._live.get(announced.match_id)
+        if channel is not None and announced.head > channel.replica.sequence:
+            self._announced[announced.match_id] = max(announced.head, self._announced.get(announced.match_id, 0))
+            self._news.set()
+
+    async def _follow(self) -> None:
+        """Read what has been announced, of all channels together."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._news.wait()
+        self._news.clear()
+        # A replica that is read for the first time is asked for when that is done.
+        announced = {match_id: head for match_id, head in self._announced.items() if self._is_followed(match_id)}
+        self._announced = {
+            match_id: head
+            for match_id, head in self._announced.items()
+            if match_id in self._live and match_id not in announced
+        }
+        known = {match_id: self._live[match_id].replica.sequence for match_id in announced}
+        heads = {match_id: head for match_id, head in known.items() if announced[match_id] > head}
+        try:
+            found = await self._log.behind(heads) if heads else {}
+        except BaseException:
+            self._announced = announced | self._announced
+            self._news.set()
+            raise
+        for match_id, entries in found.items():
+            await self._take(match_id, heads[match_id], entries)
+
+    async def _take(self, match_id: str, after: int, entries: Sequence[Entry]) -> None:
+        """Let a replica have what the store has behind an event; nothing is a hole, for which no other match waits."""
+        channel = self._live.get(match_id)
+        if channel is None:
+            return
+        if not entries:
+            await self._look_over(channel)
+            return
+        await channel.replica.tailed(after, entries)
+        if len(entries) == MOST_BEHIND:
+            self._hear(Announcement(match_id, channel.replica.sequence + 1, is_lifecycle=False))
+
+    def _is_followed(self, match_id: str) -> bool:
+        channel = self._live.get(match_id)
+        return channel is not None and channel.followed and channel.replica.failure is None
 
     async def _watch_over(self) -> None:
-        """Notice a log that lost what was told of it, although nothing new comes behind that."""
-        await asyncio.sleep(GUARD_SECONDS)
-        for channel in tuple(self._live.values()):
-            if not channel.sealed:
-                await self._look_over(channel)
+        """Compare a few of the logs that are watched with what is known: something is lost, or was not announced."""
+        if self._unheard.is_set():
+            self._unheard.clear()
+            self._uncompared, self._hurries = deque(self._live), True
+        elif not self._uncompared:
+            self._uncompared, self._hurries = deque(self._live), False
+        some = [self._uncompared.popleft() for _ in range(min(MOST_COMPARED, len(self._uncompared)))]
+        seconds = len(some) / MOST_COMPARED_A_SECOND
+        if not self._hurries:
+            seconds = max(seconds, GUARD_SECONDS * len(some) / max(len(self._live), 1))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._unheard.wait()
+        known = {match_id: self._live[match_id].replica.sequence for match_id in some if self._is_followed(match_id)}
+        # The last event that is known has to be there, and the same.
+        asked = {match_id: head - 1 for match_id, head in known.items() if not self._live[match_id].sealed}
+        found = await self._log.behind(asked) if asked else {}
+        for match_id, after in asked.items():
+            await self._take(match_id, after, found.get(match_id, ()))
 
     async def _look_over(self, channel: Channel) -> None:
         """Read it to the end, for nobody in particular: what is amiss is told to its watchers."""
         with suppress(TailLost, MatchUnknown, StoreUnavailable, Unreadable):
             await channel.replica.caught_up()
 
-    async def _follow(self) -> None:
-        """Wait for whatever is new in all channels, or for another one."""
-        self._joined.clear()
-        heads = {
-            match_id: channel.replica.sequence
-            for match_id, channel in self._live.items()
-            if channel.followed and channel.replica.failure is None
-        }
-        waiting = asyncio.ensure_future(self._log.wait(heads, WAIT_SECONDS))
-        joined = asyncio.ensure_future(self._joined.wait())
-        try:
-            await asyncio.wait({waiting, joined}, return_when=asyncio.FIRST_COMPLETED)
-            found = waiting.result() if waiting.done() else {}
-        finally:
-            for task in (waiting, joined):
-                task.cancel()
-            await asyncio.gather(waiting, joined, return_exceptions=True)
-        for match_id, entries in found.items():
-            channel = self._live.get(match_id)
-            if channel is None:
-                continue
-            if entries:
-                await channel.replica.tailed(heads[match_id], entries)
-            else:
-                await self._look_over(channel)  # a hole, which the others do not wait for
+    @asynccontextmanager
+    async def _seen(self, live: Channel, eyes: Callable[[Ledger], Perspective]) -> AsyncIterator[Channel]:
+        """The channel that such eyes look at: the public's may be late."""
+        ledger = live.replica.ledger
+        delay_ms = ledger.opened.terms.spectator_delay_seconds * 1_000
+        if eyes(ledger) is Watcher.PUBLIC and delay_ms and not live.sealed:
+            async with self._cut(live, delay_ms) as delayed:
+                yield delayed
+        else:
+            yield live
 
     @asynccontextmanager
     async def _cut(self, live: Channel, delay_ms: int) -> AsyncIterator[DelayedChannel]:
@@ -256,8 +313,7 @@ class Feeds:
         channel = self._delayed.get(match_id)
         if channel is None or channel.replica is not live.replica:
             channel = self._delayed[match_id] = DelayedChannel(live.replica, self._bell(), delay_ms)
-            channel.advance(self._clock_ms())
-            self._late[channel] = asyncio.create_task(self._follow_late(live, channel))
+            self._delays.add(channel)
         channel.watchers += 1
         try:
             yield channel
@@ -266,20 +322,7 @@ class Feeds:
             if not channel.watchers:
                 if self._delayed.get(match_id) is channel:
                     del self._delayed[match_id]
-                following = self._late.pop(channel)
-                following.cancel()
-                await asyncio.gather(following, return_exceptions=True)
+                self._delays.remove(channel)
 
     def _bell(self) -> Bell:
         return Bell(self._waker, BEAT_SECONDS)
-
-    async def _follow_late(self, live: Channel, channel: DelayedChannel) -> None:
-        """Let a delayed channel have what has become old enough, for all its watchers."""
-        while live.replica.failure is None:
-            channel.advance(self._clock_ms())
-            due_ms = channel.due_in_ms(self._clock_ms())
-            wait_ms = LATE_LOOK_MS if due_ms is None else min(max(due_ms, 1), LATE_LOOK_MS)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(wait_ms / 1_000):
-                    await live.bell.wait(plays=False)
-        channel.bell.ring()

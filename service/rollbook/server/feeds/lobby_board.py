@@ -1,56 +1,124 @@
 """The lobby, looked at once a second for everybody who watches it.
 
+A look asks for what has changed: what is announced, and delayed matches of which the public may see more by now. A
+part of the lobby is compared as well, another one each time, so that nothing stays unnoticed that nobody announced.
 What the public may see of a match is found out once for all; only of a match with a delay do those who sit at it, or
-judge it, see more. A match whose entry in the lobby has not changed is not read again.
+judge it, see more. What became of a match that has left the lobby is found out once as well.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import heapq
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
+from cachetools import LRUCache
+
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
-from rollbook.server.access import Players, Sights, judges
+from rollbook.server.access import Sights, judges
+from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.lobby import ListedMatch, StoredLobby
+from rollbook.server.players import Players
+from rollbook.storage.archive.port import ArchiveUnavailable
+from rollbook.storage.port import Announcement, Log, StoreUnavailable
 from rollbook.v1.match_pb2 import MatchSummary
+
+COMPARING_LOOKS: Final = 30
+"""How many looks it takes to compare the whole lobby."""
+
+HURRIED_LOOKS: Final = 8
+"""The same when something may have been missed."""
+
+MOST_LOOKS: Final = 60
+"""Looks whose changes are kept for watchers that are behind; who is further behind looks at everything."""
+
+MOST_GONE: Final = 1_000
+MOST_OVER: Final = 10_000
+
+PARTS_AT_ONCE: Final = 16
+MATCHES_AT_ONCE: Final = 500
 
 _ANYBODY: Final = Subject(OWN_ISSUER, "", Role.PLAYER, (), "", 0)
 """Sees what everybody sees: no token has an empty sub."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A match that the lobby lists."""
+
+    stored: bytes
+    """As the store has it."""
+    listed: ListedMatch
+    public: MatchSummary | None
+    """What the public may see of it; nothing if the match is private."""
+
+
 class Board:
     """All public matches that are open or running, as of the last look."""
 
-    def __init__(self, lobby: StoredLobby, sights: Sights, players: Players, seconds: float) -> None:
+    def __init__(  # noqa: PLR0913 - what is looked at, by whom, and when
+        self,
+        log: Log,
+        lobby: StoredLobby,
+        sights: Sights,
+        players: Players,
+        *,
+        seconds: float,
+        clock_ms: Callable[[], int],
+    ) -> None:
         """Look at this lobby so often, as long as somebody watches."""
+        self._log = log
         self._lobby = lobby
         self._sights = sights
         self._players = players
         self._seconds = seconds
+        self._clock_ms = clock_ms
         self._watchers = 0
-        self._looking: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._lock = asyncio.Lock()
         self._begun = 0
         self._last_done = 0
         self._looked = asyncio.Event()
         self._failure: Exception | None = None
-        self._shown: dict[str, tuple[ListedMatch, MatchSummary | None]] = {}
-        """By match id what the lobby lists, and what of it the public may see."""
+        self._age = lobby.uses.age
+        self._shown: dict[str, _Shown] = {}
+        self._over: LRUCache[str, bytes] = LRUCache(MOST_OVER)
+        """What the lobby says of matches that are not shown any more, and wait for the archive."""
+        self._gone: LRUCache[str, MatchSummary] = LRUCache(MOST_GONE)
+        self._announced: dict[str, None] = {}
+        self._due: list[tuple[int, str]] = []
+        """When the public may see more of a delayed match."""
+        self._next_part = 0
+        self._hurries = False
+        """Whether this round of comparing is one for which something may have been missed."""
+        self._unseen: dict[str, None] = {}
+        """What is shown and has not been found in this round."""
+        self._changes: deque[list[str]] = deque(maxlen=MOST_LOOKS)
+        """What each of the last looks has found."""
+        self.looks = 0
+        """How often it has been looked."""
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
         """Let it be looked at from now on."""
         self._watchers += 1
         try:
-            await self._look()
-            if self._looking is None or self._looking.done():
+            if not self._tasks or any(task.done() or task.cancelling() for task in self._tasks):
+                self._rest()
                 self._failure = None
-                self._looking = asyncio.create_task(self._look_again_and_again())
+                work = self._look_again_and_again, self._listen
+                self._tasks = [asyncio.create_task(each()) for each in work]
+            await self._look_at_all()
             yield
         finally:
             self._watchers -= 1
+            if not self._watchers:
+                self._rest()
 
     async def next_look(self) -> None:
         """Wait for it; raises what keeps the lobby from being looked at."""
@@ -66,54 +134,154 @@ class Board:
 
     async def close(self) -> None:
         """Look no more."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.gather(self._looking, return_exceptions=True)
+        tasks = self._tasks
+        self._rest()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def seen_by(self, caller: Subject, game: str) -> dict[str, MatchSummary]:
         """By match id, those opened last first: what the caller may see of the matches of a game, or of all games."""
-        seen = {}
-        for match_id, (listed, shown) in self._shown.items():
-            if game not in {"", listed.summary.game}:
-                continue
-            sees_more = listed.summary.spectator_delay_seconds and self._is_inside(caller, listed)
-            summary = await self._sights.summary(caller, listed.summary) if sees_more else shown
-            if summary is not None:
-                seen[match_id] = summary
-        return seen
+        ordered = sorted(self._shown.items(), key=lambda each: each[1].listed.place, reverse=True)
+        seen = [(match_id, await self.seen_of(match_id, caller, game)) for match_id, _ in ordered]
+        return {match_id: summary for match_id, summary in seen if summary is not None}
+
+    async def seen_of(self, match_id: str, caller: Subject, game: str) -> MatchSummary | None:
+        """What the caller may see of one match, if it is one of this game."""
+        shown = self._shown.get(match_id)
+        if shown is None or shown.listed.summary.is_private or game not in {"", shown.listed.summary.game}:
+            return None
+        if shown.listed.summary.spectator_delay_seconds and self._is_inside(caller, shown.listed):
+            return await self._sights.summary(caller, shown.listed.summary)
+        return shown.public
+
+    def gone(self, match_id: str) -> MatchSummary | None:
+        """What became of a match that has left the lobby; nothing if nobody knows."""
+        return self._gone.get(match_id)
+
+    def changed_since(self, looks: int) -> Iterable[str]:
+        """The matches of which there may be something new since there had been so many looks."""
+        missed = self.looks - looks
+        if missed > len(self._changes):
+            return [*self._shown, *self._gone]
+        recent = [self._changes[number] for number in range(len(self._changes) - missed, len(self._changes))]
+        return dict.fromkeys(match_id for found in recent for match_id in found)
 
     def _is_inside(self, caller: Subject, listed: ListedMatch) -> bool:
         match_id = listed.summary.match_id
         return self._players.reference(caller, match_id) in listed.players or judges(caller, match_id)
 
-    async def _look(self) -> None:
-        """Of many who want to know at once, one looks for all who were there before."""
+    # Looking
+
+    def _rest(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def _look_at_all(self) -> None:
+        """Look at the whole lobby; of many who want to know at once, one looks for all who were there before."""
         begun_before = self._begun
         async with self._lock:
             if self._last_done <= begun_before:
                 self._begun += 1
-                self._shown = await self._public()
+                await self._look(self._log.parts)
                 self._last_done = self._begun
 
     async def _look_again_and_again(self) -> None:
-        while self._watchers:
+        while True:
             await asyncio.sleep(self._seconds)
             try:
-                await self._look()
+                async with self._lock:
+                    await self._look(ceil(self._log.parts / (HURRIED_LOOKS if self._hurries else COMPARING_LOOKS)))
             except Exception as failure:  # noqa: BLE001 - whoever watches is told of it
                 self._failure = failure
-                self.wake()
+                self._rest()
                 return
-            self.wake()
+            finally:
+                self.wake()
 
-    async def _public(self) -> dict[str, tuple[ListedMatch, MatchSummary | None]]:
-        found: dict[str, tuple[ListedMatch, MatchSummary | None]] = {}
-        for listed in await self._lobby.listed():
-            match_id = listed.summary.match_id
-            if listed.summary.is_private:
-                continue
-            known = self._shown.get(match_id)
-            if known is None or known[0] is not listed or listed.summary.spectator_delay_seconds:
-                known = listed, await self._sights.summary(_ANYBODY, listed.summary)
-            found[match_id] = known
+    async def _listen(self) -> None:
+        """Hear which matches have begun another part of their life."""
+        while True:
+            with suppress(StoreUnavailable):
+                await self._log.listen(self._hear, self._hurry)
+            await asyncio.sleep(self._seconds)
+
+    def _hear(self, announced: Announcement) -> None:
+        if announced.is_lifecycle:
+            self._announced[announced.match_id] = None
+
+    def _hurry(self) -> None:
+        self._next_part, self._hurries = 0, True
+
+    async def _look(self, parts: int) -> None:
+        """Find out what is new, comparing so many parts of the lobby with what is shown."""
+        if self._age != self._lobby.uses.age:
+            # Names were forgotten, and are in what is shown.
+            self._age = self._lobby.uses.age
+            self._shown.clear()
+            self._gone.clear()
+            parts = self._log.parts
+        if parts == self._log.parts:
+            self._next_part = 0
+        now_ms = self._clock_ms()
+        due: dict[str, None] = {}
+        while self._due and self._due[0][0] <= now_ms:
+            due[heapq.heappop(self._due)[1]] = None
+        announced, self._announced = self._announced, {}
+        ids = dict.fromkeys((*announced, *due, *await self._differing(parts)))
+        self._changes.append(await self._refresh(list(ids), due))
+        self.looks += 1
+
+    async def _differing(self, parts: int) -> list[str]:
+        """The matches of the next parts of which the lobby says something else, and at the end of a round the lost."""
+        if not self._next_part:
+            self._unseen = dict.fromkeys(self._shown)
+        last = min(self._next_part + parts, self._log.parts)
+        found = []
+        for first in range(self._next_part, last, PARTS_AT_ONCE):
+            stored = await self._log.lobby_parts(range(first, min(first + PARTS_AT_ONCE, last)))
+            for match_id, data in stored.items():
+                self._unseen.pop(match_id, None)
+                shown = self._shown.get(match_id)
+                if data != (self._over.get(match_id) if shown is None else shown.stored):
+                    found.append(match_id)
+        self._next_part = last
+        if last == self._log.parts:
+            found += self._unseen
+            self._next_part, self._hurries = 0, False
         return found
+
+    async def _refresh(self, match_ids: Sequence[str], due: Container[str]) -> list[str]:
+        """Show what the lobby says of these matches now; of which of them it is something new, or due to be seen."""
+        changed = []
+        for first in range(0, len(match_ids), MATCHES_AT_ONCE):
+            some = match_ids[first : first + MATCHES_AT_ONCE]
+            stored = await self._log.summaries(some)
+            entries = await self._lobby.read(stored)
+            for match_id in some:
+                before, listed = self._shown.get(match_id), entries.get(match_id)
+                if listed is None or listed.is_over:
+                    if before is not None:
+                        await self._take_out(match_id, listed)
+                        changed.append(match_id)
+                    if listed is not None:
+                        self._over[match_id] = stored[match_id]
+                elif before is None or before.stored != stored[match_id] or match_id in due:
+                    await self._show(match_id, stored[match_id], listed)
+                    changed.append(match_id)
+        return changed
+
+    async def _show(self, match_id: str, stored: bytes, listed: ListedMatch) -> None:
+        summary = listed.summary
+        seen = None if summary.is_private else await self._sights.summary(_ANYBODY, summary)
+        self._shown[match_id] = _Shown(stored, listed, seen)
+        due_ms = summary.changed_ms + summary.spectator_delay_seconds * 1_000
+        if due_ms > self._clock_ms():
+            heapq.heappush(self._due, (due_ms, match_id))
+
+    async def _take_out(self, match_id: str, listed: ListedMatch | None) -> None:
+        """Show a match no more; what became of it the lobby says, or else its log."""
+        shown = self._shown.pop(match_id)
+        if shown.listed.summary.is_private:
+            return
+        with suppress(MatchUnknown, ArchiveUnavailable, *BROKEN):
+            ended = listed.summary if listed else (await self._sights.looked_at(_ANYBODY, match_id)).summary
+            self._gone[match_id] = ended

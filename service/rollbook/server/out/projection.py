@@ -10,16 +10,16 @@ the log, of which one signature a match and position serves everyone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
-
-from cachetools import LRUCache
 
 from rollbook.match.chain import HeadKeys, Position
 from rollbook.match.codec.envelope import Logged
-from rollbook.match.codec.views import write_legal, write_view
+from rollbook.match.codec.parts import length_delimited
+from rollbook.match.codec.views import write_legal, write_legal_bytes, write_view, write_view_bytes
 from rollbook.match.events import Happened, Sealed
 from rollbook.match.ledger import Ledger, Visible
-from rollbook.rules.game import Perspective, Watcher
+from rollbook.rules.game import Perspective, Watcher, everything_is_open
 from rollbook.v1 import match_pb2 as match_proto
 from rollbook.v1 import table_pb2 as proto
 from rollbook.v1.events_pb2 import Private
@@ -45,6 +45,21 @@ def perspective_of(ledger: Ledger, player: bytes, *, is_judge: bool, public_only
     return Watcher.JUDGE if is_judge else Watcher.PUBLIC
 
 
+def is_open(ledger: Ledger) -> bool:
+    """Whether nothing in the match is hidden, so that everybody sees what the public sees."""
+    return ledger.game.seen is everything_is_open
+
+
+def seen_alike(ledger: Ledger, perspective: Perspective) -> Perspective:
+    """Whose frames of this position are the same, byte for byte.
+
+    Where nothing is hidden everybody's are the public's, but for those of the seat that is told what it may choose.
+    """
+    if not is_open(ledger) or perspective == _choosing_seat(ledger):
+        return perspective
+    return Watcher.PUBLIC
+
+
 def perspective_message(perspective: Perspective) -> proto.Perspective:
     """The perspective for whoever has it."""
     if isinstance(perspective, Watcher):
@@ -64,6 +79,13 @@ def projected(event: Visible, perspective: Perspective) -> proto.ProjectedEvent:
     """One event as this pair of eyes gets it; whether the match is sealed by now makes no difference."""
     hidden = _hidden(event.logged) if perspective in event.insiders else None
     return proto.ProjectedEvent(event=event.logged.data, hidden=hidden)
+
+
+def projected_bytes(event: Visible, perspective: Perspective) -> bytes:
+    """The bytes of that message."""
+    if perspective in event.insiders:
+        return projected(event, perspective).SerializeToString()
+    return length_delimited(proto.ProjectedEvent.EVENT_FIELD_NUMBER, event.logged.data)
 
 
 def _hidden(logged: Logged) -> HiddenOutcome | None:
@@ -122,17 +144,35 @@ def revealed(log: Sequence[Visible]) -> MatchFrame.Revealed:
 
 
 def view_message(ledger: Ledger, perspective: Perspective) -> View:
-    """The table as this pair of eyes sees it."""
-    return write_view(ledger.game, ledger.game.view(ledger.match.state, perspective))
+    """The table as this pair of eyes sees it; where nothing is hidden, as the public does."""
+    game = ledger.game
+    return write_view(game, game.view(ledger.match.state, Watcher.PUBLIC if is_open(ledger) else perspective))
+
+
+def view_bytes(ledger: Ledger, perspective: Perspective) -> bytes:
+    """The bytes of that message."""
+    game = ledger.game
+    return write_view_bytes(game, game.view(ledger.match.state, Watcher.PUBLIC if is_open(ledger) else perspective))
 
 
 def legal_message(ledger: Ledger, perspective: Perspective) -> LegalChoices | None:
     """Everything that this seat may choose now; nothing for all others, nor while its caretaker chooses for it."""
-    match = ledger.match
-    seat = ledger.awaited_seat
-    if seat is None or perspective != seat or match.sealed is not None or match.played_by_caretaker(seat):
+    if perspective != _choosing_seat(ledger):
         return None
-    return write_legal(ledger.game, ledger.game.legal(match.state))
+    return write_legal(ledger.game, ledger.game.legal(ledger.match.state))
+
+
+def legal_bytes(ledger: Ledger, perspective: Perspective) -> bytes | None:
+    """The bytes of that message."""
+    if perspective != _choosing_seat(ledger):
+        return None
+    return write_legal_bytes(ledger.game, ledger.game.legal(ledger.match.state))
+
+
+def _choosing_seat(ledger: Ledger) -> int | None:
+    """The seat that is to choose for itself."""
+    match, seat = ledger.match, ledger.awaited_seat
+    return None if seat is None or match.sealed is not None or match.played_by_caretaker(seat) else seat
 
 
 # Clocks
@@ -163,19 +203,19 @@ class Heads:
     def __init__(self, keys: HeadKeys) -> None:
         """Sign with the private one of these keys."""
         self._keys = keys
-        self._signed: LRUCache[tuple[str, Position], proto.SignedHead] = LRUCache(MOST_SIGNED)
+        self._signed = lru_cache(MOST_SIGNED)(self._sign)
 
     def of(self, ledger: Ledger, position: Position | None = None) -> proto.SignedHead:
         """The head of the ledger, or an earlier position of the same log; do not change the message."""
-        match_id, at = ledger.opened.match_id, position or ledger.head
-        signed = self._signed.get((match_id, at))
-        if signed is None:
-            head = self._keys.sign(match_id, at.sequence, at.link)
-            signed = self._signed[match_id, at] = proto.SignedHead(
-                match_id=match_id,
-                sequence=head.sequence,
-                link=head.link,
-                key_id=head.key_id,
-                signature=head.signature,
-            )
-        return signed
+        at = position or ledger.head
+        return self._signed(ledger.opened.match_id, at.sequence, at.link)
+
+    def _sign(self, match_id: str, sequence: int, link: bytes) -> proto.SignedHead:
+        head = self._keys.sign(match_id, sequence, link)
+        return proto.SignedHead(
+            match_id=match_id,
+            sequence=head.sequence,
+            link=head.link,
+            key_id=head.key_id,
+            signature=head.signature,
+        )

@@ -10,7 +10,9 @@ from rollbook.match.ledger import Ledger
 from rollbook.v1 import match_pb2 as proto
 
 
-def summary_message(ledger: Ledger, names: Mapping[bytes, str], opened_ms: int) -> proto.MatchSummary:
+def summary_message(
+    ledger: Ledger, names: Mapping[bytes, str], opened_ms: int, rematch_of: str = ""
+) -> proto.MatchSummary:
     """What everybody may know who may see the match; names are given by reference and lie beside the log."""
     match, opened = ledger.match, ledger.opened
     message = proto.MatchSummary(
@@ -29,6 +31,7 @@ def summary_message(ledger: Ledger, names: Mapping[bytes, str], opened_ms: int) 
         opened_ms=opened_ms,
         changed_ms=ledger.time_ms,
         awaited_seat=ledger.awaited_seat if match.sealed is None else None,
+        rematch_of=rematch_of if match.sealed is None else "",
     )
     message.position.sequence = ledger.head.sequence
     message.position.link = ledger.head.link

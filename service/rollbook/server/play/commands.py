@@ -7,10 +7,11 @@ request id, seat, turn, position, legality. A request that was carried out befor
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from rollbook.identity.tokens import Role, Subject
-from rollbook.match.chain import Position
+from rollbook.match.chain import Position, entropy_commitment
 from rollbook.match.codec.envelope import LINK_BYTES
 from rollbook.match.codec.messages import read_choice
 from rollbook.match.commands import (
@@ -18,6 +19,7 @@ from rollbook.match.commands import (
     Choose,
     Command,
     Declined,
+    FreeSeat,
     GetReady,
     LeaveSeat,
     Origin,
@@ -28,9 +30,11 @@ from rollbook.match.commands import (
 from rollbook.match.events import SeatTaken
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import Invalid
-from rollbook.server.access import Players, Sight, Sights, check_request_id, require
+from rollbook.server.access import Sight, Sights, check_request_id, require
 from rollbook.server.failures import RequestReused
+from rollbook.server.house_bots import HouseBot
 from rollbook.server.play.matches import Answer, Matches
+from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
 from rollbook.v1 import match_pb2 as proto
@@ -41,7 +45,8 @@ DECIDED_AGAIN: Final = 3
 
 Seated: TypeAlias = proto.LeaveSeatRequest | proto.ReadyRequest | proto.ResignRequest
 Choosing: TypeAlias = proto.ChooseRequest | proto.PlayRequest
-Placed: TypeAlias = Seated | Choosing | proto.TakeSeatRequest | proto.AbortMatchRequest
+OfOpener: TypeAlias = proto.AbortMatchRequest | proto.AddBotRequest | proto.FreeSeatRequest
+Placed: TypeAlias = Seated | Choosing | OfOpener | proto.TakeSeatRequest
 
 
 class Commands:
@@ -68,12 +73,36 @@ class Commands:
         seat = request.seat if request.HasField("seat") else None
         house, misplaced = sight.caller.is_house, await self._misplaced(sight, request)
         command = TakeSeat(origin, seat, request.entropy_commitment, house, misplaced)
-        answer = await self._carried_out(sight, command, name)
+        answer = await self._carried_out(sight, command, name, self._players.pseudonym(sight.caller.key))
         known = sight.beside.names.get(sight.player)
         repeats = sight.ledger.made_by(origin.request) is not None
         if known and request.name and known != name and repeats:
             raise RequestReused
         return answer
+
+    async def seat_bot(self, sight: Sight, request: proto.AddBotRequest, bot: HouseBot) -> Answer:
+        """Have a bot of the house sit down, at the request of the caller."""
+        check_request_id(request.request_id)
+        match_id, players = sight.match_id, self._players
+        asked = players.origin(sight.caller, match_id, request.request_id, self._clock_ms())
+        origin = replace(asked, player=players.reference(bot.subject, match_id))
+        seat = request.seat if request.HasField("seat") else None
+        commitment = entropy_commitment(players.brought_by(bot, match_id))
+        command = TakeSeat(origin, seat, commitment, house=True, misplaced=await self._misplaced(sight, request))
+        return await self._carried_out(sight, command, bot.shown, players.pseudonym(bot.subject.key))
+
+    async def free_seat(self, sight: Sight, request: proto.FreeSeatRequest) -> Answer:
+        """Free a seat of a match that the caller has opened."""
+        origin = self._origin(sight, request.request_id)
+        self.check_opener(sight, origin)
+        if not request.HasField("seat"):
+            raise Declined(Why.SEAT_UNKNOWN, "the seat to be freed has to be named")
+        return await self._carried_out(sight, FreeSeat(origin, request.seat, await self._misplaced(sight, request)))
+
+    def check_opener(self, sight: Sight, origin: Origin) -> None:
+        """Refuse whoever has not opened the match, unless they have done before what they ask for."""
+        if sight.player != sight.beside.opener and sight.ledger.made_by(origin.request) is None:
+            raise Refusal("NOT_OPENER", "this is for whoever opened the match")
 
     async def leave_seat(self, sight: Sight, request: proto.LeaveSeatRequest) -> Answer:
         """Get up again."""
@@ -139,11 +168,11 @@ class Commands:
         with self._replicas.use(sight.match_id) as replica:
             return await replica.misplaced(position, head)
 
-    async def _carried_out(self, sight: Sight, command: Command, name: str = "") -> Answer:
+    async def _carried_out(self, sight: Sight, command: Command, name: str = "", holder: str = "") -> Answer:
         """What came of a command that means the same in a later state."""
         for _ in range(DECIDED_AGAIN):
             try:
-                return await self._matches.carry_out(sight.match_id, command, name)
+                return await self._matches.carry_out(sight.match_id, command, name, holder)
             except Declined as declined:
                 if declined.reason is not Why.POSITION_BEHIND:
                     raise

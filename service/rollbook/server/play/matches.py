@@ -6,8 +6,8 @@ command finds the events it made, whatever has happened since; a choice is never
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -69,7 +69,36 @@ class _Doubt:
             raise self.why from failure
 
 
-Summary = Callable[[Ledger, bytes, str], AbstractAsyncContextManager[LobbyEntry | None]]
+class _OneAtATime:
+    """A replica for one command at a time; what turns out to be lost of its log ends it for everybody."""
+
+    __slots__ = ("_replica", "_used")
+
+    def __init__(self, used: AbstractContextManager[Replica]) -> None:
+        """Wait for the turn of a command when this is entered."""
+        self._used = used
+
+    async def __aenter__(self) -> Replica:
+        """Begin."""
+        self._replica = self._used.__enter__()
+        try:
+            await self._replica.commands.acquire()
+        except BaseException:
+            self._used.__exit__(None, None, None)
+            raise
+        return self._replica
+
+    async def __aexit__(self, _kind: object, failure: BaseException | None, _where: object) -> None:
+        """Let the next command have its turn."""
+        try:
+            if isinstance(failure, TailLost):
+                await self._replica.fail(failure)
+        finally:
+            self._replica.commands.release()
+            self._used.__exit__(None, None, None)
+
+
+Summary = Callable[[Ledger, bytes, str, str, str], AbstractAsyncContextManager[LobbyEntry | None]]
 
 
 class Matches:
@@ -82,8 +111,8 @@ class Matches:
         self._lost = lost
         self._summary = summary
 
-    async def open(self, command: OpenMatch) -> Answer:
-        """Open a match; the same request again is answered with the match it opened."""
+    async def open(self, command: OpenMatch, rematch_of: str = "") -> Answer:
+        """Open a match, as the rematch of another; the same request again is answered with the match it opened."""
         match_id = command.opened.match_id
         async with self._one_at_a_time(match_id) as replica:
             if self._lost.told(match_id) is not None:
@@ -94,7 +123,7 @@ class Matches:
             with _Doubt() as doubt:
                 for _ in range(ASKED_AGAIN):
                     try:
-                        async with self._summary(ledger, command.origin.player, "") as lobby:
+                        async with self._summary(ledger, command.origin.player, "", "", rematch_of) as lobby:
                             result = await replica.open(first, ledger, lobby)
                     except AppendUnconfirmed as unknown:
                         doubt.why = unknown
@@ -104,10 +133,10 @@ class Matches:
                     return await self._opened_before(replica, command)
                 raise StoreUnavailable
 
-    async def carry_out(self, match_id: str, command: Command, name: str = "") -> Answer:
+    async def carry_out(self, match_id: str, command: Command, name: str = "", holder: str = "") -> Answer:
         """Carry out a command, once, however often it is sent; decline it if somebody else was faster.
 
-        `name` is by what somebody sits down.
+        `name` is by what somebody sits down, and `holder` as whom the seat is counted.
         """
         async with self._one_at_a_time(match_id) as replica:
             ledger = replica.known or await replica.caught_up()
@@ -121,7 +150,7 @@ class Matches:
                         raise
                     ledger = newer
                     continue
-                if await self._appended(replica, decision, command.origin.player, name):
+                if await self._appended(replica, decision, command.origin.player, name, holder):
                     return Answer(tuple(decision.made), decision.after)
                 await self._check_overtaken(replica, decision, command)
                 ledger = replica.ledger
@@ -151,6 +180,10 @@ class Matches:
             if not is_there:
                 raise TailLost(match_id, kept.sequence, ledger.head.sequence, kept)
 
+    async def is_gone(self, match_id: str, kept: Head) -> bool:
+        """Whether there is no log at all of a match of which the service signed a head that a client kept."""
+        return self._lost.have_signed(match_id, kept) and not await self._log.head(match_id)
+
     async def _opened_before(self, replica: Replica, command: OpenMatch) -> Answer:
         ledger = await replica.caught_up()
         made = ledger.made_by(command.origin.request)
@@ -168,12 +201,12 @@ class Matches:
             raise RequestReused
         return answer
 
-    async def _appended(self, replica: Replica, decision: Decision, player: bytes, name: str) -> bool:
+    async def _appended(self, replica: Replica, decision: Decision, player: bytes, name: str, holder: str) -> bool:
         """Whether the decision is in the log; false if somebody else was faster."""
         with _Doubt() as doubt:
             for _ in range(ASKED_AGAIN):
                 try:
-                    async with self._summary(decision.after, player, name) as lobby:
+                    async with self._summary(decision.after, player, name, holder, "") as lobby:
                         result = await replica.append(decision, lobby)
                 except AppendUnconfirmed as unknown:
                     doubt.why = unknown
@@ -200,12 +233,5 @@ class Matches:
             why = f"somebody was faster: the log has gone on to event {head}"
             raise Declined(Why.POSITION_BEHIND, why, head=head)
 
-    @asynccontextmanager
-    async def _one_at_a_time(self, match_id: str) -> AsyncIterator[Replica]:
-        with self._replicas.use(match_id) as replica:
-            async with replica.commands:
-                try:
-                    yield replica
-                except TailLost as lost:
-                    await replica.fail(lost)
-                    raise
+    def _one_at_a_time(self, match_id: str) -> _OneAtATime:
+        return _OneAtATime(self._replicas.use(match_id))

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
+from rollbook.identity import references
 from rollbook.identity.tokens import Role, Subject
 from rollbook.match.codec.stubs import game_in
 from rollbook.match.codec.views import read_options
-from rollbook.match.commands import OpenMatch
+from rollbook.match.commands import OpenMatch, Origin
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Terms
 from rollbook.rules.catalogue import AnyGame, current, find
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.server.access import Players, check_request_id, require
+from rollbook.server.access import Sights, check_request_id, require
 from rollbook.server.play.matches import Answer, Matches
+from rollbook.server.players import Players
 from rollbook.server.quotas import Quotas
 from rollbook.server.refusals import Refusal
+from rollbook.server.replica.replicas import Replicas
 from rollbook.server.settings import Limits
 from rollbook.storage.port import Log
 from rollbook.v1 import match_pb2 as proto
@@ -32,6 +36,9 @@ OPEN_SECONDS_ALLOWED: Final = range(60, TWO_WEEKS + 1)
 IDLE_SECONDS_ALLOWED: Final = range(3_600, 31_536_001)
 DELAY_SECONDS: Final = range(3_601)
 
+MOST_ABORTED: Final = 20
+"""So many rematches of one match may be aborted before there are no more."""
+
 
 class Opener:
     """Opens matches for callers."""
@@ -44,15 +51,19 @@ class Opener:
         quotas: Quotas,
         limits: Limits,
         *,
+        replicas: Replicas,
+        sights: Sights,
         clock_ms: Callable[[], int],
         draw_secret: Callable[[], bytes],
     ) -> None:
         """Open matches in this log."""
         self._matches = matches
+        self._replicas = replicas
         self._log = log
         self._players = players
         self._quotas = quotas
         self._limits = limits
+        self._sights = sights
         self._clock_ms = clock_ms
         self._draw_secret = draw_secret
 
@@ -60,6 +71,8 @@ class Opener:
         """Open a match, once, however often it is asked for."""
         require(caller, Role.PLAYER)
         check_request_id(request.request_id)
+        if request.rematch_of:
+            return await self._open_rematch(caller, request.rematch_of)
         game = _game(request)
         terms = _terms(request, self._limits)
         options = read_options(game, request.options, request.seats)
@@ -71,6 +84,36 @@ class Opener:
         names = ("",) * request.seats
         opened = Opened(match_id, game.name, game.version, options, names, commitment(secret), terms)
         return await self._matches.open(OpenMatch(origin, opened, secret))
+
+    async def _open_rematch(self, caller: Subject, before: str) -> Answer:
+        """Open the rematch, or meet it: of those who ask at once, in whatever process, one opens it."""
+        ledger = (await self._sights.now(caller, before)).ledger
+        if ledger.seat_of(self._players.reference(caller, before)) is None:
+            raise Refusal("NOT_SEATED", "a rematch is for those who sat in the match before")
+        sealed = ledger.match.sealed
+        if sealed is None or sealed.aborted is not None:
+            raise Refusal("NOT_FINISHED", "there is a rematch of a match that has a result")
+        match_id = await self._next_of(before)
+        if not await self._log.head(match_id):
+            await self._quotas.reserve_match(caller, match_id)
+        request = references.rematch_request(before)
+        origin = Origin(self._clock_ms(), self._players.reference(caller, match_id), request)
+        secret = self._draw_secret()
+        opened = replace(ledger.opened, match_id=match_id, commitment=commitment(secret))
+        return await self._matches.open(OpenMatch(origin, opened, secret), before)
+
+    async def _next_of(self, before: str) -> str:
+        """The rematch of a match: the first that there is not yet, or that was not aborted."""
+        match_id = self._players.rematch(before)
+        for _ in range(MOST_ABORTED):
+            if not await self._log.head(match_id):
+                return match_id
+            sealed = (await self._replicas.ledger(match_id)).match.sealed
+            if sealed is None or sealed.aborted is None:
+                return match_id
+            match_id = self._players.rematch(before, match_id)
+        why = "the rematch was aborted too often"
+        raise Refusal("TOO_MANY_MATCHES", why, {"limit": MOST_ABORTED, "of": "rematches"})
 
 
 def _game(request: proto.OpenMatchRequest) -> AnyGame:

@@ -9,7 +9,7 @@ signed, is as good.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
@@ -56,6 +56,11 @@ async def _unlisted(_ledger: Ledger) -> AsyncIterator[LobbyEntry]:
     yield LobbyEntry(b"")
 
 
+async def _nowhere(_match_id: str) -> Position | None:
+    """Nobody says how far a match has got."""
+    return None
+
+
 class LostTails:
     """What has been told of every match, and what becomes of those whose log lost some of it."""
 
@@ -65,14 +70,17 @@ class LostTails:
         keys: HeadKeys,
         noticed: Callable[[], None] = _not_counted,
         summary: Callable[[Ledger], AbstractAsyncContextManager[LobbyEntry | None]] = _unlisted,
+        listed: Callable[[str], Awaitable[Position | None]] = _nowhere,
     ) -> None:
         """Watch over this log, whose heads these keys sign; `noticed` is called once for each match that lost some.
 
-        `summary` is what the lobby says of a match that was sealed for it.
+        `summary` is what the lobby says of a match that was sealed for it, `listed` behind which event it last said
+        something of one.
         """
         self._log = log
         self._keys = keys
         self._summary = summary
+        self._listed = listed
         self._count = noticed
         self._told: LRUCache[str, Told] = LRUCache(MOST_TOLD)
         self._noticed: LRUCache[str, bool] = LRUCache(MOST_NOTICED)
@@ -80,6 +88,10 @@ class LostTails:
     def told(self, match_id: str) -> Told | None:
         """The furthest that has been told; ask before reading the log that it is compared with."""
         return self._told.get(match_id)
+
+    def has_noticed(self, match_id: str) -> bool:
+        """Whether something was lost of it, as far as this process knows."""
+        return match_id in self._noticed
 
     def tell(self, match_id: str, position: Position, *, sealed: bool) -> None:
         """Remember what somebody is about to be told."""
@@ -121,6 +133,9 @@ class LostTails:
         If there is nothing of it, it leaves the lobby and is never begun again. Raises Unreadable for what another
         version may be able to read, StoreUnavailable and AppendUnconfirmed.
         """
+        # The lobby was written along with that event: it is evidence, also for who has told nobody.
+        if (listed := await self._listed(match_id)) is not None:
+            self.tell(match_id, listed, sealed=False)
         for _ in range(TRIES):
             history, head = await left(self._log, match_id), await self._log.head(match_id)
             ledger = history.ledger

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,10 +20,20 @@ MOST_IDLE: Final = 2_000
 
 @dataclass(slots=True)
 class _Used:
-    """A replica, and by how many it is used."""
+    """A replica, and by how many it is used: one more for as long as this is entered."""
 
     replica: Replica
+    let_go: Callable[[Replica], None]
     users: int = 0
+
+    def __enter__(self) -> Replica:
+        self.users += 1
+        return self.replica
+
+    def __exit__(self, *_failure: object) -> None:
+        self.users -= 1
+        if not self.users:
+            self.let_go(self.replica)
 
 
 class Replicas:
@@ -36,26 +46,23 @@ class Replicas:
         self._used: dict[str, _Used] = {}
         self._idle: LRUCache[str, Replica] = LRUCache(most_idle)
 
-    @contextmanager
-    def use(self, match_id: str) -> Iterator[Replica]:
+    def use(self, match_id: str) -> AbstractContextManager[Replica]:
         """The replica of a match, which nobody lets go of meanwhile; one that has failed is replaced."""
         used = self._used.get(match_id)
         if used is None or used.replica.failure is not None:
             replica = self._idle.pop(match_id, None) or Replica(match_id, self._log, self._lost)
-            used = self._used[match_id] = _Used(replica)
-        used.users += 1
-        try:
-            yield used.replica
-        finally:
-            used.users -= 1
-            if not used.users:
-                self._let_go(used.replica)
+            used = self._used[match_id] = _Used(replica, self._let_go)
+        return used
 
     def known(self, match_id: str) -> Ledger | None:
         """The match as this process has it, if it does; others may have appended since. Read it, do not change it."""
         used = self._used.get(match_id)
         replica = self._idle.get(match_id) if used is None else used.replica
         return None if replica is None or replica.failure is not None else replica.known
+
+    def is_doubtful(self, match_id: str) -> bool:
+        """Whether this process has noticed that the log of a match is lost."""
+        return self._lost.has_noticed(match_id)
 
     async def ledger(self, match_id: str) -> Ledger:
         """The match as it is now; read it, and do not change it."""

@@ -14,15 +14,14 @@ from rollbook.match.commands import Declined
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective
 from rollbook.server.access import Callers, Context, Sights
-from rollbook.server.failures import BROKEN, MatchUnknown
+from rollbook.server.failures import MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.limits import Held
-from rollbook.server.out.frames import FrameMessages
+from rollbook.server.out.frames import FrameMessages, WrittenFrame
 from rollbook.server.play.commands import position_malformed
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
-from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1 import feed_pb2_grpc
 from rollbook.v1.feed_pb2 import (
     END_REASON_DRAINING,
@@ -82,25 +81,29 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         await self._feeds.close()
         await self._board.close()
 
-    async def WatchMatch(  # noqa: N802 - the contract's name
+    async def WatchMatch(  # type: ignore[override]  # noqa: N802 - what is written already is sent like a message
         self, request: WatchMatchRequest, context: Context
-    ) -> AsyncIterator[MatchFrame]:
+    ) -> AsyncIterator[MatchFrame | WrittenFrame]:
         """A match from a position to its end."""
         caller = self._callers.of(context)
-        sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
+        asked = Asked(caller, request.match_id, request.position, request.invitation_code)
+        try:
+            sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
+        except MatchUnknown as error:
+            raise await self._locator.located(asked, error) from error
 
         def eyes(ledger: Ledger) -> Perspective:
             return sight.perspective_on(ledger, public_only=request.public_only)
 
+        views = not request.without_views
         with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             try:
                 position = _asked(request)
                 expired = partial(self._callers.has_expired, caller)
                 async with aclosing(self._feeds.watch(request.match_id, position, eyes, expired)) as frames:
                     async for frame in frames:
-                        yield self._messages.of(frame)
+                        yield self._messages.of(frame, views=views)
             except (Declined, Refusal) as error:
-                asked = Asked(caller, request.match_id, request.position, request.invitation_code)
                 raise await self._locator.located(asked, error) from error
 
     async def WatchLobby(  # noqa: N802 - the contract's name
@@ -114,6 +117,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     yield frame
 
     async def _lobby(self, caller: Subject, game: str) -> AsyncGenerator[LobbyFrame, None]:
+        looks = self._board.looks
         known = await self._board.seen_by(caller, game)
         for frame in _snapshot(list(known.values())):
             yield frame
@@ -124,26 +128,21 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                 yield LobbyFrame(ended=LobbyFrame.Ended(reason=reason))
                 return
             await self._board.next_look()
-            now = await self._board.seen_by(caller, game)
-            changed = [summary for match_id, summary in now.items() if _has_changed(known.get(match_id), summary)]
-            for match_id in known.keys() - now.keys():
-                gone = await self._gone(caller, known[match_id])
-                if _life(gone) != _life(known[match_id]):
-                    changed.append(gone)
-            known = now
-            for summary in changed:
-                yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
-            quiet = 0 if changed else quiet + 1
+            changes, looks = self._board.changed_since(looks), self._board.looks
+            quiet += 1
+            for match_id in changes:
+                summary = await self._board.seen_of(match_id, caller, game)
+                before = known.pop(match_id, None)
+                if summary is not None:
+                    known[match_id] = summary
+                elif before is not None:
+                    summary = self._board.gone(match_id) or before
+                if summary is not None and (before is None or _life(before) != _life(summary)):
+                    quiet = 0
+                    yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
             if quiet == BEATS:
                 quiet = 0
                 yield LobbyFrame(heartbeat=LobbyFrame.Heartbeat(time_ms=self._clock_ms()))
-
-    async def _gone(self, caller: Subject, last: MatchSummary) -> MatchSummary:
-        """What became of a match that has left the lobby; what was last seen of it, if that cannot be read."""
-        try:
-            return (await self._sights.looked_at(caller, last.match_id)).summary
-        except (MatchUnknown, ArchiveUnavailable, *BROKEN):
-            return last
 
 
 def _asked(request: WatchMatchRequest) -> Position | None:
@@ -153,10 +152,6 @@ def _asked(request: WatchMatchRequest) -> Position | None:
     if len(request.position.link) != LINK_BYTES:
         raise position_malformed()
     return Position(request.position.sequence, request.position.link)
-
-
-def _has_changed(known: MatchSummary | None, summary: MatchSummary) -> bool:
-    return known is not summary and (known is None or _life(known) != _life(summary))
 
 
 def _life(summary: MatchSummary) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""The IdentityService: tokens for guests, and the keys that vouch for heads and files. Neither call needs a token."""
+"""The IdentityService: tokens for guests, and the keys that vouch for heads and files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
 from rollbook.replay_file.key_lines import keys_of_service
-from rollbook.server.access import Context
+from rollbook.server.access import Callers, Context
+from rollbook.server.device_codes import DeviceCodes
 from rollbook.server.limits import Rates, Strangers
 from rollbook.server.quotas import GuestQuota
 from rollbook.server.refusals import Refusal
@@ -64,6 +65,8 @@ class IdentityServicer(IdentityServiceServicer):
         name: str,
         limits: Limits,
         quota: GuestQuota,
+        codes: DeviceCodes,
+        callers: Callers,
         strangers: Strangers,
         clock_ms: Callable[[], int],
     ) -> None:
@@ -77,6 +80,8 @@ class IdentityServicer(IdentityServiceServicer):
         self._token_seconds = limits.guest_token_seconds
         self._of_returning = Rates(RETURNS_PER_HOUR / _HOUR_SECONDS, RETURNS_PER_HOUR)
         self._quota = quota
+        self._codes = codes
+        self._callers = callers
 
     async def SignIn(  # noqa: N802 - named by the contract
         self, request: proto.SignInRequest, context: Context
@@ -86,9 +91,13 @@ class IdentityServicer(IdentityServiceServicer):
         if guests is None:
             raise Refusal("GUESTS_OFF", "this service takes no guests")
         self._strangers.count(context)
-        old = _returning(guests, request.old_token) if request.old_token else None
+        address = self._strangers.addresses.of(context)
+        if request.device_code:
+            old: Subject | None = await self._codes.redeem(request.device_code, address)
+        else:
+            old = _returning(guests, request.old_token) if request.old_token else None
         if old is None:
-            await self._quota.count(self._strangers.addresses.of(context))
+            await self._quota.count(address)
         else:
             # Whoever returns is no new guest.
             self._of_returning.take(old.key, self._clock_ms())
@@ -100,6 +109,19 @@ class IdentityServicer(IdentityServiceServicer):
         return proto.SignInResponse(
             token=token, expires_ms=(issued_at + lifetime) * 1_000, name=name, same_subject=old is not None
         )
+
+    async def CreateDeviceCode(  # noqa: N802 - named by the contract
+        self, request: proto.CreateDeviceCodeRequest, context: Context
+    ) -> proto.CreateDeviceCodeResponse:
+        """Make a code for the caller's second device."""
+        del request
+        caller = self._callers.of(context)
+        if self._guests is None:
+            raise Refusal("GUESTS_OFF", "this service takes no guests")
+        if not _is_guest(caller, self._guests):
+            raise Refusal("ROLE_MISSING", "device codes are for guests; copy your token instead", {"role": "guest"})
+        code, expires_ms = await self._codes.create(caller)
+        return proto.CreateDeviceCodeResponse(code=code, expires_ms=expires_ms)
 
     async def GetKeys(  # noqa: N802 - named by the contract
         self, request: proto.GetKeysRequest, context: Context
@@ -121,9 +143,14 @@ def _returning(guests: Guests, token: str) -> Subject:
     subject = guests.returning.verify(token)
     if subject.issuer != guests.issuer.name:
         raise TokenRefused(TokenReason.WRONG_ISSUER, "only a token of this service says who a guest is")
-    if subject.role is not Role.PLAYER or not subject.sub.startswith(_GUEST_SUB):
+    if not _is_guest(subject, guests):
         raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "only a guest's token says who a guest is")
     return subject
+
+
+def _is_guest(subject: Subject, guests: Guests) -> bool:
+    is_ours = subject.issuer == guests.issuer.name and subject.role is Role.PLAYER
+    return is_ours and subject.sub.startswith(_GUEST_SUB)
 
 
 def _new_sub(guests: Guests) -> str:

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass
-from functools import partial
+from operator import methodcaller
 from typing import Any, Final, TypeAlias
 
 import grpc
 import structlog
 
-from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.errors import Count, refuse
+from rollbook.server.rpc.request_stream import RequestStream, stopping
 from rollbook.v1.match_pb2 import EventsMade
 
 _KINDS: Final[dict[tuple[bool, bool], tuple[str, Callable[..., Any]]]] = {
@@ -42,6 +43,8 @@ _ALARMING: Final = frozenset({"UNKNOWN", "INTERNAL", "DATA_LOSS"})
 
 Measured: TypeAlias = Callable[[str, str, float], None]
 
+_SERIALIZED: Final = methodcaller("SerializeToString")
+
 _ANSWERED_TO_THE_END: Final = "/grpc."
 """Where the methods begin of what gRPC itself defines: health and reflection."""
 
@@ -51,24 +54,23 @@ class Call:
     """One call, from its beginning to its end."""
 
     requests: Any
-    """The request, or the stream of them; a layer may put another stream in its place."""
+    """The request, or the `RequestStream` of them."""
     context: Any
     response: Any = None
     """The answer; of a stream of answers the last so far."""
 
 
-Around: TypeAlias = Callable[[Call], AbstractAsyncContextManager[object]]
-"""What is entered before a call is handled and left after it, however it ends."""
 Handler: TypeAlias = Callable[[Call], Awaitable[None]]
+"""Handles a call."""
 
 
 class Layer:
     """Something around calls. It acts at their beginning and their end, and costs their messages nothing."""
 
-    def around(self, method: str, handler: Any) -> Around:
-        """What stands around each call that this handler of gRPC's handles; nothing unless a layer says so."""
+    def around(self, method: str, handler: Any, handle: Handler) -> Handler:
+        """What handles a call in place of `handle`, which it calls; `handler` is gRPC's, of this method."""
         del method, handler
-        return nullcontext
+        return handle
 
     def unknown(self, method: str) -> None:
         """Somebody has called a method that there is none of."""
@@ -97,14 +99,6 @@ def _written(behaviour: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
                 await write(response)
 
     return handle
-
-
-def _within(around: Around, handle: Handler) -> Handler:
-    async def handle_within(call: Call) -> None:
-        async with around(call):
-            await handle(call)
-
-    return handle_within
 
 
 class Interceptor(grpc.aio.ServerInterceptor):
@@ -137,15 +131,15 @@ class Interceptor(grpc.aio.ServerInterceptor):
         behaviour = getattr(handler, attribute)
         handle = _written(behaviour) if inspect.isasyncgenfunction(behaviour) else _answered(behaviour)
         for layer in reversed(self._layers):
-            handle = _within(layer.around(method, handler), handle)
+            handle = layer.around(method, handler, handle)
 
         async def handled(requests: Any, context: Any) -> Any:
-            call = Call(requests, context)
+            call = Call(RequestStream(context) if handler.request_streaming else requests, context)
             await handle(call)
             return None if handler.response_streaming else call.response
 
-        # A request is read by a layer: gRPC has no words for bytes that are none.
-        return make(handled, response_serializer=handler.response_serializer)
+        # A request is read by a layer: gRPC has no words for bytes that are none. An answer may be serialised already.
+        return make(handled, response_serializer=_SERIALIZED)
 
 
 # A line in the log
@@ -154,14 +148,14 @@ class Interceptor(grpc.aio.ServerInterceptor):
 class CallLog(Layer):
     """Tells of every call when it has ended: method, status, milliseconds, match and request, and never its metadata.
 
-    What a handler binds with `structlog.contextvars.bind_contextvars` stands in the line as well. Health checks and
-    reflection, which come by the minute and say nothing of the service, are told at the level `debug`, and so are calls
-    that are too many, or of methods that there are none of, which are counted.
+    Health checks and reflection, which come by the minute and say nothing of the service, are told at the level
+    `debug`, and so are calls that are too many, or of methods that there are none of, which are counted. What is not
+    written is not put together.
     """
 
     def __init__(self, measured: Measured) -> None:
         """Write to the log as it is configured now; `measured` hears the method, the status and the seconds as well."""
-        self._log: Any = structlog.get_logger()
+        self._log: Any = structlog.get_logger().bind()
         self._measured = measured
 
     def unknown(self, method: str) -> None:
@@ -171,52 +165,37 @@ class CallLog(Layer):
         # Its name comes from the client, and must not fill anybody's memory.
         self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
 
-    def around(self, method: str, handler: Any) -> Around:
+    def around(self, method: str, handler: Any, handle: Handler) -> Handler:
         """The stop-watch around whatever handles a call."""
-        return partial(self._told, method, streams_requests=bool(handler.request_streaming))
+        streams_requests, is_quiet = bool(handler.request_streaming), method.startswith(_QUIET)
 
-    @asynccontextmanager
-    async def _told(self, method: str, call: Call, *, streams_requests: bool) -> AsyncIterator[None]:
-        structlog.contextvars.clear_contextvars()
-        started = time.perf_counter()
-        requests = call.requests = _Noted(call.requests) if streams_requests else call.requests
-        ending: BaseException | None = None
-        try:
-            yield
-        except BaseException as error:
-            ending = error
-            raise
-        finally:
-            seconds = time.perf_counter() - started
-            status = _status(call.context, ending)
-            self._measured(method, status, seconds)
-            facts = _facts((requests.first, requests.last) if streams_requests else (requests,), call.response)
-            tell = self._line(method, status)
-            tell("call", method=method, status=status, milliseconds=round(seconds * 1_000, 3), **facts)
+        async def timed(call: Call) -> None:
+            started = time.perf_counter()
+            ending: BaseException | None = None
+            try:
+                await handle(call)
+            except BaseException as error:
+                ending = error
+                raise
+            finally:
+                seconds = time.perf_counter() - started
+                status = _status(call.context, ending)
+                self._measured(method, status, seconds)
+                level = _level(is_quiet=is_quiet, status=status)
+                if self._log.is_enabled_for(level):
+                    requests = (call.requests.first, call.requests.last) if streams_requests else (call.requests,)
+                    milliseconds = round(seconds * 1_000, 3)
+                    facts = _facts(requests, call.response)
+                    self._log.log(level, "call", method=method, status=status, milliseconds=milliseconds, **facts)
 
-    def _line(self, method: str, status: str) -> Any:
-        """What writes a line of the level that fits."""
-        if method.startswith(_QUIET) or status == _FLOOD:
-            return self._log.debug
-        return self._log.error if status in _ALARMING else self._log.info
+        return timed
 
 
-class _Noted:
-    """A stream of requests; the first and the last of them are remembered."""
-
-    def __init__(self, requests: AsyncIterator[Any]) -> None:
-        self._requests = aiter(requests)
-        self.first: Any = None
-        self.last: Any = None
-
-    def __aiter__(self) -> _Noted:
-        return self
-
-    async def __anext__(self) -> Any:
-        self.last = await anext(self._requests)
-        if self.first is None:
-            self.first = self.last
-        return self.last
+def _level(*, is_quiet: bool, status: str) -> int:
+    """At which level a call is told of that ended so."""
+    if is_quiet or status == _FLOOD:
+        return logging.DEBUG
+    return logging.ERROR if status in _ALARMING else logging.INFO
 
 
 def _facts(requests: Iterable[Any], response: Any) -> dict[str, Any]:
@@ -266,7 +245,7 @@ class OpenCalls(Layer):
     def __init__(self, refused: Count) -> None:
         """Let them go on for now; `refused` hears of every call that comes too late."""
         self._refused = refused
-        self._streams: set[_Requests] = set()
+        self._streams: set[RequestStream] = set()
         self._under_way = 0
         self._finished = asyncio.Event()
         self._finished.set()
@@ -282,75 +261,40 @@ class OpenCalls(Layer):
         """Wait until no call is under way any more."""
         await self._finished.wait()
 
-    def around(self, method: str, handler: Any) -> Around:
-        """A call that is counted, or refused; a stream of requests comes from one that can end."""
-        counted: Around = nullcontext if method.startswith(_ANSWERED_TO_THE_END) else self._counted
-        # One answer is owed to all requests together; without all of them there is none.
-        ending = StopAsyncIteration if handler.response_streaming else _stopping
-        return partial(self._ending_stream, counted, ending) if handler.request_streaming else counted
+    def around(self, method: str, handler: Any, handle: Handler) -> Handler:
+        """A call that is counted, or refused; a stream of requests that can end."""
+        if handler.request_streaming:
+            handle = self._ending(handle, owes_one_answer=not handler.response_streaming)
+        return handle if method.startswith(_ANSWERED_TO_THE_END) else self._counted(handle)
 
-    @asynccontextmanager
-    async def _counted(self, call: Call) -> AsyncIterator[None]:
-        if self.begun:
-            await refuse(call.context, _stopping(), self._refused)
-        self._under_way += 1
-        self._finished.clear()
-        try:
-            yield
-        finally:
-            self._under_way -= 1
-            if not self._under_way:
-                self._finished.set()
+    def _counted(self, handle: Handler) -> Handler:
+        async def counted(call: Call) -> None:
+            if self.begun:
+                await refuse(call.context, stopping(), self._refused)
+            self._under_way += 1
+            self._finished.clear()
+            try:
+                await handle(call)
+            finally:
+                self._under_way -= 1
+                if not self._under_way:
+                    self._finished.set()
 
-    @asynccontextmanager
-    async def _ending_stream(self, counted: Around, ending: Callable[[], Exception], call: Call) -> AsyncIterator[None]:
-        async with counted(call):
-            stream = call.requests = _Requests(call.requests, self, ending)
+        return counted
+
+    def _ending(self, handle: Handler, *, owes_one_answer: bool) -> Handler:
+        async def ending(call: Call) -> None:
+            stream = call.requests
+            stream.is_needed_whole = owes_one_answer
+            if self.begun:
+                stream.end()
             self._streams.add(stream)
             try:
-                yield
+                await handle(call)
             finally:
                 self._streams.discard(stream)
 
-
-class _Requests:
-    """The requests of one call."""
-
-    def __init__(self, requests: AsyncIterator[Any], calls: OpenCalls, ending: Callable[[], Exception]) -> None:
-        """Raise `ending` in place of a request that is not waited for any more."""
-        self._requests = aiter(requests)
-        self._calls = calls
-        self._ending = ending
-        self._waiting: asyncio.Task[Any] | None = None
-        self._woken = False
-
-    def end(self) -> None:
-        """Break off the wait for the next request, if there is one."""
-        if self._waiting is not None and not self._woken:
-            self._woken = True
-            self._waiting.cancel()
-
-    def __aiter__(self) -> _Requests:
-        return self
-
-    async def __anext__(self) -> Any:
-        if self._calls.begun:
-            raise self._ending()
-        task = asyncio.current_task()
-        self._waiting = task
-        try:
-            return await anext(self._requests)
-        except asyncio.CancelledError:
-            # Ours alone is the end of the stream; when gRPC cancels as well, the call is over.
-            if task is None or not self._woken or task.uncancel():
-                raise
-            raise self._ending() from None
-        finally:
-            self._waiting = None
-
-
-def _stopping() -> Refusal:
-    return Refusal("DRAINING", "this server stops: connect anew, and repeat the call with the same request id")
+        return ending
 
 
 # Refusals
@@ -363,16 +307,16 @@ class Refusing(Layer):
         """Let `count` hear the reason of every call that is refused."""
         self._count = count
 
-    def around(self, method: str, handler: Any) -> Around:
+    def around(self, method: str, handler: Any, handle: Handler) -> Handler:
         """The same guard around all methods."""
         del method, handler
-        return self._refusing
 
-    @asynccontextmanager
-    async def _refusing(self, call: Call) -> AsyncIterator[None]:
-        try:
-            yield
-        except grpc.aio.AbortError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
-            await refuse(call.context, error, self._count)
+        async def guarded(call: Call) -> None:
+            try:
+                await handle(call)
+            except grpc.aio.AbortError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
+                await refuse(call.context, error, self._count)
+
+        return guarded

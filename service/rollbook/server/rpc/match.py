@@ -8,19 +8,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from rollbook.identity.names import player_name
-from rollbook.identity.tokens import Role
+from rollbook.identity.tokens import Role, Subject
 from rollbook.match.fold import Misplaced
 from rollbook.rules.game import Watcher
-from rollbook.server.access import Callers, Context, Players, Sight, Sights, require
+from rollbook.server.access import Callers, Context, Sight, Sights, require
 from rollbook.server.failures import TailLost
 from rollbook.server.limits import Held
 from rollbook.server.lists import Lists, games, weight_of
 from rollbook.server.out.projection import Heads, look_message, made_message
+from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
 from rollbook.server.play.matches import Answer
 from rollbook.server.play.opener import Opener
+from rollbook.server.players import Players
 from rollbook.server.quotas import Quotas
 from rollbook.server.refusals import Refusal
+from rollbook.server.rematches import Rematches
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.server.rpc.play import Plays
 from rollbook.storage.port import Hole, Log
@@ -36,6 +39,7 @@ class Seats:
     """Who may take a seat, and how many of them."""
 
     players: Players
+    rematches: Rematches
     quotas: Quotas
 
     @asynccontextmanager
@@ -46,11 +50,20 @@ class Seats:
         if ledger.made_by(origin.request) is not None or sight.player in ledger.players:
             yield
             return
-        code = request.invitation_code
-        if ledger.opened.terms.is_private and not self.players.is_invited(sight.match_id, code):
-            raise Refusal("INVITATION_WRONG", "a seat of a private match is taken with its invitation code")
+        await self._check_invited(sight, request.invitation_code)
         async with self.quotas.seat(caller, sight.match_id):
             yield
+
+    async def _check_invited(self, sight: Sight, code: str) -> None:
+        """Refuse whoever was not invited, and whoever is not expected yet at a rematch."""
+        if await self.rematches.expects(sight.caller, sight.beside):
+            return
+        if sight.ledger.opened.terms.is_private and not self.players.is_invited(sight.match_id, code):
+            raise Refusal("INVITATION_WRONG", "a seat of a private match is taken with its invitation code")
+        kept_ms = self.rematches.kept_ms(sight.beside)
+        if kept_ms and not sight.ledger.match.closed:
+            why = "the seats of a rematch are kept for those who sat in the match before"
+            raise Refusal("SEATS_KEPT", why, {"retry_after_ms": kept_ms})
 
 
 class MatchServicer(MatchServiceServicer):
@@ -65,6 +78,7 @@ class MatchServicer(MatchServiceServicer):
         seats: Seats,
         opener: Opener,
         commands: Commands,
+        bots: Bots,
         plays: Plays,
         plays_held: Held,
         lists: Lists,
@@ -79,6 +93,7 @@ class MatchServicer(MatchServiceServicer):
         self._seats = seats
         self._opener = opener
         self._commands = commands
+        self._bots = bots
         self._plays = plays
         self._plays_held = plays_held
         self._lists = lists
@@ -113,8 +128,8 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context)
         require(caller, Role.PLAYER)
         code = request.invitation_code
-        sight = await self._sights.now(caller, request.match_id, code, request.request_id)
-        async with self._located(sight, request, code):
+        async with self._located(caller, request, code):
+            sight = await self._sights.now(caller, request.match_id, code, request.request_id)
             name = player_name(request.name) if request.name else caller.name
             async with self._seats.allowed(sight, request):
                 answer = await self._commands.take_seat(sight, request, name)
@@ -126,8 +141,8 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.ReadyResponse:
         """Get ready."""
         caller = self._callers.of(context)
-        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
+            sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             return proto.ReadyResponse(made=self._made(sight, await self._commands.ready(sight, request)))
 
     async def LeaveSeat(  # noqa: N802 - named by the contract
@@ -135,9 +150,30 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.LeaveSeatResponse:
         """Get up again."""
         caller = self._callers.of(context)
-        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
+            sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             return proto.LeaveSeatResponse(made=self._made(sight, await self._commands.leave_seat(sight, request)))
+
+    async def AddBot(  # noqa: N802 - named by the contract
+        self, request: proto.AddBotRequest, context: Context
+    ) -> proto.AddBotResponse:
+        """Have a bot of the house sit down."""
+        caller = self._callers.of(context)
+        require(caller, Role.PLAYER)
+        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
+        async with self._located(caller, request):
+            answer = await self._bots.add(sight, request)
+            seat, closed = seat_taken(answer)
+            return proto.AddBotResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
+
+    async def FreeSeat(  # noqa: N802 - named by the contract
+        self, request: proto.FreeSeatRequest, context: Context
+    ) -> proto.FreeSeatResponse:
+        """Free a seat that somebody else took."""
+        caller = self._callers.of(context)
+        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
+        async with self._located(caller, request):
+            return proto.FreeSeatResponse(made=self._made(sight, await self._commands.free_seat(sight, request)))
 
     async def GetMatch(  # noqa: N802 - named by the contract
         self, request: proto.GetMatchRequest, context: Context
@@ -162,8 +198,8 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.ChooseResponse:
         """Choose for the own seat."""
         caller = self._callers.of(context)
-        sight = await self._sights.known(caller, request.match_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
+            sight = await self._sights.known(caller, request.match_id)
             answer = await self._commands.choose(sight, request, position_of(request))
             return proto.ChooseResponse(made=self._made(sight, answer))
 
@@ -172,8 +208,8 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.ResignResponse:
         """Give up."""
         caller = self._callers.of(context)
-        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
+            sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             return proto.ResignResponse(made=self._made(sight, await self._commands.resign(sight, request)))
 
     async def AbortMatch(  # noqa: N802 - named by the contract
@@ -182,8 +218,8 @@ class MatchServicer(MatchServiceServicer):
         """End a match without a result."""
         caller = self._callers.of(context)
         try:
-            sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-            async with self._located(sight, request):
+            async with self._located(caller, request):
+                sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
                 return proto.AbortMatchResponse(made=self._made(sight, await self._commands.abort(sight, request)))
         except (TailLost, Hole, Misplaced):
             if caller.role is not Role.OPERATOR:
@@ -209,10 +245,10 @@ class MatchServicer(MatchServiceServicer):
         return made_message(answer.made, sight.perspective_on(answer.ledger), head)
 
     @asynccontextmanager
-    async def _located(self, sight: Sight, request: Placed, code: str = "") -> AsyncIterator[None]:
+    async def _located(self, caller: Subject, request: Placed, code: str = "") -> AsyncIterator[None]:
         """Let whatever is refused in here say where the match stands."""
         try:
             yield
         except Exception as error:
-            asked = Asked(sight.caller, request.match_id, request.position, code, request.request_id)
+            asked = Asked(caller, request.match_id, request.position, code, request.request_id)
             raise await self._locator.located(asked, error) from error

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from functools import partial
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import structlog
@@ -13,7 +11,8 @@ from google.protobuf.message import DecodeError
 from rollbook.server.limits import Strangers
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.errors import Count, refuse
-from rollbook.server.rpc.interceptors import Around, Call, Layer, Measured
+from rollbook.server.rpc.interceptors import Call, Handler, Layer, Measured
+from rollbook.server.rpc.request_stream import malformed
 
 Read: TypeAlias = Callable[[bytes], Any]
 
@@ -28,26 +27,25 @@ class Reading(Layer):
         self._refused = refused
         self._log: Any = structlog.get_logger()
 
-    def around(self, method: str, handler: Any) -> Around:
+    def around(self, method: str, handler: Any, handle: Handler) -> Handler:
         """One request is read before anything else happens, a stream of them one by one."""
-        read = handler.request_deserializer
-        return partial(self._each, read) if handler.request_streaming else partial(self._one, method, read)
+        parse: Read = handler.request_deserializer
 
-    @asynccontextmanager
-    async def _one(self, method: str, read: Read, call: Call) -> AsyncIterator[None]:
-        try:
-            call.requests = read(call.requests)
-        except DecodeError:
-            await self._refuse(method, call.context)
-        yield
+        async def one(call: Call) -> None:
+            try:
+                call.requests = parse(call.requests)
+            except DecodeError:
+                await self._refuse(method, call.context)
+            await handle(call)
 
-    @asynccontextmanager
-    async def _each(self, read: Read, call: Call) -> AsyncIterator[None]:
-        call.requests = _read_each(read, call.requests)
-        yield
+        async def each(call: Call) -> None:
+            call.requests.parse = parse
+            await handle(call)
+
+        return each if handler.request_streaming else one
 
     async def _refuse(self, method: str, context: Any) -> None:
-        refusal = _malformed()
+        refusal = malformed()
         try:
             self._strangers.count(context)
         except Refusal as too_many:
@@ -56,16 +54,3 @@ class Reading(Layer):
             self._log.info("malformed request", method=method)
         self._measured(method, refusal.code.name, 0.0)
         await refuse(context, refusal, self._refused)
-
-
-async def _read_each(read: Read, requests: AsyncIterator[bytes]) -> AsyncIterator[Any]:
-    async for request in requests:
-        try:
-            message = read(request)
-        except DecodeError:
-            raise _malformed() from None
-        yield message
-
-
-def _malformed() -> Refusal:
-    return Refusal("REQUEST_MALFORMED", "the bytes of the request are not the message of this method")

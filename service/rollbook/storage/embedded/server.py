@@ -21,7 +21,7 @@ from typing import Final, Self
 from urllib.parse import quote
 
 from rollbook.storage.embedded.data_directory import DataDirectory, Lock
-from rollbook.storage.redis.connection import NEEDED_FOR_FSYNC, Durability
+from rollbook.storage.redis.durability import NEEDED_FOR_FSYNC, Durability
 
 MOST_PATH_BYTES: Final = 103 if sys.platform == "darwin" else 107
 """How long the path of a unix socket may be."""

@@ -1,9 +1,10 @@
 -- Append the entries of one command behind the position they were decided for: all of them, or none.
 --
--- KEYS  the match's stream, and its partition's lobby if the append changes it or begins the match
+-- KEYS  the match's stream, its partition's lobby if the append changes it or begins the match, and its rows in the index
+--       if that is to follow
 -- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, the event of that sequence (empty: any),
---       the last sequence of a log of which everything behind the expected one is lost (0: of none), then event and
---       private part of each entry
+--       the last sequence of a log of which everything behind the expected one is lost (0: of none), if the index is
+--       to follow where that is, the row, and when something is due, then event and private part of each entry
 -- Reply {0, head} appended, {1, head} the log is not there, {2, now} too early
 --
 -- Everything that could fail is looked at before the first write, because what a script has written stays written.
@@ -80,7 +81,7 @@ if lost > 0 then
 end
 
 local sequence = expected
-for i = 7, #ARGV, 2 do
+for i = KEYS[3] and 10 or 7, #ARGV, 2 do
     sequence = sequence + 1
     local id = string.format('%.0f-0', sequence)
     if ARGV[i + 1] == '' then
@@ -96,6 +97,14 @@ if KEYS[2] then
     else
         redis.call('HSET', KEYS[2], ARGV[3], ARGV[4])
     end
+    if KEYS[3] and (ARGV[4] == '' or ARGV[8] == '') then
+        unindex(ARGV[7], KEYS[3], ARGV[3])
+    elseif KEYS[3] then
+        index(ARGV[7], KEYS[3], ARGV[3], ARGV[4], ARGV[8], ARGV[9])
+    end
 end
+
+-- Whoever may not publish appends all the same: what nobody hears of is found by comparison.
+redis.pcall('PUBLISH', 'rollbook:appended', string.format('%.0f %d %s', sequence, KEYS[2] and 1 or 0, ARGV[3]))
 
 return {0, sequence}

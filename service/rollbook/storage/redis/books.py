@@ -1,4 +1,4 @@
-"""Who has places in which matches, and buckets that empty and fill: what is counted for all processes together.
+"""Who has places in which matches, buckets that empty and fill, and what is kept for a while, for all processes.
 
 Every change is one script, so that of many who want the last place one gets it. All may be sent twice.
 """
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rollbook.storage.port import BOOK_SECONDS, UNDER_WAY_MS, Full, Quota, Reserved
 from rollbook.storage.redis.dispatch import Dispatch
-from rollbook.storage.redis.keys import book_key, bucket_key
+from rollbook.storage.redis.keys import book_key, bucket_key, kept_key
 
 
 def _script(name: str) -> bytes:
@@ -50,13 +50,30 @@ class Books:
         """Take the places of these matches back, those apart that have been reserved or settled since."""
         await self._change("release", holder, books, places)
 
+    async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
+        """Take the places of these matches back, which are over and not opened again, however they were reserved."""
+        key = book_key(holder, book, self._partitions)
+        if match_ids:
+            await self._dispatch.ask(key, "ZREM", key, *match_ids, appends=True)
+
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
         """Take one out of a bucket, or say how long to wait."""
         return int(await self._run(_DRAW, [bucket_key(bucket, self._partitions)], most, per_ms))
+
+    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
+        """Keep something by a name for so long, unless it is taken before."""
+        key = kept_key(name, self._partitions)
+        await self._dispatch.ask(key, "SET", key, value, "PX", for_ms, appends=True)
+
+    async def take(self, name: str) -> bytes | None:
+        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        key = kept_key(name, self._partitions)
+        value = await self._dispatch.ask(key, "GETDEL", key, appends=True)
+        return None if value is None else bytes(value)
 
     async def _change(self, how: str, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
         keys = [book_key(holder, book, self._partitions) for book in books]
         await self._run(_SETTLE, keys, how, *(part for place in places.items() for part in place))
 
-    async def _run(self, script: bytes, keys: Sequence[bytes], *arguments: str | int) -> Any:
+    async def _run(self, script: bytes, keys: Sequence[bytes], *arguments: bytes | str | int) -> Any:
         return await self._dispatch.ask(keys[0], "EVAL", script, len(keys), *keys, *arguments, appends=True)

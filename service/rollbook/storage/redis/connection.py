@@ -5,29 +5,29 @@ failed says whether anything can have left, so that whoever appends knows what i
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, TypeAlias
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from math import inf
+from typing import Any, Final, TypeAlias
 
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import AskError, RedisError, ResponseError
 
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.cancellation import cancellation_heeded
+from rollbook.storage.redis.durability import NOT_KEPT, Confirmation, Fence, NotDurable
 
 Command: TypeAlias = Sequence[bytes | str | int]
 
-Durability: TypeAlias = Literal["fsync", "relaxed"]
+Still: TypeAlias = Callable[[], Awaitable[bool]]
 
-NEEDED_FOR_FSYNC: Final = {
-    "appendonly": "yes",
-    "appendfsync": "always",
-    "no-appendfsync-on-rewrite": "no",
-    "maxmemory-policy": "noeviction",
-}
-"""What a server has to be set to, so that an answer means that the entries survive it."""
+LATE_SECONDS: Final = 0.25
+"""After so long a server may have been replaced, before it answered; less than a failover takes to begin."""
 
-NOT_KEPT: Final = "the store would not keep what it acknowledges"
+_REPLACED: Final = "another server has taken the place of this one"
 
-_ELSE: Final = "Or ask for durability 'relaxed' by name, which may lose what was acknowledged."
+_SIGN_SECONDS: Final = 5.0
+"""How long a server may be silent that is listened to before it is asked, and again before it is given up."""
 
 
 class Unsent(Exception):
@@ -43,62 +43,96 @@ class Unanswered(Exception):
         self.answers = answers
 
 
-class NotDurable(RedisError):
-    """The server does not keep what it acknowledges; redis-py closes a connection on its own errors only."""
-
-
-async def prove_durable(connection: Any) -> None:
-    """Greet a server on a new connection, and refuse it unless it is set to keep what it acknowledges."""
-    await connection.on_connect()
-    commands = [("CONFIG", "GET", setting) for setting in NEEDED_FOR_FSYNC]
-    await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
-    for setting, needed in NEEDED_FOR_FSYNC.items():
-        try:
-            answer = await connection.read_response()
-        except ResponseError as refusal:
-            raise NotDurable(
-                f"Whether the store keeps what it acknowledges cannot be seen: CONFIG GET {setting} was refused"
-                f" ({refusal}). Let this user read the configuration. {_ELSE}"
-            ) from refusal
-        check_durable(setting, needed, answer)
-
-
-def check_durable(setting: str, needed: str, answer: Any) -> None:
-    """Refuse a server that is set otherwise."""
-    found = answer[1].decode(errors="replace") if len(answer) > 1 else "unknown to the server"
-    if found != needed:
-        raise NotDurable(
-            f"The store would not keep what it acknowledges: {setting} is {found}, and has to be {needed}."
-            f" Set it in the server's configuration file, and now with CONFIG SET {setting} {needed}. {_ELSE}"
-        )
+async def _ask_for_signs(connection: Any, signs: asyncio.Event) -> None:
+    """Ask now and then, and hang up on a server of which nothing has been heard since."""
+    with suppress(RedisError, OSError), cancellation_heeded() as heed:
+        while True:
+            await asyncio.sleep(_SIGN_SECONDS)
+            if not signs.is_set():
+                await connection.send_packed_command(connection.pack_command("PING"), check_health=False)
+                heed()
+                await asyncio.sleep(_SIGN_SECONDS)
+                if not signs.is_set():
+                    await connection.disconnect(nowait=True)
+                    return
+            signs.clear()
 
 
 class Wire:
     """Connections to one server."""
 
-    def __init__(self, pool: Any, most_conversations: int) -> None:
-        """Talk over the pool's connections, so many at once; whoever comes later waits."""
+    def __init__(
+        self,
+        pool: Any,
+        most_conversations: int,
+        still: Still | None = None,
+        confirmation: Confirmation | None = None,
+    ) -> None:
+        """Talk over the pool's connections, so many at once; whoever comes later waits.
+
+        Where another server may take this one's place, answers that come late are believed only if it is `still` the
+        one that keeps what it is told. With a `confirmation` nothing is answered before replicas have what was written.
+        """
         self._pool = pool
         self._turn = asyncio.Semaphore(most_conversations)
+        self._still = still
+        self._confirmation = confirmation
+        self._talking: set[Any] = set()
+        self._abandoned = False
 
-    async def converse(self, commands: Sequence[Command]) -> list[Any]:
-        """The answers to commands that are sent together, in order; a refusal is an answer, as an exception."""
+    async def converse(self, commands: Sequence[Command], fence: Fence | None = None) -> list[Any]:
+        """The answers to commands that are sent together, in order; a refusal is an answer, as an exception.
+
+        Behind a fence nothing that was read is answered before replicas have it.
+        """
         with cancellation_heeded() as heed:
             async with self._turn:
                 try:
-                    connection = await self._pool.get_connection()
+                    connection = await self._connection()
                 except NotDurable as refusal:
                     raise StoreUnavailable(str(refusal), NOT_KEPT) from refusal
                 except (RedisError, OSError) as failure:
                     raise Unsent(str(failure)) from failure
+                began = time.monotonic()
+                self._talking.add(connection)
                 try:
-                    return await self._converse(connection, commands, heed)
+                    answers = await self._answers(connection, commands, fence, heed)
                 except asyncio.CancelledError:
                     # Answers that are still to come would be taken for those of the next conversation.
                     await connection.disconnect(nowait=True)
                     raise
                 finally:
+                    self._talking.discard(connection)
                     await self._pool.release(connection)
+                if self._still is not None and time.monotonic() - began > LATE_SECONDS and not await self._still():
+                    raise Unanswered(_REPLACED, [])
+                return answers
+
+    async def _connection(self) -> Any:
+        connection = await self._pool.get_connection()
+        if self._abandoned:
+            await connection.disconnect(nowait=True)
+            await self._pool.release(connection)
+            raise Unsent(_REPLACED)
+        return connection
+
+    async def _answers(
+        self, connection: Any, commands: Sequence[Command], fence: Fence | None, heed: Callable[[], None]
+    ) -> list[Any]:
+        fenced = [] if fence is None else [("SET", fence.key, 1)]
+        answers = await self._converse(connection, [*commands, *fenced], heed)
+        written = answers.pop() if fenced else None
+        confirmation = self._confirmation if fence is None else fence.confirmation
+        if confirmation is None or not any(answer and not isinstance(answer, Exception) for answer in answers):
+            return answers
+        if isinstance(written, AskError):
+            raise Unanswered(f"the fence is being moved: {written}", [])
+        if isinstance(written, ResponseError):
+            return [written] * len(answers)
+        (confirmed,) = await self._converse(connection, [confirmation.command], heed)
+        if lack := confirmation.lacks(confirmed):
+            raise Unanswered(lack, [])
+        return answers
 
     async def _converse(self, connection: Any, commands: Sequence[Command], heed: Callable[[], None]) -> list[Any]:
         answers: list[Any] = []
@@ -114,10 +148,49 @@ class Wire:
             raise Unanswered(str(failure), answers) from failure
         return answers
 
+    async def subscribe(self, channel: bytes, began: Callable[[], None], heard: Callable[[bytes], None]) -> None:
+        """Hear what is published, from `began` on, until the connection ends, which Unanswered tells."""
+        with cancellation_heeded() as heed:
+            try:
+                connection = await self._connection()
+            except (RedisError, OSError) as failure:
+                raise Unsent(str(failure)) from failure
+            self._talking.add(connection)
+            asking: asyncio.Task[None] | None = None
+            try:
+                await connection.send_packed_command(connection.pack_command("SUBSCRIBE", channel), check_health=False)
+                heed()
+                await connection.read_response()
+                heed()
+                began()
+                signs = asyncio.Event()
+                asking = asyncio.create_task(_ask_for_signs(connection, signs))
+                while True:
+                    message = await connection.read_response(timeout=inf)
+                    signs.set()
+                    if message[0] == b"message":
+                        heard(message[2])
+            except (RedisError, OSError) as failure:
+                raise Unanswered(str(failure), []) from failure
+            finally:
+                if asking is not None:
+                    asking.cancel()
+                self._talking.discard(connection)
+                # What is still published would be taken for an answer.
+                await connection.disconnect(nowait=True)
+                await self._pool.release(connection)
+
     async def hang_up(self) -> None:
         """Let go of the connections that nobody talks over, so that the next conversation begins with a greeting."""
         async with self._turn:
             await self._pool.disconnect(inuse_connections=False)
+
+    async def abandon(self) -> None:
+        """Hang up in the middle of whatever is said, and say nothing more."""
+        self._abandoned = True
+        for connection in tuple(self._talking):
+            await connection.disconnect(nowait=True)
+        await self._pool.disconnect(inuse_connections=False)
 
     async def close(self) -> None:
         """Hang up."""

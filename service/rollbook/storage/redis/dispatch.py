@@ -5,13 +5,15 @@ A redirection has written nothing, so an append follows it. Everything else that
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from random import sample
 from typing import Any, Final
 
 from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseError, TryAgainError
 
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire
-from rollbook.storage.redis.keys import alive_key, lobby_key
+from rollbook.storage.redis.durability import Fence
+from rollbook.storage.redis.keys import PARTITIONS, alive_key, fence_key, lobby_key
 from rollbook.storage.redis.masters import Server, Servers
 
 _CAUSES: Final = {
@@ -26,6 +28,9 @@ _CAUSES: Final = {
 
 _WRONG_KIND: Final = "WRONGTYPE"
 """A key does not hold what it should; the store itself is well."""
+
+_TELL_NOTHING: Final = {"EXISTS", "TIME", "TTL", "TYPE"}
+"""Commands whose answers nobody is told, and nothing is built on."""
 
 _MOVING: Final = (AskError, TryAgainError)
 
@@ -67,16 +72,14 @@ class Dispatch:
             if not self._appending:
                 self._quiet.set()
 
-    async def ask(self, key: bytes, *command: bytes | str | int, held: bool = False, appends: bool = False) -> Any:
+    async def ask(self, key: bytes, *command: bytes | str | int, appends: bool = False) -> Any:
         """The answer to a command that may be sent twice, from the server that has the key."""
-        (answer,) = await self.ask_all([(key, command)], held=held, appends=appends)
+        (answer,) = await self.ask_all([(key, command)], appends=appends)
         if isinstance(answer, KeyMisused):
             raise answer
         return answer
 
-    async def ask_all(
-        self, commands: Sequence[tuple[bytes, Command]], *, held: bool = False, appends: bool = False
-    ) -> list[Any]:
+    async def ask_all(self, commands: Sequence[tuple[bytes, Command]], *, appends: bool = False) -> list[Any]:
         """The answers to commands that may be sent twice, each from the server that has its key.
 
         KeyMisused may be one of them, and none where a key does not exist that has to.
@@ -95,16 +98,17 @@ class Dispatch:
                 failure = unreachable
                 continue
             for server, numbers in by_server:
-                wire = _wire(server, held=held, appends=appends)
+                wire = _wire(server, appends=appends)
                 try:
-                    heard = await wire.converse([commands[number][1] for number in numbers])
+                    fence = None if appends else await self._fence(server, [commands[n] for n in numbers], attempt)
+                    heard = await wire.converse([commands[number][1] for number in numbers], fence)
                 except (Unsent, Unanswered) as silence:
                     self._servers.doubt()
                     failure = silence
                     continue
                 for number, answer in zip(numbers, heard, strict=True):
                     try:
-                        answers[number] = await self._follow(answer, commands[number][1], held=held, appends=appends)
+                        answers[number] = await self._follow(answer, commands[number][1], appends=appends)
                     except (AskError, TryAgainError, ClusterDownError, Unsent, Unanswered) as refusal:
                         self._doubt_after(refusal)
                         failure = refusal
@@ -168,6 +172,21 @@ class Dispatch:
         self._servers.doubt()
         raise StoreUnavailable(f"Too many cluster redirections: {refusal}") from refusal
 
+    async def _fence(self, server: Server, commands: Sequence[tuple[bytes, Command]], attempt: int) -> Fence | None:
+        """What stands behind a read, where more than one disk has to have what is told.
+
+        It is written where the server has what is read; a second time elsewhere on it, as that may be moving.
+        """
+        if server.confirmation is None or all(command[0] in _TELL_NOTHING for _, command in commands):
+            return None
+        key = commands[0][0]
+        if attempt:
+            for partition in sample(range(PARTITIONS), PARTITIONS):
+                key = lobby_key(partition)
+                if await self._servers.of(key) is server:
+                    break
+        return Fence(fence_key(key), server.confirmation)
+
     async def _by_server(self, keys: Iterable[tuple[int, bytes]]) -> list[tuple[Server, list[int]]]:
         found: dict[int, tuple[Server, list[int]]] = {}
         for number, key in keys:
@@ -175,12 +194,13 @@ class Dispatch:
             found.setdefault(id(server), (server, []))[1].append(number)
         return list(found.values())
 
-    async def _follow(self, answer: Any, command: Command, *, held: bool, appends: bool) -> Any:
+    async def _follow(self, answer: Any, command: Command, *, appends: bool) -> Any:
         """An answer as it is, or where it sends on, the answer from there."""
         if isinstance(answer, AskError):
             server = await self._servers.redirected(answer)
             asking: list[Command] = [] if isinstance(answer, MovedError) else [("ASKING",)]
-            *_, answer = await _wire(server, held=held, appends=appends).converse([*asking, command])
+            fence = None if appends else await self._fence(server, [(b"", command)], 1)
+            *_, answer = await _wire(server, appends=appends).converse([*asking, command], fence)
         if isinstance(answer, AskError | TryAgainError | ClusterDownError):
             raise answer
         if isinstance(answer, ResponseError):
@@ -196,10 +216,8 @@ class Dispatch:
             self._servers.doubt()
 
 
-def _wire(server: Server, *, held: bool, appends: bool) -> Wire:
-    if appends:
-        return server.appends.wire
-    return server.tails if held else server.reads
+def _wire(server: Server, *, appends: bool) -> Wire:
+    return server.appends.wire if appends else server.reads
 
 
 def _refused(refusal: ResponseError) -> StoreUnavailable:

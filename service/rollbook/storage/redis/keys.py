@@ -28,13 +28,29 @@ ARCHIVE_KEY: Final = b"rollbook:archive"
 LACKING_KEY: Final = b"rollbook:archive:lacking"
 """Is there for as long as some service runs that does not have that archive."""
 
+INDEX: Final = b":index:"
+"""In the key of everything that an index of a lobby has."""
+
 ROLL_KEY: Final = b"rollbook:roll"
 """Which call the services of this store answer, and which of them have."""
+
+
+ANNOUNCEMENTS: Final = b"rollbook:appended"
+"""The channel on which the script that appends says so; no key has this name."""
 
 
 def alive_key(partition: int) -> bytes:
     """Where processes write to see whether the server of a partition takes it."""
     return b"{p%d}:alive" % partition
+
+
+def fence_key(key: bytes) -> bytes:
+    """Where something is written behind a read of this key, on the server that has it.
+
+    >>> fence_key(b"{p51}:m:a-match"), fence_key(b"rollbook:beat")
+    (b'{p51}:fence', b'{rollbook:beat}:fence')
+    """
+    return (key.partition(b"}")[0] + b"}:fence") if key.startswith(b"{") else b"{%b}:fence" % key
 
 
 SWEEPER_KEY: Final = b"rollbook:sweeper"
@@ -73,6 +89,33 @@ def bucket_key(bucket: str, partitions: int = PARTITIONS) -> bytes:
     return b"{p%d}:bucket:%b" % (partition_of(bucket, partitions), bucket.encode())
 
 
+def kept_key(name: str, partitions: int = PARTITIONS) -> bytes:
+    """The key of what is kept for a while."""
+    return b"{p%d}:kept:%b" % (partition_of(name, partitions), name.encode())
+
+
 def lobby_key(partition: int) -> bytes:
     """The key of the lobby of a partition."""
     return b"{p%d}:lobby" % partition
+
+
+def index_key(base: bytes | int | None, *names: str) -> bytes:
+    """Where the index of all partitions begins, or that of one; and from such a beginning, what is in there.
+
+    >>> index_key(index_key(None), "list", "public"), index_key(index_key(7), "made")
+    (b'rollbook:index:list:public', b'{p7}:index:made')
+    """
+    if base is None:
+        return b"rollbook" + INDEX
+    if isinstance(base, int):
+        return b"{p%d}%b" % (base, INDEX)
+    return base + ":".join(names).encode()
+
+
+def rows_key(base: bytes, partition: int) -> bytes:
+    """The key of what an index says of the matches of a partition.
+
+    >>> rows_key(index_key(None), 7)
+    b'rollbook:index:rows:7'
+    """
+    return index_key(base, "rows", str(partition))

@@ -7,17 +7,15 @@ What an append may claim: `Appended` is durable, `Conflict` and `TooEarly` wrote
 Everything else is AppendUnconfirmed. Nothing is sent twice behind the caller's back, except after a refusal.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any, Final, Self
-
-import structlog
-from cachetools import LRUCache
+from typing import Any, Final, Self, get_args
 
 from rollbook.match.chain import Entry
 from rollbook.storage.data_format import BEFORE_RELEASE, FORMAT, refusal
 from rollbook.storage.port import (
     KEEP_SECONDS,
+    Announcement,
     Appended,
     AppendResult,
     Conflict,
@@ -28,9 +26,9 @@ from rollbook.storage.port import (
     check_append,
 )
 from rollbook.storage.redis.address import Kind, parse
-from rollbook.storage.redis.books import Books
-from rollbook.storage.redis.connection import Durability
+from rollbook.storage.redis.announcements import Announcements
 from rollbook.storage.redis.dispatch import Dispatch, KeyMisused
+from rollbook.storage.redis.durability import Durability, Keeping
 from rollbook.storage.redis.keys import (
     ARCHIVE_KEY,
     BEAT_KEY,
@@ -42,11 +40,12 @@ from rollbook.storage.redis.keys import (
     PROCESSES_KEY,
     SWEEPER_KEY,
     lobby_key,
-    partition_of,
     stream_key,
 )
+from rollbook.storage.redis.lobby_index import LobbyIndex, index_arguments
 from rollbook.storage.redis.masters import ConnectionSettings, Servers, servers
-from rollbook.storage.redis.tails import Tails
+from rollbook.storage.redis.replication import check_replicas
+from rollbook.storage.redis.tails import Tails, whole_entries
 
 _APPENDED: Final = 0
 _CONFLICT: Final = 1
@@ -60,14 +59,6 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
 
-_RELIST: Final = b"""
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then
-    return 0
-end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-return 1
-"""
-
 _KEYS: Final = b"""
 local found = redis.call('GET', KEYS[1])
 if found and found ~= ARGV[2] then
@@ -78,30 +69,19 @@ return ARGV[1]
 """
 
 _ENTER: Final = files("rollbook.storage.redis").joinpath("enter.lua").read_bytes()
-_DROP: Final = files("rollbook.storage.redis").joinpath("drop.lua").read_bytes()
-
-_MOST_SAID: Final = 1_000
-"""Broken things of the lobby that are remembered, so that each is said once."""
-_LONGEST_SHOWN: Final = 100
 
 _HIGHEST: Final = 2**64 - 1
 """What no id is above, and no signed head."""
 
-_MOST_ENTRIES_A_MATCH: Final = 500
-"""How many entries of one match a wait brings; the rest comes with the next."""
 
-
-_logger = structlog.get_logger()
-
-
-class RedisLog(Books):
+class RedisLog(LobbyIndex):
     """Keeps every match in a stream."""
 
     def __init__(self, servers: Servers, *, partitions: int, cluster: bool) -> None:
         """Use `RedisLog.connect`, which looks at what it connects to."""
-        super().__init__(Dispatch(servers), partitions)
-        self._tails = Tails(self._look, self._partition, by_bucket=cluster)
-        self._said: LRUCache[tuple[bytes, bytes], bool] = LRUCache(_MOST_SAID)
+        super().__init__(Dispatch(servers), partitions, cluster=cluster)
+        self._tails = Tails(self._dispatch, partitions, by_partition=cluster)
+        self._announcements = Announcements(servers)
 
     @classmethod
     async def connect(
@@ -109,24 +89,30 @@ class RedisLog(Books):
         url: str,
         durability: Durability = "fsync",
         *,
+        replicas: int = 1,
         partitions: int = PARTITIONS,
         append_seconds: float = 5.0,
     ) -> Self:
         """Connect to the store at a URL (see `address`), or raise StoreUnavailable with what is amiss.
 
-        `append_seconds` is how long an append waits for an answer before its outcome is unknown.
+        `append_seconds` is how long an append waits for an answer before its outcome is unknown. So many `replicas`
+        have what is acknowledged or read, if that is how durable it shall be.
         """
         address = parse(url)
-        if durability not in ("fsync", "relaxed"):
-            raise ValueError(f"durability is 'fsync' or 'relaxed', not {durability!r}")
-        found = servers(ConnectionSettings(address, durability, append_seconds))
+        if durability not in get_args(Durability):
+            raise ValueError(f"durability is one of {', '.join(get_args(Durability))}, not {durability!r}")
+        keeping = Keeping(durability, replicas)
+        found = servers(ConnectionSettings(address, keeping, append_seconds))
         log = cls(found, partitions=partitions, cluster=address.kind is Kind.CLUSTER)
         try:
             await found.begin()
+            if keeping.is_replicated:
+                await check_replicas(found, keeping)
             for server in await found.every():
                 await server.appends.prove()
             await log._settle_format()
             await log._settle_partitions()
+            await log._settle_index()
         except BaseException:
             await log.close()
             raise
@@ -151,9 +137,14 @@ class RedisLog(Books):
         summary = b"" if lobby is None else lobby.summary
         arguments = [b"%d" % expected, b"%d" % (not_before_ms or 0), match_id.encode(), summary, behind or b""]
         arguments.append(b"%d" % (in_place_of or 0))
+        if lobby is not None:
+            partition = self._partition(match_id)
+            keys.append(self._rows(partition))
+            arguments += index_arguments(self._base(partition), match_id, lobby.row)
         for entry in entries:
             arguments += (entry.event, entry.private)
-        outcome, number = await self._dispatch.append(keys, arguments)
+        with self._announcements.appending(match_id):
+            outcome, number = await self._dispatch.append(keys, arguments)
         if outcome == _APPENDED:
             return Appended(number)
         return Conflict(number) if outcome == _CONFLICT else TooEarly(number)
@@ -168,7 +159,7 @@ class RedisLog(Books):
         facts, answer = await self._dispatch.ask_all([(key, command) for command in commands])
         if isinstance(answer, KeyMisused):
             raise Hole(match_id, 0) from answer
-        entries = _entries(match_id, after, answer)
+        entries = whole_entries(match_id, after, answer)
         head = _head(facts)
         if len(entries) < limit and after + len(entries) < head and (entries or not await self._is_trimmed(key)):
             raise Hole(match_id, after + len(entries), head)
@@ -180,41 +171,14 @@ class RedisLog(Books):
         (facts,) = await self._dispatch.ask_all([(key, ("XINFO", "STREAM", key))])
         return _head(facts)
 
-    async def wait(self, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
+    async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
+        """Entries behind the given sequences, of the matches that have any, at most MOST_BEHIND of each."""
+        return await self._tails.behind(after)
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Call `heard` with what anybody appends from `began` on, until the connection ends."""
         self._dispatch.check_open()
-        return await self._tails.wait(after, timeout_seconds)
-
-    async def lobby(self) -> dict[str, bytes]:
-        """The summaries of all matches that the lobby lists."""
-        keys = [lobby_key(partition) for partition in range(self._partitions)]
-        answers = await self._dispatch.ask_all([(key, ("HGETALL", key)) for key in keys])
-        listed: dict[str, bytes] = {}
-        for partition, (key, answer) in enumerate(zip(keys, answers, strict=True)):
-            if isinstance(answer, KeyMisused):
-                self._say(key, b"", "a part of the lobby cannot be read")
-                continue
-            for match_id, summary in zip(answer[::2], answer[1::2], strict=True):
-                name = match_id.decode(errors="replace")
-                if self._partition(name) == partition:
-                    listed[name] = summary
-                else:
-                    self._say(key, match_id, "a part of the lobby lists a match of another part")
-        return listed
-
-    async def summary(self, match_id: str) -> bytes | None:
-        """What the lobby says of one match; nothing if it does not list it."""
-        key = lobby_key(self._partition(match_id))
-        summary: bytes | None = await self._dispatch.ask(key, "HGET", key, match_id)
-        return summary
-
-    async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
-        """What the lobby says of these matches; those that it does not list are left out."""
-        keys = [lobby_key(self._partition(match_id)) for match_id in match_ids]
-        commands = [(key, ("HGET", key, match_id)) for key, match_id in zip(keys, match_ids, strict=True)]
-        answers = await self._dispatch.ask_all(commands)
-        found = zip(match_ids, answers, strict=True)
-        return {match_id: summary for match_id, summary in found if isinstance(summary, bytes)}
+        await self._announcements.listen(heard, began)
 
     async def now_ms(self) -> int:
         """The clock of the server that has the first partition: in a cluster, one clock for all replicas too."""
@@ -261,22 +225,6 @@ class RedisLog(Books):
         await self._dispatch.ask(key, "EXPIRE", key, keep_seconds)
         await self._dispatch.ask(key, "XTRIM", key, "MAXLEN", 0)
 
-    async def unlist(self, match_id: str) -> None:
-        """Take a match out of the lobby."""
-        key = lobby_key(self._partition(match_id))
-        await self._dispatch.ask(key, "HDEL", key, match_id)
-
-    async def drop(self, match_id: str) -> None:
-        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
-        keys = [stream_key(match_id, self._partitions), lobby_key(self._partition(match_id))]
-        await self._dispatch.ask(keys[0], "EVAL", _DROP, len(keys), *keys, match_id, appends=True)
-
-    async def relist(self, match_id: str, instead_of: bytes, summary: bytes) -> bool:
-        """Let the lobby say something else of a match; whether it still said what this is put in the place of."""
-        key = lobby_key(self._partition(match_id))
-        command = ("EVAL", _RELIST, 1, key, match_id, instead_of, summary)
-        return bool(await self._dispatch.ask(key, *command, appends=True))
-
     async def archive_mark(self, claim: str = "") -> str:
         """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
         if claim:
@@ -295,7 +243,7 @@ class RedisLog(Books):
     async def close(self) -> None:
         """Let go of connections; appends under way finish first."""
         await self._dispatch.finish()
-        await self._tails.close()
+        await self._announcements.close()
         await self._dispatch.close()
 
     @property
@@ -303,18 +251,9 @@ class RedisLog(Books):
         """What speaks to the servers, for whatever else a store keeps."""
         return self._dispatch
 
-    def _partition(self, match_id: str) -> int:
-        return partition_of(match_id, self._partitions)
-
     async def _is_trimmed(self, key: bytes) -> bool:
         """Whether the entries of a stream are in the archive: then even its head is let go of in time."""
         return int(await self._dispatch.ask(key, "TTL", key)) >= 0
-
-    def _say(self, key: bytes, field: bytes, what: str) -> None:
-        """Say once what is wrong with a key of the lobby, or a field of it."""
-        if (key, field) not in self._said:
-            self._said[key, field] = True
-            _logger.error(what, key=repr(key), field=repr(field[:_LONGEST_SHOWN]))
 
     async def _settle_format(self) -> None:
         if await self._dispatch.ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True) is None:
@@ -334,23 +273,6 @@ class RedisLog(Books):
                 f" {self._partitions}: it would look for matches in the wrong places. Start it with the store's number."
             )
 
-    async def _look(self, after: Mapping[str, int], hold_seconds: float) -> dict[str, list[Entry]]:
-        """One read of several matches, held back until there is something."""
-        names = {stream_key(match_id, self._partitions): match_id for match_id in after}
-        # A server holds back for ever what it shall hold back for 0 ms.
-        hold = ("BLOCK", max(1, int(hold_seconds * 1_000))) if hold_seconds > 0 else ()
-        ids = [f"{sequence}-0" for sequence in after.values()]
-        command = ("XREAD", "COUNT", _MOST_ENTRIES_A_MATCH, *hold, "STREAMS", *names, *ids)
-        try:
-            answer = await self._dispatch.ask(next(iter(names)), *command, held=bool(hold))
-        except KeyMisused:
-            kinds = await self._dispatch.ask_all([(key, ("TYPE", key)) for key in names])
-            misused = {key for key, kind in zip(names, kinds, strict=True) if kind not in {b"stream", b"none"}}
-            if not misused:
-                raise
-            return {names[key]: [] for key in misused}
-        return {names[key]: _whole(names[key], after[names[key]], entries) for key, entries in answer or ()}
-
 
 def _head(facts: Any) -> int:
     """The sequence of the last entry that a stream has had; 0 if there is no stream."""
@@ -359,22 +281,3 @@ def _head(facts: Any) -> int:
     number, _, rest = dict(zip(facts[::2], facts[1::2], strict=True))[b"last-generated-id"].partition(b"-")
     # Nobody who appends by the script makes another id than `N-0`: it is one entry too many.
     return min(int(number) + int(rest != b"0"), _HIGHEST)
-
-
-def _entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
-    """Entries as they came, or Hole if one before or between them is missing."""
-    entries: list[Entry] = []
-    for expected, (identity, fields) in enumerate(answer, after + 1):
-        named = dict(zip(fields[::2], fields[1::2], strict=True))
-        if identity != b"%d-0" % expected or b"e" not in named:
-            raise Hole(match_id, expected - 1)
-        entries.append(Entry(named[b"e"], named.get(b"p", b"")))
-    return entries
-
-
-def _whole(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
-    """The same for a read of many matches, which goes on for the others: none of a match that has a hole there."""
-    try:
-        return _entries(match_id, after, answer)
-    except Hole:
-        return []

@@ -1,36 +1,28 @@
-"""Which server keeps what: one master, or the masters of a cluster.
+"""Which server keeps what: one master, the one that Sentinels name, or the masters of a cluster.
 
-Each is spoken to in three ways that do not get into each other's way: appends, reads, and reads that are held back.
+Each is spoken to in three ways that do not get into each other's way: appends, reads, and what it is listened to for.
 """
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Any, Final, Protocol
 
-from redis.asyncio import Connection, ConnectionPool, RedisCluster, Sentinel, SSLConnection, UnixDomainSocketConnection
+import structlog
+from redis.asyncio import Connection, ConnectionPool, RedisCluster, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
-from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.backoff import NoBackoff
 from redis.exceptions import AskError, MovedError, RedisClusterException, RedisError
 
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.address import Address, Host, Kind
 from rollbook.storage.redis.cancellation import cancellation_heeded
-from rollbook.storage.redis.connection import (
-    NEEDED_FOR_FSYNC,
-    NOT_KEPT,
-    Durability,
-    NotDurable,
-    Wire,
-    check_durable,
-    prove_durable,
-)
+from rollbook.storage.redis.connection import Still, Wire
+from rollbook.storage.redis.durability import NOT_KEPT, Confirmation, Keeping, NotDurable, check_durable
 from rollbook.storage.redis.group_commit import GroupCommit
-
-MOST_BLOCK_SECONDS: Final = 5.0
-"""The longest that a server is asked to hold back an answer."""
+from rollbook.storage.redis.sentinels import Sentinels
 
 _ANSWER_SECONDS: Final = 5.0
 """How long an answer may take that is not held back."""
@@ -38,9 +30,12 @@ _ANSWER_SECONDS: Final = 5.0
 _BEAT_KEPT_SECONDS: Final = 60
 
 _MOST_READS: Final = 32
-_MOST_TAILS: Final = 1_024
 
-_SCRIPT: Final = files("rollbook.storage.redis").joinpath("append.lua").read_bytes()
+_SCRIPT: Final = b"".join(
+    files("rollbook.storage.redis").joinpath(f"{name}.lua").read_bytes() for name in ("index", "append")
+)
+
+_logger = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +43,7 @@ class ConnectionSettings:
     """What connections are made with."""
 
     address: Address
-    durability: Durability
+    keeping: Keeping
     append_seconds: float
 
 
@@ -58,15 +53,17 @@ class Server:
 
     appends: GroupCommit
     reads: Wire
-    tails: Wire
-    durability: Durability
+    news: Wire
+    keeping: Keeping
+    confirmation: Confirmation | None = None
+    """What replicas are asked before anything that was read is told."""
 
     async def beat(self, key: bytes) -> Any:
         """Write something as appends do, on a server that keeps it; the answer, which may be a refusal.
 
         One that was durable when it was connected to, and is not any more, is hung up on: no append goes there.
         """
-        needed = NEEDED_FOR_FSYNC if self.durability == "fsync" else {}
+        needed = self.keeping.needed
         questions = [("CONFIG", "GET", setting) for setting in needed]
         *found, written = await self.appends.wire.converse([*questions, ("SET", key, 1, "EX", _BEAT_KEPT_SECONDS)])
         for (setting, value), answer in zip(needed.items(), found, strict=True):
@@ -79,11 +76,16 @@ class Server:
                 raise StoreUnavailable(str(refusal), NOT_KEPT) from refusal
         return written
 
+    async def abandon(self) -> None:
+        """Hang up in the middle of whatever is said: another server has taken the place of this one."""
+        for wire in (self.appends.wire, self.reads, self.news):
+            await wire.abandon()
+
     async def close(self) -> None:
         """Let what is under way finish, then hang up."""
         await self.appends.close()
         await self.reads.close()
-        await self.tails.close()
+        await self.news.close()
 
 
 class Servers(Protocol):
@@ -113,7 +115,13 @@ class Servers(Protocol):
 
 def servers(settings: ConnectionSettings) -> Servers:
     """The servers at an address."""
-    return _Cluster(settings) if settings.address.kind is Kind.CLUSTER else _OneMaster(settings)
+    match settings.address.kind:
+        case Kind.SERVER:
+            return _OneMaster(settings)
+        case Kind.SENTINEL:
+            return _NamedMaster(settings)
+        case Kind.CLUSTER:
+            return _Cluster(settings)
 
 
 def _common(settings: ConnectionSettings) -> dict[str, Any]:
@@ -128,49 +136,30 @@ def _common(settings: ConnectionSettings) -> dict[str, Any]:
     }
 
 
-def _server(settings: ConnectionSettings, pool: Any, **where: Any) -> Server:
+def _server(settings: ConnectionSettings, pool: Any, still: Still | None = None, **where: Any) -> Server:
     common = _common(settings) | where
-    greeting = {"redis_connect_func": prove_durable} if settings.durability == "fsync" else {}
+    greeting = {"redis_connect_func": settings.keeping.prove} if settings.keeping.needed else {}
+    confirmation = settings.keeping.confirmation(settings.append_seconds)
     appends = pool(max_connections=2, socket_timeout=settings.append_seconds, **greeting, **common)
     reads = pool(max_connections=_MOST_READS, socket_timeout=_ANSWER_SECONDS, **common)
-    tails = pool(max_connections=_MOST_TAILS, socket_timeout=MOST_BLOCK_SECONDS + _ANSWER_SECONDS, **common)
-    return Server(
-        GroupCommit(Wire(appends, 1), _SCRIPT), Wire(reads, _MOST_READS), Wire(tails, _MOST_TAILS), settings.durability
-    )
+    news = pool(max_connections=2, socket_timeout=_ANSWER_SECONDS, **common)
+    commit = GroupCommit(Wire(appends, 1, still, confirmation), _SCRIPT)
+    return Server(commit, Wire(reads, _MOST_READS, still), Wire(news, 1), settings.keeping, confirmation)
 
 
-def _of_one_host(settings: ConnectionSettings, host: Host) -> Server:
+def _of_one_host(settings: ConnectionSettings, host: Host, still: Still | None = None) -> Server:
     kind = SSLConnection if settings.address.tls else Connection
-    return _server(settings, ConnectionPool, connection_class=kind, host=host[0], port=host[1], socket_keepalive=True)
+    where = {"connection_class": kind, "host": host[0], "port": host[1], "socket_keepalive": True}
+    return _server(settings, ConnectionPool, still, **where)
 
 
 class _OneMaster:
-    """A single server, or the one that Sentinel names at the time a connection is made."""
+    """A single server."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         self._settings = settings
-        address = settings.address
-        self._sentinel: Any = None
-        sentinel: Any = Sentinel
-        if address.kind is Kind.SENTINEL:
-            sentinel_kwargs = {
-                **(address.sentinel_options or {}),
-                "protocol": 2,
-                "retry": Retry(NoBackoff(), 0),
-                "socket_timeout": settings.append_seconds,
-                "socket_connect_timeout": settings.append_seconds,
-            }
-            self._sentinel = sentinel(list(address.hosts), sentinel_kwargs=sentinel_kwargs)
-            self._server = _server(
-                settings,
-                SentinelConnectionPool,
-                service_name=address.service,
-                sentinel_manager=self._sentinel,
-                ssl=address.tls,
-                socket_keepalive=True,
-            )
-        elif address.hosts:
-            self._server = _of_one_host(settings, address.hosts[0])
+        if settings.address.hosts:
+            self._server = _of_one_host(settings, settings.address.hosts[0])
         else:
             self._server = _server(settings, ConnectionPool, connection_class=UnixDomainSocketConnection)
 
@@ -181,13 +170,10 @@ class _OneMaster:
         return self._server
 
     async def redirected(self, redirection: AskError) -> Server:
-        raise StoreUnavailable(
-            f"The store is a server of a cluster and sends on to {redirection.host}:{redirection.port}:"
-            " use redis+cluster:// in its URL"
-        ) from redirection
+        raise _of_a_cluster(redirection) from redirection
 
     def doubt(self) -> None:
-        """There is no other server to look for; Sentinel is asked whenever a connection is made."""
+        """There is no other server to look for."""
 
     async def every(self) -> list[Server]:
         return [self._server]
@@ -197,8 +183,58 @@ class _OneMaster:
 
     async def close(self) -> None:
         await self._server.close()
-        if self._sentinel is not None:
-            await self._sentinel.aclose()
+
+
+class _NamedMaster:
+    """The server that Sentinels name. As soon as they name another, nothing more is said to the one before."""
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        self._settings = settings
+        self._sentinels = Sentinels(settings.address, self._abandon)
+        self._servers: dict[Host, Server] = {}
+
+    async def begin(self) -> None:
+        """Ask who the master is, and from now on be told."""
+        await self._sentinels.look()
+        self._sentinels.begin()
+
+    async def of(self, _key: bytes) -> Server:
+        host = await self._sentinels.master()
+        server = self._servers.get(host)
+        if server is None:
+            server = self._servers[host] = _of_one_host(
+                self._settings, host, still=partial(self._sentinels.names, host)
+            )
+        return server
+
+    async def redirected(self, redirection: AskError) -> Server:
+        raise _of_a_cluster(redirection) from redirection
+
+    def doubt(self) -> None:
+        self._sentinels.doubt()
+
+    async def every(self) -> list[Server]:
+        return [await self.of(b"")]
+
+    def copy_at(self, host: Host) -> Server:
+        return _of_one_host(self._settings, host)
+
+    async def close(self) -> None:
+        await self._sentinels.close()
+        for server in self._servers.values():
+            await server.close()
+
+    async def _abandon(self, host: Host | None) -> None:
+        if host is not None and (server := self._servers.pop(host, None)) is not None:
+            _logger.warning("the Sentinels name another master", before=f"{host[0]}:{host[1]}")
+            await server.abandon()
+
+
+def _of_a_cluster(redirection: AskError) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"The store is a server of a cluster and sends on to {redirection.host}:{redirection.port}:"
+        " use redis+cluster:// in its URL"
+    )
 
 
 class _Cluster:

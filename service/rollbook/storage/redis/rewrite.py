@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any, Final
 
 from redis.exceptions import ResponseError
 
 from rollbook.storage.port import StoreUnavailable
-from rollbook.storage.redis.address import Host
 from rollbook.storage.redis.connection import Command, Unanswered, Unsent
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.masters import Server
+from rollbook.storage.redis.replication import copies, info
 
 REWRITE_SECONDS: Final = 600.0
 """How long a server may take to write its files anew."""
@@ -37,7 +36,7 @@ async def rewrite_files(log: RedisLog) -> list[str]:
         except NotRewritten as why:
             problems.append(f"a server of the store still has them in its files: {why}")
             continue
-        for host, line in _copies(said):
+        for host, line in copies(said):
             copy = log.dispatch.servers.copy_at(host)
             try:
                 await _until_copied(copy, int(said["master_repl_offset"]))
@@ -98,20 +97,11 @@ async def _until_copied(copy: Server, offset: int) -> None:
         raise NotRewritten(f"after {COPY_SECONDS:g} s it does not have what its master has") from None
 
 
-def _copies(said: dict[str, str]) -> Iterator[tuple[Host, str]]:
-    """Where a master's replicas are, as it says, and how they are."""
-    for number in range(int(said.get("connected_slaves", "0"))):
-        facts = dict(fact.partition("=")[::2] for fact in said.get(f"slave{number}", "").split(","))
-        if "ip" in facts and "port" in facts:
-            yield (facts["ip"], int(facts["port"])), facts.get("state", "")
-
-
 async def _info(server: Server, section: str) -> dict[str, str]:
-    answer = await _answer(server, "INFO", section)
-    if isinstance(answer, ResponseError):
-        raise NotRewritten(f"INFO was refused ({answer})")
-    lines = answer.decode(errors="replace").splitlines()
-    return dict(line.partition(":")[::2] for line in lines if ":" in line)
+    try:
+        return await info(server, section)
+    except StoreUnavailable as why:
+        raise NotRewritten(str(why)) from why
 
 
 async def _answer(server: Server, *command: str) -> Any:

@@ -1,0 +1,39 @@
+"""`rollbook rules`: how a game is played, in words."""
+
+import sys
+from typing import Literal
+
+from rich.console import Console
+
+from rollbook.cli.exits import Exit, usage
+from rollbook.rules.catalogue import current
+from rollbook_clients.terminal.texts import language_of_this_person
+from rollbook_replays.games import presentation
+from rollbook_replays.games.guide import guide
+from rollbook_replays.renderers import coloured
+from rollbook_replays.text import STRONG, Text, plain
+
+NARROWEST, WIDEST = 40, 100
+
+
+def rules(game: str, *, language: Literal["en", "de"] | None = None) -> int:
+    """Explain a game: what it is about, a turn, the end, with examples, such as `rollbook rules cant_stop`.
+
+    At a table `?` shows the same. Exit code 64 if there is no such game.
+
+    Parameters
+    ----------
+    game
+        Its name, as `rollbook games` lists it.
+    language
+        en or de. Default: the locale's, else en.
+    """
+    known = current().get(game)
+    if known is None:
+        usage(f"there is no game {game!r}; there are {', '.join(current())}")
+        return Exit.USAGE
+    shown = presentation(game)
+    wide = min(max(Console().width, NARROWEST), WIDEST)
+    lines = [Text.of((known.title, STRONG)), Text(), *guide(shown, language or language_of_this_person(), wide)]
+    sys.stdout.write(coloured(lines, {}) if sys.stdout.isatty() else plain(lines))
+    return Exit.GOOD

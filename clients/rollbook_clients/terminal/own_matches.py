@@ -1,0 +1,95 @@
+"""The matches in which this person has a seat: running ones with their clocks, and the latest that are over."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
+from rollbook_clients.sdk import RollbookError, Table
+from rollbook_clients.sdk.lobby import OVER
+from rollbook_clients.terminal.clocks import TickingClocks
+
+MOST_OVER: Final = 12
+"""Matches that are over, and still listed."""
+MOST_LISTED: Final = 200
+
+
+@dataclass(slots=True)
+class OwnMatch:
+    """One of them."""
+
+    summary: MatchSummary
+    seat: int | None = None
+    """Once the service has been asked for it."""
+    clocks: TickingClocks = field(default_factory=TickingClocks)
+    asked_at: int = 0
+    """The position at which it was asked."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.summary.state in OVER
+
+    @property
+    def is_on_turn(self) -> bool:
+        """Whether this person is to choose."""
+        summary = self.summary
+        is_running = summary.state == MATCH_STATE_RUNNING and summary.HasField("awaited_seat")
+        return is_running and self.seat == summary.awaited_seat and not self.has_given_up
+
+    @property
+    def has_given_up(self) -> bool:
+        """Whether a bot plays on for this person."""
+        return self.seat is not None and self.seat < len(self.summary.seats) and self.summary.seats[self.seat].forfeited
+
+    @property
+    def is_ticking(self) -> bool:
+        """Whether staying away may cost this person something."""
+        begun = self.summary.state in {MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING}
+        return begun and self.summary.turn_seconds > 0 and not self.has_given_up
+
+    @property
+    def urgency(self) -> int:
+        """The lower, the higher it stands in a list."""
+        return 0 if self.is_on_turn else 2 if self.is_over else 1
+
+
+class OwnMatches:
+    """All of them, asked for again and again."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.matches: dict[str, OwnMatch] = {}
+        """By id, the most urgent first."""
+
+    async def look(self) -> None:
+        """Ask the service; what it says of a match that has not changed is not asked again."""
+        found: dict[str, OwnMatch] = {}
+        listed = over = 0
+        async for summary in self._table.matches(mine=True):
+            listed += 1
+            over += summary.state in OVER
+            if summary.state not in OVER or over <= MOST_OVER:
+                own = self.matches.get(summary.match_id) or OwnMatch(summary)
+                own.summary = summary
+                found[summary.match_id] = own
+            if listed >= MOST_LISTED:
+                break
+        for own in found.values():
+            await self._ask(own)
+        self.matches = dict(sorted(found.items(), key=lambda item: item[1].urgency))
+
+    async def _ask(self, own: OwnMatch) -> None:
+        """For the own seat, and for the clocks of a match that goes on."""
+        sequence = own.summary.position.sequence
+        if own.asked_at == sequence or (own.is_over and own.seat is not None) or own.summary.is_lost:
+            return
+        try:
+            state = await self._table.match(own.summary.match_id).state()
+        except RollbookError:
+            # The list is as true without it; the next look asks again.
+            return
+        own.asked_at = sequence
+        own.seat = state.perspective.seat if state.perspective.kind == PERSPECTIVE_KIND_SEAT else own.seat
+        own.clocks.agree(own.summary)
+        own.clocks.take(state.clocks)

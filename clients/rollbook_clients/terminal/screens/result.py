@@ -1,0 +1,135 @@
+"""How a match ended, in words, and what can be done with it afterwards."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from textual.screen import Screen
+
+from rollbook.replay_file.container import NotAReplay, read
+from rollbook.v1.events_pb2 import AbortReason
+from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MatchSummary
+from rollbook_clients.sdk import Match, RollbookError
+from rollbook_clients.terminal.errors import said_of
+from rollbook_clients.terminal.film import Film, NotShown
+from rollbook_clients.terminal.screens.dialogues import AskLine
+from rollbook_clients.terminal.screens.replay import ReplayScreen
+from rollbook_replays.games.presentation import MenuEntry
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
+from rollbook_replays.narration import aborted
+from rollbook_replays.text import printable
+
+AFTERWARDS: Final = ("replay", "save", "verify", "copy", "leave")
+"""What is offered, in this order. Whatever needs another call of the service, such as a rematch, is one more name here
+and one more method below."""
+
+
+def headline(summary: MatchSummary, seating: Seating) -> str:
+    """The one thing that everybody wants to know first."""
+    words, own = seating.words, seating.own
+    if summary.state == MATCH_STATE_ABORTED:
+        reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
+        late = ",".join(str(seat) for seat in summary.aborted.seats)
+        return aborted(f"{reason}:{late}", seating)
+    places = summary.places.places
+    winners = [seat for seat, place in enumerate(places) if place == 1]
+    if own is None:
+        return words("end.wins" if len(winners) == 1 else "end.win", names=words.both(map(seating.name, winners)))
+    if own not in winners:
+        return words("end.place", place=_ordinal(places[own], words), most=len(places))
+    others = [seating.name(seat) for seat in winners if seat != own]
+    return words("end.shared", names=words.both(others)) if others else words("end.won")
+
+
+def standing(summary: MatchSummary, seating: Seating) -> str:
+    """All places in one line, with whoever did not play to the end."""
+    gave_up = [seat.forfeited for seat in summary.seats]
+    said = []
+    for place, seat in sorted((place, seat) for seat, place in enumerate(summary.places.places)):
+        out = f" ({seating.words('end.gave_up')})" if gave_up[seat] else ""
+        said.append(f"{place}. {seating.name(seat)}{out}")
+    return "  ".join(said)
+
+
+def result_of(summary: MatchSummary, own: int | None, words: Words) -> str:
+    """In a few words, for a list."""
+    if summary.state == MATCH_STATE_ABORTED or own is None or own >= len(summary.places.places):
+        return words(f"state.{summary.state}")
+    place, most = summary.places.places[own], len(summary.places.places)
+    said = words("result.won") if place == 1 else words("result.place", place=_ordinal(place, words), most=most)
+    return f"{said}, {words('result.gave_up')}" if summary.seats[own].forfeited else said
+
+
+def _ordinal(place: int, words: Words) -> str:
+    """The place in words, as far as there are words."""
+    key = f"place.{place}"
+    return words(key) if key in words else f"{place}."
+
+
+class Afterwards:
+    """Does what is offered when a match is over."""
+
+    def __init__(self, screen: Screen[None], match: Match, words: Words, say: Callable[[str], None]) -> None:
+        self._screen = screen
+        self._match = match
+        self._words = words
+        self._say = say
+
+    def entries(self) -> tuple[MenuEntry, ...]:
+        """The menu; each choice is the name of what is to be done."""
+        words = self._words
+        return tuple(
+            MenuEntry(words(f"end.{name}"), choice=name, about=words(f"end.{name}.about")) for name in AFTERWARDS
+        )
+
+    async def do(self, name: str) -> None:
+        """One of them."""
+        try:
+            match name:
+                case "replay":
+                    await self._replay()
+                case "save":
+                    suggested = str(Path.cwd() / f"{self._match.id}.rollbook")
+                    self._screen.app.push_screen(AskLine(self._words("end.save.where"), suggested), self._save)
+                case "verify":
+                    await self._verify()
+        except RollbookError as error:
+            self._say(said_of(error))
+        except (NotAReplay, NotShown) as wrong:
+            self._say(printable(str(wrong)))
+
+    async def _replay(self) -> None:
+        self._say(self._words("end.fetching"))
+        data = await self._match.replay()
+        film = await asyncio.to_thread(lambda: Film(read(data).replay))
+        self._say("")
+        self._screen.app.push_screen(ReplayScreen(film, self._words))
+
+    def _save(self, answer: str | None) -> None:
+        if answer and answer.strip():
+            self._screen.run_worker(self._write(Path(answer.strip()).expanduser()))
+
+    async def _write(self, path: Path) -> None:
+        try:
+            await self._match.export(path)
+        except OSError as wrong:
+            self._say(f"{path}: {wrong.strerror}")
+        except RollbookError as error:
+            self._say(said_of(error))
+        else:
+            self._say(self._words("end.saved", path=path))
+
+    async def _verify(self) -> None:
+        self._say(self._words("end.verifying"))
+        audited = await self._match.verify()
+        found = audited.divergence
+        where = audited.unreadable or "; ".join(audited.missing)
+        if found is not None:
+            where = (
+                f"{found.check}: {found.found}"
+                if found.event is None
+                else f"{found.event}, {found.check}: {found.found}"
+            )
+        self._say(self._words(f"verdict.{audited.verdict}", events=audited.events, why=printable(where)))

@@ -1,0 +1,91 @@
+"""A screen at which somebody may have a seat: what they are told about it, and what leaving or giving up means."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
+from rollbook_clients.sdk import Match, RollbookError
+from rollbook_clients.sdk.lobby import OVER
+from rollbook_clients.terminal.errors import said_of
+from rollbook_clients.terminal.notices import Notices
+from rollbook_clients.terminal.screens.dialogues import AskWhether
+from rollbook_clients.terminal.screens.match import MatchScreen
+from rollbook_clients.terminal.widgets.control import Control
+from rollbook_replays.games.presentation import Sentence
+from rollbook_replays.games.words import Words
+from rollbook_replays.text import STRONG, Text
+
+
+class SeatScreen(MatchScreen):
+    """Knows who has which seat of a match, and does not let them go without a word."""
+
+    BINDINGS: ClassVar = [("ctrl+x", "give_up", "")]
+
+    def __init__(self, match: Match, words: Words, topic: str) -> None:
+        super().__init__(words, topic)
+        self._match = match
+        self._summary = MatchSummary()
+        self._own: int | None = None
+        self._control = Control(words)
+        self._notices = Notices(words, self._log)
+
+    @property
+    def match_id(self) -> str:
+        """Which match it is."""
+        return self._match.id
+
+    @property
+    def _is_playing(self) -> bool:
+        """Whether somebody would miss this person."""
+        if self._own is None or self._summary.state not in {MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING}:
+            return False
+        return not self._summary.seats[self._own].forfeited
+
+    def action_leave(self) -> None:
+        """Go, after saying what will become of the seat."""
+        self._ask_before(super().action_leave)
+
+    def action_quit_program(self) -> None:
+        """The same, all the way out; who asks twice means it."""
+        self._ask_before(lambda: self.app.exit(0))
+
+    def _ask_before(self, leave: Callable[[], None]) -> None:
+        if not self._is_playing:
+            leave()
+            return
+        words = self.words
+        said = [words("leave.seat"), words("leave.clock" if self._summary.turn_seconds else "leave.no_clock")]
+        if self._notices.under_way:
+            said.append(words("leave.under_way", choice=self._notices.under_way))
+        question = AskWhether("\n".join(said), words, yes=words("leave.yes"), no=words("leave.no"))
+        self.app.push_screen(question, lambda meant: leave() if meant else None)
+
+    def action_give_up(self) -> None:
+        """Leave the seat while that is possible, else give up, if that is meant."""
+        if self._own is None or self._summary.state in OVER:
+            return
+        is_open = self._summary.state == MATCH_STATE_OPEN
+        question = self.words("table.leave_seat" if is_open else "table.give_up")
+        self.app.push_screen(AskWhether(question, self.words), self._give_up)
+
+    def _give_up(self, meant: bool | None) -> None:  # noqa: FBT001 - the answer of a dialogue
+        if meant:
+            self.run_worker(self._leave_or_resign())
+
+    async def _leave_or_resign(self) -> None:
+        try:
+            if self._summary.state == MATCH_STATE_OPEN:
+                await self._match.leave()
+                self.action_leave()
+            else:
+                await self._match.resign()
+        except RollbookError as error:
+            self._say(said_of(error))
+
+    def _say(self, message: str) -> None:
+        """Below what is still to be known."""
+        self._control.say("\n".join(part for part in (self._notices.said, message) if part))
+
+    def _log(self, line: str) -> None:
+        """Say it in the log as well, where it stays."""
+        self.story.add([Sentence(Text.of((line, f"gold {STRONG}")))], {})

@@ -1,0 +1,78 @@
+"""`rollbook index`: whether the index of a store says what its lobby says, and the index made anew."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rollbook.cli.exits import Exit, usage
+
+
+def index(
+    *,
+    data: Annotated[Path | None, Parameter(env_var="ROLLBOOK_DATA")] = None,
+    redis: Annotated[str | None, Parameter(env_var="ROLLBOOK_REDIS")] = None,
+    rebuild: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Compare the index of a store, by which lists are read and turns end in time, with the matches that it lists.
+
+    The service may run meanwhile. It makes an index by itself where there is none, and finds and mends within a minute
+    or so what is wrong with one; so this is for those who want to know, or do not want to wait. What changes while it
+    is compared may be counted as wrong. While an index is made anew, lists are read from the matches themselves.
+
+    Prints how many matches there are, and of how many the index says something else. Exit code 1 if there are any, or
+    the store cannot be used, 3 if there is no store.
+
+    Parameters
+    ----------
+    data
+        The data directory of the service, running or not.
+    redis
+        The URL of the Redis of the service, if it has no store of its own; as for `rollbook serve`.
+    rebuild
+        Throw the index away and make it anew.
+    """
+    if data is None and redis is None:
+        return usage("say where: --data or --redis; rollbook index --help explains it")
+    return _run(None if data is None else data.expanduser(), redis, rebuild=rebuild)
+
+
+def _run(data: Path | None, redis: str | None, *, rebuild: bool) -> Exit:
+    from rollbook.server.kept_names import NoPlace  # noqa: PLC0415 - only for who asks
+    from rollbook.storage.embedded.data_directory import DataDirectoryRefused  # noqa: PLC0415 - see above
+    from rollbook.storage.embedded.server import ServerFailed, ServerNotFound  # noqa: PLC0415 - see above
+    from rollbook.storage.port import StoreUnavailable  # noqa: PLC0415 - see above
+
+    try:
+        return asyncio.run(_compared(data, redis, rebuild=rebuild))
+    except NoPlace as nothing:
+        return _failed(nothing, Exit.UNREADABLE)
+    except (DataDirectoryRefused, OSError, ServerFailed, ServerNotFound, StoreUnavailable, ValueError) as why:
+        return _failed(why, Exit.WRONG)
+
+
+async def _compared(data: Path | None, redis: str | None, *, rebuild: bool) -> Exit:
+    from rollbook.server.index_keeper import IndexKeeper  # noqa: PLC0415 - see above
+    from rollbook.server.kept_names import store_of  # noqa: PLC0415 - see above
+    from rollbook.server.lobby import StoredLobby  # noqa: PLC0415 - see above
+
+    async with store_of(data, redis) as log:
+        keeper = IndexKeeper(log, StoredLobby(log))
+        if rebuild:
+            await log.erase_index()
+            await keeper.make()
+        wrong, strays, is_whole = await keeper.check(), await log.strays(), await log.has_index()
+        count = len(await log.lobby())
+    print(f"matches: {count}, indexed otherwise: {wrong}, indexed too often: {strays}")
+    if not is_whole:
+        print("rollbook index: the index is not whole; a service that runs makes it, or --rebuild", file=sys.stderr)
+    return Exit.GOOD if is_whole and not wrong and not strays else Exit.WRONG
+
+
+def _failed(why: object, code: Exit) -> Exit:
+    print(f"rollbook index: {why}", file=sys.stderr)
+    return code

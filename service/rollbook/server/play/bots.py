@@ -1,0 +1,75 @@
+"""Bots of the house that somebody asks to the table: which of them sits down, and that its process learns of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rollbook.identity.references import request_hash
+from rollbook.match.commands import Declined, Why
+from rollbook.server.access import Sight
+from rollbook.server.failures import RequestReused
+from rollbook.server.house_bots import STRATEGIES, STRATEGY, HouseBot, Invite, bots_of
+from rollbook.server.play.commands import Commands
+from rollbook.server.play.matches import Answer
+from rollbook.server.players import Players
+from rollbook.server.quotas import Quotas
+from rollbook.server.refusals import Refusal
+from rollbook.v1 import match_pb2 as proto
+
+
+class Bots:
+    """Has bots of the house sit down."""
+
+    def __init__(self, commands: Commands, players: Players, quotas: Quotas, invite: Invite | None) -> None:
+        """Have them played by a house that is told so; without one there are no bots."""
+        self._commands = commands
+        self._players = players
+        self._quotas = quotas
+        self._invite = invite
+
+    async def add(self, sight: Sight, request: proto.AddBotRequest) -> Answer:
+        """Have a bot sit down, once, however often it is asked for."""
+        if self._invite is None:
+            raise Refusal("NO_HOUSE", "this service has no bots; `rollbook bot` brings one of your own")
+        strategy = request.strategy or STRATEGY
+        if strategy not in STRATEGIES:
+            why = f"the bots of the house play by {', '.join(STRATEGIES)}"
+            raise Refusal("STRATEGY_UNKNOWN", why, {"allowed": STRATEGIES})
+        origin = self._players.origin(sight.caller, sight.match_id, request.request_id, now_ms=0)
+        self._commands.check_opener(sight, origin)
+        failure: Exception = Refusal("TOO_MANY_BOTS", "all bots of this strength sit here already")
+        for bot in self._candidates(sight, request, strategy):
+            try:
+                async with self._quotas.house_seat(bot, sight.match_id):
+                    answer = await self._commands.seat_bot(sight, request, bot)
+            except RequestReused as reused:
+                # It was another bot that this request had sit down, if it was any.
+                failure = reused
+            except Declined as declined:
+                if declined.reason is not Why.ALREADY_SEATED:
+                    raise
+                failure = declined
+            else:
+                self._invite(sight.match_id, bot)
+                return answer
+        raise failure
+
+    async def invite_again(self, now_ms: int) -> None:
+        """Tell the house where its bots sit: it may be new, and they are waited for."""
+        if self._invite is not None:
+            for match_id, bot in await self._quotas.house_seats(now_ms):
+                self._invite(match_id, bot)
+
+    def _candidates(self, sight: Sight, request: proto.AddBotRequest, strategy: str) -> Iterator[HouseBot]:
+        """Who may sit down; nobody by a name that sits there already, unless the request is an old one."""
+        ledger, match_id = sight.ledger, sight.match_id
+        if ledger.made_by(request_hash(sight.caller.key, request.request_id)) is not None:
+            yield from bots_of(strategy)
+            return
+        seated = {
+            bot.name
+            for other in STRATEGIES
+            for bot in bots_of(other)
+            if self._players.reference(bot.subject, match_id) in ledger.players
+        }
+        yield from (bot for bot in bots_of(strategy) if bot.name not in seated)

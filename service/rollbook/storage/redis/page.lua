@@ -1,0 +1,12 @@
+-- The next members of several lists, which are descending.
+--
+-- KEYS  the lists
+-- ARGV  how many of each at most, then where each goes on
+-- Reply  the members of each; 0 for one that is no list
+
+local found = {}
+for i, key in ipairs(KEYS) do
+    local members = redis.pcall('ZREVRANGEBYLEX', key, ARGV[i + 1], '-', 'LIMIT', 0, ARGV[1])
+    found[i] = members.err and 0 or members
+end
+return found

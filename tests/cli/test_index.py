@@ -1,0 +1,67 @@
+"""`rollbook index` says whether the index of a store fits its lobby, and makes it anew."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rollbook.cli.commands.index import index
+from rollbook.cli.exits import Exit
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.redis.log import RedisLog
+from tests.server.talking import World
+from tests.storage.servers import ALL_SLOTS, Server, running
+
+
+@pytest.fixture(params=["one server", "a cluster"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    """A server of its own, alone and as a cluster."""
+    slots = ALL_SLOTS if request.param == "a cluster" else range(0)
+    with running(find_server(), tmp_path, slots=slots) as found:
+        yield found
+
+
+async def three_matches(url: str) -> None:
+    """Let there be so many, opened while nobody kept an index."""
+    log = await RedisLog.connect(url)
+    async with World(log=log).serving() as world:
+        for number in range(3):
+            await world.person(f"host-{number}").open()
+    await log.close()
+
+
+def test_the_index_is_compared_and_made_anew(store: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever is missing, too much or something else; exit codes tell."""
+    asyncio.run(three_matches(store.url))
+    said = "matches: 3, indexed otherwise: {}, indexed too often: {}\n"
+    assert Exit.WRONG == index(redis=store.url), "nobody has said that it is whole"
+    assert said.format(0, 0) == capsys.readouterr().out
+    assert Exit.GOOD == index(redis=store.url, rebuild=True)
+    assert Exit.GOOD == index(redis=store.url)
+    capsys.readouterr()
+    with store.client() as client:
+        (key, *_) = sorted(client.scan_iter(b"*:index:list:public/cant_stop/"))
+        client.zadd(key, {b"0" * 16 + b"a" * 24: 0})
+        for rows in client.scan_iter(b"*:index:rows:*"):
+            client.delete(rows)
+            break
+    assert Exit.WRONG == index(redis=store.url)
+    # Four lists and an agenda have a match whose row is gone, and one list has one more.
+    assert said.format(1, 6) == capsys.readouterr().out
+    assert Exit.GOOD == index(redis=store.url, rebuild=True)
+    assert said.format(0, 0) == capsys.readouterr().out
+    with store.client() as client:
+        client.set(key, "no list")
+    assert Exit.WRONG == index(redis=store.url)
+    assert Exit.GOOD == index(redis=store.url, rebuild=True)
+
+
+def test_where_there_is_no_store_there_is_no_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And nothing is made there."""
+    assert Exit.UNREADABLE == index(data=tmp_path)
+    assert "has no store" in capsys.readouterr().err
+    assert [] == list(tmp_path.iterdir())
+    assert Exit.USAGE == index()

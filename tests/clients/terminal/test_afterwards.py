@@ -1,0 +1,249 @@
+"""Nothing is lost from sight: the end of a match, one's own matches, time-outs, and leaving, at real terminals."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from rollbook_clients.sdk import connect
+from tests.clients.terminal.persons import STRATEGIES, Person, first, menu, play_out
+from tests.clients.terminal.pseudo import Pseudo, pseudo
+from tests.clients.terminal.test_pseudo_terminal import NAMES, joined, may_advance, on_turn, seated, serve
+from tests.server.serving import started
+from tests.server.test_whole_service import free_port
+
+GAME = "wuerfelzoo"
+"""Two people play it out in a few moves."""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a service listens."""
+    with started(serve(tmp_path_factory.mktemp("service"), "127.0.0.1:0")) as one:
+        yield one.address
+
+
+def with_clock(address: str, game: str, turn_seconds: int) -> str:
+    """A match that somebody has opened, who does not sit there; its id."""
+
+    async def opened() -> str:
+        async with connect(address, name="Opener") as table:
+            return (await table.open(game, 2, turn_seconds=turn_seconds)).id
+
+    return asyncio.run(opened())
+
+
+def at_table(stack: ExitStack, address: str, match_id: str, home: Path) -> list[Pseudo]:
+    """Two people who join the match by its id."""
+    terminals = []
+    for name in NAMES[:2]:
+        words = ["play", "--service", address, "--name", name, "--pace", "0"]
+        terminals.append(stack.enter_context(pseudo(words, home / name)))
+        joined(terminals[-1], match_id)
+    return terminals
+
+
+def copied(terminal: Pseudo) -> set[str]:
+    """What the program has put onto the clipboard."""
+    return {base64.b64decode(found).decode() for found in re.findall(rb"\x1b\]52;c;([^\x07]*)\x07", terminal.raw)}
+
+
+def titles(terminal: Pseudo) -> list[str]:
+    """What stood in the title of the terminal, in order."""
+    return [found.decode() for found in re.findall(rb"\x1b\]2;([^\x07]*)\x07", terminal.raw)]
+
+
+def test_a_finished_match_says_who_won_and_offers_what_can_be_done_with_it(address: str, tmp_path: Path) -> None:
+    """Both read how they came in, look at it again, verify it, save it, copy its id, and find it in the lobby."""
+    with ExitStack() as stack:
+        terminals = seated(stack, address, GAME, tmp_path, 2)
+        play_out([Person(*pair) for pair in zip(terminals, STRATEGIES[GAME], strict=True)])
+        assert {True, False} == {"You win!" in terminal.text for terminal in terminals}
+        winner, loser = sorted(terminals, key=lambda terminal: "You win!" not in terminal.text)
+        assert "You finish 2nd of 2." in loser.text
+        match_id = re.findall(r"\w{24}", winner.lines[0])[0]
+
+        winner.press("1")
+        winner.until("event ")
+        winner.press("q")
+        winner.until("Verify it")
+        winner.press("3")
+        winner.until("Verified: all")
+        file = tmp_path / "kept.rollbook"
+        winner.press("2")
+        winner.until("Save as:")
+        winner.press("\x15")
+        winner.until(lambda text: f"{match_id}.rollbook" not in text)
+        winner.press(f"{file}\r")
+        winner.until("Saved as")
+        assert file.read_bytes()
+        winner.press("4")
+        winner.until("Copied")
+        assert {match_id} == copied(winner)
+
+        winner.press("\x1b")
+        mine = winner.until("you won")
+        assert "My matches" in mine
+        assert f"Match {match_id}" in mine
+        winner.press("\r")
+        winner.until("You win!")
+        loser.press("\x1b")
+        loser.until("2nd of 2")
+
+
+def test_who_loses_on_time_is_told_before_and_after(address: str, tmp_path: Path) -> None:
+    """The one who stays away reads of every time-out, why it is over, and finds that in the lobby, too."""
+    match_id = with_clock(address, "cant_stop", 5)
+    with ExitStack() as stack:
+        terminals = at_table(stack, address, match_id, tmp_path)
+        awake = Person(terminals[0], first)
+
+        def sees(said: str) -> None:
+            def is_there(text: str) -> bool:
+                awake.look()
+                return said in text
+
+            terminals[1].until(is_there)
+
+        sees("Your time ran out")
+        sees("You are out")
+        terminals[1].until("You finish 2nd of 2.")
+        assert "Tom (out)" in terminals[1].text
+        terminals[1].press("\x1b")
+        terminals[1].until("2nd of 2, out")
+
+
+def test_leaving_a_running_match_says_what_will_happen(address: str, tmp_path: Path) -> None:
+    """Whoever stays is still there; whoever leaves finds the turn and the clock in the lobby, and is asked again."""
+    match_id = with_clock(address, "cant_stop", 600)
+    with ExitStack() as stack:
+        terminals = at_table(stack, address, match_id, tmp_path)
+        mine = on_turn(terminals)
+        mine.press("\x1b")
+        mine.until("your seat is still yours")
+        mine.until("Your clock runs on")
+        mine.press("\x1b")
+        mine.until(lambda text: "your seat is still yours" not in text)
+        mine.press("\x1b")
+        mine.until("your seat is still yours")
+        mine.press("\x1b[B\r")
+        mine.until(lambda text: re.search(r"► Can't Stop +your turn, \d+:\d\d", text) is not None)
+        assert "10 min a turn" in mine.text
+        assert any(title.startswith("● Your turn in 1 match") for title in titles(mine))
+        mine.press("q")
+        mine.until("Your clock runs in 1 match.")
+        mine.press("\x1b[B\r")
+        assert 0 == mine.ended()
+
+
+def test_the_terminal_rings_and_says_in_its_title_when_the_turn_comes(address: str, tmp_path: Path) -> None:
+    """Whoever works in another window hears it, once a turn, unless the bell is off."""
+    with ExitStack() as stack:
+        terminals = seated(stack, address, "cant_stop", tmp_path, 2)
+        mine = on_turn(terminals)
+        other = terminals[1 - terminals.index(mine)]
+        other.press("\x07")
+        other.until("The bell is off")
+        silent = other.raw.count(b"\x07") - len(titles(other))
+        assert any("Your turn · Can't Stop" in title for title in titles(mine))
+        assert any("'s turn · Can't Stop" in title for title in titles(other))
+        person = Person(mine, stops)
+
+        def is_on_turn(text: str) -> bool:
+            person.look()
+            return "Your turn" in text
+
+        other.until(is_on_turn)
+        assert silent == other.raw.count(b"\x07") - len(titles(other))
+
+
+def stops(person: Person, text: str) -> None:
+    """Stop as soon as that is possible."""
+    offered = menu(text)
+    person.press(next((key for key, said in offered.items() if said.startswith("Stop")), "1"))
+
+
+def test_a_click_on_the_board_leads_to_the_choice(address: str, tmp_path: Path) -> None:
+    """Whoever clicks a column that only one pair leads to is at that choice, and a second click makes it."""
+    with ExitStack() as stack:
+        terminals = seated(stack, address, "cant_stop", tmp_path, 2)
+        mine = on_turn(terminals)
+        text = mine.until(lambda text: menu(text).get("1", "").startswith(("Advance", "Two")))
+        columns = re.findall(r"\d+", menu(text)["1"].partition("  ")[0])
+        rows = text.splitlines()[2:15]
+        row, line = next((at, line) for at, line in enumerate(rows) if re.search(rf"\b{columns[-1]}\b", line[:55]))
+        at = re.search(rf"\b{columns[-1]}\b", line[:55])
+        assert at is not None
+        deadline = 8
+        while "Throw again" not in mine.text and deadline:
+            before = mine.text
+            mine.click(at.start(), row + 2)
+            mine.until(lambda text, before=before: text != before)  # type: ignore[misc]  # mypy knows no defaults here
+            deadline -= 1
+        mine.until("Throw again")
+
+
+def test_a_terminal_that_is_too_small_says_how_large_it_should_be(address: str, tmp_path: Path) -> None:
+    """Neither a cropped board nor half a menu; as soon as it is large enough, everything is there again."""
+    with pseudo(["play", "--service", address], tmp_path) as terminal:
+        terminal.until("new match")
+        terminal.resize((70, 20))
+        terminal.until("Rollbook needs at least 80\u00d724.")
+        terminal.until("This terminal is 70\u00d720.")
+        terminal.resize((80, 24))
+        terminal.until("new match")
+    with pseudo(["play", "--service", address], tmp_path, size=(60, 20), env={"LANG": "de_DE.UTF-8"}) as terminal:
+        terminal.until("mindestens 80\u00d724")
+
+
+def test_help_has_all_rules_of_the_game(address: str, tmp_path: Path) -> None:
+    """`?` shows the keys, and then how the game is played, with examples, in the person's language."""
+    with pseudo(["play", "--service", address, "--language", "de"], tmp_path, size=(100, 60)) as terminal:
+        terminal.until("neue Partie")
+        terminal.press("o")
+        terminal.until("Eine neue Partie")
+        terminal.press("?")
+        terminal.until("EINE NEUE PARTIE")
+        terminal.until("Worum es geht")
+        terminal.until("Beispiel:")
+
+
+def test_moves_of_others_follow_one_after_the_other_and_a_key_shows_the_present(tmp_path: Path) -> None:
+    """At two seconds a move a spectator of bots is behind; the space bar shows what there is at once."""
+    words = [*serve(tmp_path / "data", "127.0.0.1:0"), "--demo"]
+    with started(words) as service:
+        watch = ["watch", "--service", service.address, "--pace", "2"]
+        with pseudo(watch, tmp_path / "watching", size=(100, 30)) as terminal:
+            terminal.until("Public matches")
+            terminal.press("\r")
+            terminal.until("'s turn")
+            terminal.until("to come")
+            terminal.press(" ")
+            terminal.until(lambda text: "to come" not in text)
+            terminal.press("\x10")
+            terminal.until("Other players' moves: 0 s each")
+
+
+def test_a_choice_made_while_the_service_is_away_arrives_and_is_said_to(tmp_path: Path) -> None:
+    """It waits until the service is back; in between it is said that it has not been sent, and then that it counted."""
+    address = f"127.0.0.1:{free_port()}"
+    data = tmp_path / "data"
+    with ExitStack() as stack:
+        first_service = stack.enter_context(started(serve(data, address)))
+        first_service.line("listening")
+        terminals = seated(stack, address, "cant_stop", tmp_path, 2)
+        mine = on_turn(terminals)
+        mine.until(may_advance)
+        first_service.process.kill()
+        mine.until("Connection lost")
+        mine.press("1")
+        mine.until("Not sent yet:")
+        stack.enter_context(started(serve(data, address))).line("listening")
+        mine.until("Your choice has arrived:")
+        mine.until("Throw again")

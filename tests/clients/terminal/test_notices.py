@@ -1,0 +1,81 @@
+"""What became of a choice is said, whatever became of it; and so are time-outs."""
+
+from __future__ import annotations
+
+from rollbook.v1 import events_pb2
+from rollbook_clients.sdk import Event
+from rollbook_clients.terminal.notices import Notices
+from rollbook_clients.terminal.texts import words_in
+
+WORDS = words_in("en")
+
+
+def event(kind: str, *, by_caretaker: bool = False) -> Event:
+    """An event of the own seat."""
+    message = events_pb2.Event(sequence=9, seat=0)
+    getattr(message, kind).SetInParent()
+    if by_caretaker:
+        message.chosen.by_caretaker = True
+    return Event(message, b"", b"")
+
+
+def told() -> tuple[Notices, list[str]]:
+    """Notices, and what they put into the log."""
+    log: list[str] = []
+    return Notices(WORDS, log.append), log
+
+
+def test_a_choice_that_came_too_late_is_said_and_stays_said() -> None:
+    """The service was away until the clock ran out: a bot chose, and the person reads that the own choice is lost."""
+    notices, log = told()
+    assert "Not sent yet: Stop" in notices.sends("Stop", is_away=True)
+    notices.happened(event("timed_out"))
+    notices.came_too_late()
+    assert ["Your choice came too late and did not count: Stop"] == log
+    assert "Your time ran out" in notices.said
+    assert "did not count: Stop" in notices.said
+    notices.happened(event("chosen", by_caretaker=True))
+    assert "did not count: Stop" in notices.said
+
+
+def test_a_choice_that_arrives_after_a_while_is_said_to_have_arrived() -> None:
+    """The connection was lost while it was on its way."""
+    notices, log = told()
+    notices.sends("Stop", is_away=False)
+    assert "Not sent yet: Stop" in notices.connection_lost()
+    notices.arrived()
+    assert ["Your choice has arrived: Stop"] == log
+
+
+def test_a_choice_that_arrives_at_once_needs_no_word() -> None:
+    """It is on the board."""
+    notices, log = told()
+    notices.sends("Stop", is_away=False)
+    notices.arrived()
+    assert ([], "", "") == (log, notices.said, notices.connection_lost())
+
+
+def test_a_choice_that_nobody_answered_is_settled_by_the_log() -> None:
+    """Either it stands there, or a bot's does."""
+    for by_caretaker, expected in ((False, "has arrived: Stop"), (True, "did not count: Stop")):
+        notices, log = told()
+        notices.sends("Stop", is_away=True)
+        assert "nobody knows yet whether this counted: Stop" in notices.is_unknown()
+        notices.happened(event("chosen", by_caretaker=by_caretaker))
+        assert [True] == [expected in line for line in log]
+
+
+def test_time_outs_are_counted_until_a_choice_of_ones_own() -> None:
+    """Three turns in a row are the end, and that is said before it happens and when it has."""
+    notices, _ = told()
+    notices.happened(event("timed_out"))
+    assert "1 of 3 turns in a row" in notices.said
+    notices.happened(event("chosen", by_caretaker=True))
+    assert "1 of 3 turns in a row" in notices.said
+    notices.happened(event("chosen"))
+    assert "" == notices.said
+    for _ in range(3):
+        notices.happened(event("timed_out"))
+    assert "3 of 3 turns in a row" in notices.said
+    notices.happened(event("forfeited"))
+    assert "You are out: your time ran out 3 turns in a row" in notices.said

@@ -1,0 +1,41 @@
+"""Two processes of a service over one store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from itertools import count
+
+from rollbook.server.settings import Limits
+from rollbook.storage.redis.log import RedisLog
+from tests.server.talking import World
+from tests.storage.servers import Server
+
+PATIENCE_SECONDS = 100
+PLENTY = 10**6
+
+
+def limits(**fields: int) -> Limits:
+    """The limits of a service that are no matter of rates."""
+    return Limits(requests_at_once=PLENTY, **fields)
+
+
+def run(store: Server, scenario: Callable[[World, World], Awaitable[None]], **fields: int) -> None:
+    """Let the scenario happen at two processes of a service with these limits, on a store that was empty."""
+    with store.client() as client:
+        client.flushall()
+
+    async def main() -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
+            worlds = []
+            for number in range(2):
+                log = await RedisLog.connect(store.url)
+                stack.push_async_callback(log.close)
+                world = World(log=log, limits=limits(**fields))
+                world.requests = count(1 + number * PLENTY)
+                worlds.append(await stack.enter_async_context(world.serving()))
+                await world.service.clock.compare()
+            await scenario(*worlds)
+
+    asyncio.run(main())

@@ -1,0 +1,119 @@
+"""The service's own loop: it takes gRPC's wake-up calls all at once, and loses none."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import socket
+import sys
+from functools import partial
+from typing import Any
+
+import grpc
+import pytest
+
+from rollbook.server import event_loop
+from rollbook.server.event_loop import ServiceLoop, new_loop
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there the platform's loop is used")
+
+CALLS = 300
+
+
+class Queue:
+    """Looks as gRPC does: one byte a time, and at everything that has come."""
+
+    def __init__(self, ours: socket.socket) -> None:
+        """Be told by this socket."""
+        self.socket = ours
+        self.looks = 0
+
+    def _handle_events(self, _loop: Any) -> None:
+        self.looks += 1
+        try:
+            self.socket.recv(1)
+        except BlockingIOError:
+            return
+
+
+def test_all_wake_up_calls_are_taken_at_once() -> None:
+    """However many there are, it is looked once; on any other loop each of them costs a turn and a look."""
+
+    async def looks() -> int:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.setblocking(False)
+            queue, loop = Queue(ours), asyncio.get_running_loop()
+            theirs.send(bytes(100))
+            loop.add_reader(ours, partial(queue._handle_events, loop))
+            for _ in range(10):
+                await asyncio.sleep(0)
+            loop.remove_reader(ours)
+            return queue.looks
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        assert 1 == runner.run(looks())
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        assert 1 < runner.run(looks())
+
+
+def test_other_readers_are_left_as_they_are() -> None:
+    """What reads its socket itself finds all of it there."""
+
+    async def heard() -> bytes:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            loop, found = asyncio.get_running_loop(), asyncio.Event()
+            loop.add_reader(ours, found.set)
+            theirs.send(b"word")
+            await found.wait()
+            loop.remove_reader(ours)
+            return ours.recv(10)
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        assert b"word" == runner.run(heard())
+
+
+def test_grpc_is_recognised_and_answers_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This knows grpcio from inside: a release that calls things otherwise fails here, and nowhere else."""
+    found: list[Any] = []
+    usual = event_loop._woken
+
+    def noted(*how: Any) -> None:
+        found.append(how)
+        usual(*how)
+
+    monkeypatch.setattr(event_loop, "_woken", noted)
+
+    async def answered() -> list[bytes]:
+        server = grpc.aio.server()
+
+        async def echo(request: bytes, _context: Any) -> bytes:
+            return request
+
+        methods: dict[str, Any] = {"Echo": grpc.unary_unary_rpc_method_handler(echo)}
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("Test", methods),))
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        async with asyncio.timeout(60), grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            call: Any = channel.unary_unary("/Test/Echo")
+            answers = await asyncio.gather(*[call(b"%d" % number) for number in range(CALLS)])
+        await server.stop(None)
+        return answers
+
+    with asyncio.Runner(loop_factory=ServiceLoop) as runner:
+        assert [b"%d" % number for number in range(CALLS)] == runner.run(answered())
+    assert found
+
+
+def test_the_collector_is_as_before_when_the_service_has_ended() -> None:
+    """It looks more seldom meanwhile, however the service ends."""
+    before = gc.get_threshold()
+
+    async def failing() -> None:
+        assert event_loop.GARBAGE == gc.get_threshold()
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        event_loop.run(failing())
+    assert before == gc.get_threshold()

@@ -1,0 +1,250 @@
+"""A master, its replicas and a Sentinel that watches over them, on loopback, and what happens to them."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from rollbook.storage.embedded.server import find_server
+from tests.storage.servers import Server, running, sentinel_running
+
+PATIENCE_SECONDS: Final = 90.0
+"""A Sentinel that did not like its replicas tries again after ten seconds, and after thirty if the clock jumped."""
+_QUICK: Final = MappingProxyType({"repl-diskless-sync-delay": "0", "repl-ping-slave-period": "1"})
+
+
+def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
+    """Look again and again until something holds."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return found
+
+
+@dataclass(eq=False)
+class Copied:
+    """Servers of which the first is the master, and the others copy it."""
+
+    servers: list[Server]
+
+    @property
+    def url(self) -> str:
+        """Where the master is."""
+        return self.servers[0].url
+
+    @property
+    def master(self) -> Server:
+        """The one that the others copy."""
+        return self.servers[0]
+
+    def until_followed(self, replicas: int | None = None) -> None:
+        """Wait until so many replicas have caught up; if nothing is said, all other servers."""
+        wanted = len(self.servers) - 1 if replicas is None else replicas
+        with self.master.client() as client:
+            until(lambda: [one["state"] for one in _replicas(client)] == ["online"] * wanted)
+
+
+@dataclass(eq=False)
+class Watched(Copied):
+    """Servers of which one is the master, and their Sentinel."""
+
+    sentinel: Server
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"{self.sentinel.url}/main"
+
+    @property
+    def master(self) -> Server:
+        """The one that the Sentinel names now."""
+        with self.sentinel.client() as client:
+            said: Any = client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main")
+        return next(server for server in self.servers if server.port == int(said[1]))
+
+    def stall(self) -> Server:
+        """Let the master stand still until it is let go on."""
+        master = self.master
+        master.process.send_signal(signal.SIGSTOP)
+        return master
+
+    def go_on(self, server: Server) -> None:
+        """Let it go on."""
+        server.process.send_signal(signal.SIGCONT)
+
+    def until_replaced(self, old: Server) -> Server:
+        """Wait until the Sentinel names another, and it takes writes."""
+        new: Server = until(lambda: (found := self.master) is not old and found)
+        with new.client() as client:
+            until(lambda: client.info("replication")["role"] == "master")
+        return new
+
+    def rejoin(self, old: Server) -> None:
+        """Let a server that was replaced copy the new master, as a Sentinel does after ten seconds."""
+        with old.client() as client:
+            client.execute_command("REPLICAOF", "127.0.0.1", self.master.port)
+        self.until_followed()
+
+    def until_followed(self, replicas: int | None = None) -> None:
+        """Wait until every other server is a replica that has caught up, and the Sentinel would promote it."""
+        super().until_followed(replicas)
+        with self.sentinel.client() as client:
+            until(lambda: self._healthy(client) == len(self.servers) - 1)
+
+    @staticmethod
+    def _healthy(client: Any) -> int:
+        replicas = [
+            dict(zip(one[::2], one[1::2], strict=True)) for one in client.execute_command("SENTINEL REPLICAS", "main")
+        ]
+        return sum(one[b"flags"] == b"slave" and one[b"master-link-status"] == b"ok" for one in replicas)
+
+
+def _replicas(client: Any) -> list[Any]:
+    return _replicas_of(client.info("replication"))
+
+
+def _replicas_of(said: Any) -> list[Any]:
+    return [said[f"slave{number}"] for number in range(said["connected_slaves"])]
+
+
+@contextmanager
+def copied(
+    directory: Path,
+    replicas: int = 1,
+    settings: Mapping[str, str] = MappingProxyType({}),
+    binary: Path | None = None,
+) -> Iterator[Copied]:
+    """A master with replicas that have caught up."""
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(
+                running(binary or find_server(), directory / f"server-{number}", {**_QUICK, **settings})
+            )
+            for number in range(replicas + 1)
+        ]
+        for server in servers[1:]:
+            with server.client() as client:
+                client.execute_command("REPLICAOF", "127.0.0.1", servers[0].port)
+        found = Copied(servers)
+        found.until_followed()
+        try:
+            yield found
+        finally:
+            for server in servers:
+                server.process.send_signal(signal.SIGCONT)
+
+
+@contextmanager
+def watched(
+    directory: Path, replicas: int = 1, settings: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Watched]:
+    """The same with a Sentinel that looks several times a second."""
+    with (
+        copied(directory, replicas, settings) as store,
+        sentinel_running(find_server(), directory, store.master) as sentinel,
+    ):
+        with sentinel.client() as client:
+            client.execute_command("SENTINEL", "DEBUG", "INFO-PERIOD", 200, "PING-PERIOD", 400)
+        found = Watched(store.servers, sentinel)
+        found.until_followed()
+        yield found
+
+
+_WORD: Final = "nobody-knows"
+
+
+def cut_off(server: Server) -> None:
+    """Let nobody reach a server but those who are connected to it as clients: no replica, no Sentinel, nobody new."""
+    with server.client() as client:
+        own = client.client_id()
+        client.config_set("requirepass", _WORD)
+        for one in client.client_list():
+            if int(one["id"]) != own and (one["flags"].startswith("S") or "sentinel" in one["name"]):
+                client.client_kill_filter(_id=one["id"])
+
+
+def let_in(server: Server) -> None:
+    """Let it be reached again."""
+    with server.client(_WORD) as client:
+        client.config_set("requirepass", "")
+
+
+@dataclass(eq=False)
+class Clustered:
+    """A cluster of three masters with a replica each."""
+
+    servers: list[Server]
+
+    @property
+    def url(self) -> str:
+        """Where it is; any that lives knows the others."""
+        hosts = ",".join(f"127.0.0.1:{server.port}" for server in self.servers)
+        return f"redis+cluster://{hosts}"
+
+    def nodes(self, asked: Server) -> dict[int, Any]:
+        """By port what a server knows of all of them."""
+        with asked.client() as client:
+            nodes: Any = client.execute_command("CLUSTER NODES")
+        return {int(where.partition("@")[0].rpartition(":")[2]): node for where, node in nodes.items()}
+
+    def masters(self, asked: Server) -> list[Server]:
+        """Who has slots, and lives, as a server knows."""
+        nodes = self.nodes(asked)
+        return [
+            server
+            for server in self.servers
+            if (node := nodes[server.port])["slots"] and not {"fail", "fail?"} & set(node["flags"].split(","))
+        ]
+
+    def until_replaced(self, old: Server) -> None:
+        """Wait until all others take somebody else for the master of what this one had."""
+        others = [server for server in self.servers if server is not old]
+        until(lambda: all(old not in self.masters(one) and len(self.masters(one)) == 3 for one in others))
+
+    def rejoin(self, _old: Server) -> None:
+        """Wait until every master has its replica again, which a cluster sees to by itself."""
+        until(lambda: all(self._is_whole(server) for server in self.servers))
+
+    def _is_whole(self, asked: Server) -> bool:
+        with asked.client() as client:
+            said = client.info("replication")
+            state = client.execute_command("CLUSTER INFO")["cluster_state"]
+        is_followed = said["role"] != "master" or [one["state"] for one in _replicas_of(said)] == ["online"]
+        return state == "ok" and is_followed and said.get("master_link_status", "up") == "up"
+
+
+@contextmanager
+def clustered(directory: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Clustered]:
+    """Such a cluster, which takes a second to find out that somebody is gone."""
+    parts = [range(5_461), range(5_461, 10_922), range(10_922, 16_384)]
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(
+                running(find_server(), directory / f"server-{number}", {**_QUICK, **settings}, slots=slots)
+            )
+            for number, slots in enumerate([*parts, range(1), range(1), range(1)])
+        ]
+        clients: list[Any] = [stack.enter_context(server.client()) for server in servers]
+        for client in clients[3:]:
+            client.execute_command("CLUSTER", "DELSLOTS", 0)
+        for number, client in enumerate(clients):
+            client.config_set("cluster-node-timeout", 1_000)
+            client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+            clients[0].execute_command("CLUSTER", "MEET", "127.0.0.1", servers[number].port)
+        found = Clustered(servers)
+        until(lambda: all(len(found.nodes(server)) == len(servers) for server in servers))
+        for number, client in enumerate(clients[3:]):
+            client.execute_command("CLUSTER", "REPLICATE", clients[number].execute_command("CLUSTER", "MYID"))
+        found.rejoin(servers[0])
+        try:
+            yield found
+        finally:
+            for server in servers:
+                server.process.send_signal(signal.SIGCONT)

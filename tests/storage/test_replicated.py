@@ -1,0 +1,127 @@
+"""What is acknowledged or read with durability `replicated` is on the disks of replicas: no failover loses it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rollbook.match.chain import Entry
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.port import Appended, AppendUnconfirmed, StoreUnavailable
+from rollbook.storage.redis.durability import Confirmation
+from rollbook.storage.redis.log import RedisLog
+from tests.storage.failovers import Copied, copied
+from tests.storage.servers import OLDEST_REDIS, running
+
+pytestmark = pytest.mark.asyncio
+
+HURRIED_SECONDS = 1.0
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copied]:
+    """A master that wants a replica, and the replica."""
+    with copied(tmp_path_factory.mktemp("pair"), settings={"min-replicas-to-write": "1"}) as found:
+        yield found
+
+
+async def replicated(store: Copied, **how: Any) -> RedisLog:
+    """A log that waits for one replica, and not for long."""
+    return await RedisLog.connect(store.url, "replicated", append_seconds=HURRIED_SECONDS, **how)
+
+
+async def test_an_answer_waits_for_the_replicas_disk(pair: Copied, match_id: str) -> None:
+    """One that does not come in time is an unknown outcome; asked for again it is found, and acknowledged then."""
+    log = await replicated(pair)
+    assert Appended(1) == await log.append(match_id, 0, [Entry(b"one")])
+    replica = pair.servers[1]
+    replica.process.send_signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(AppendUnconfirmed, match="0 of 1 replicas"):
+            await log.append(match_id, 1, [Entry(b"two")])
+        with pytest.raises(StoreUnavailable, match="0 of 1 replicas"):
+            await log.read(match_id)
+    finally:
+        replica.process.send_signal(signal.SIGCONT)
+    assert [Entry(b"one"), Entry(b"two")] == await log.read(match_id)
+    await log.close()
+
+
+async def test_nothing_is_told_that_others_wrote_and_replicas_lack(pair: Copied, match_id: str) -> None:
+    """Whoever wrote it may not have waited: a process reads it all the same, and may tell it only when it stays."""
+    careless, log = await RedisLog.connect(pair.url), await replicated(pair)
+    replica = pair.servers[1]
+    replica.process.send_signal(signal.SIGSTOP)
+    try:
+        assert Appended(1) == await careless.append(match_id, 0, [Entry(b"one")])
+        looks: list[Any] = [log.behind({match_id: 0}), log.read(match_id), log.head(match_id)]
+        for told in await asyncio.gather(*looks, return_exceptions=True):
+            assert isinstance(told, StoreUnavailable)
+    finally:
+        replica.process.send_signal(signal.SIGCONT)
+    assert {match_id: [Entry(b"one")]} == await log.behind({match_id: 0})
+    await log.close()
+    await careless.close()
+
+
+async def test_too_few_replicas_are_refused_before_anything_is_written(pair: Copied, match_id: str) -> None:
+    """The master counts those that are there, if it is told to; so the outcome is no unknown one."""
+    log = await replicated(pair)
+    with pair.servers[0].client() as client:
+        client.config_set("min-replicas-to-write", "2")
+        try:
+            with pytest.raises(StoreUnavailable, match="NOREPLICAS"):
+                await log.append(match_id, 0, [Entry(b"one")])
+        finally:
+            client.config_set("min-replicas-to-write", "1")
+    assert 0 == await log.head(match_id)
+    assert Appended(1) == await log.append(match_id, 0, [Entry(b"one")])
+    await log.close()
+
+
+async def test_a_start_refuses_what_would_not_hold(pair: Copied) -> None:
+    """A replica that is not waited for might be promoted, and too few might be there unnoticed."""
+    with pytest.raises(StoreUnavailable, match="min-replicas-to-write is 1, and has to be 2"):
+        await replicated(pair, replicas=2)
+    with running(find_server(), pair.servers[0].directory.with_name("third")) as third, third.client() as client:
+        client.execute_command("REPLICAOF", "127.0.0.1", pair.servers[0].port)
+        await asyncio.to_thread(pair.until_followed, 2)
+        with pytest.raises(
+            StoreUnavailable, match=r"2 replicas that may take its place .* --replicas is 1.*--replicas 2"
+        ):
+            await replicated(pair)
+        client.config_set("replica-priority", "0")
+        await (await replicated(pair)).close()
+
+
+async def test_a_server_that_cannot_say_is_refused_unless_memory_is_enough(tmp_path: Path, match_id: str) -> None:
+    """Redis before 7.2 has no WAITAOF; what its replicas have in memory it can say."""
+    with copied(tmp_path, settings={"min-replicas-to-write": "1"}, binary=OLDEST_REDIS) as store:
+        with pytest.raises(StoreUnavailable, match=r"takes Redis 7.2.*replicated-memory"):
+            await replicated(store)
+        log = await RedisLog.connect(store.url, "replicated-memory", append_seconds=HURRIED_SECONDS)
+        assert Appended(1) == await log.append(match_id, 0, [Entry(b"one")])
+        store.servers[1].process.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(AppendUnconfirmed, match="0 of 1 replicas"):
+                await log.append(match_id, 1, [Entry(b"two")])
+        finally:
+            store.servers[1].process.send_signal(signal.SIGCONT)
+        assert [Entry(b"one"), Entry(b"two")] == await log.read(match_id)
+        await log.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "lack"),
+    [([1, 2], ""), ([1, 1], "1 of 2"), ([0, 2], "master's disk"), (2, ""), (0, "0 of 2"), (ValueError("no"), "no")],
+)
+async def test_what_a_confirmation_lacks_is_said(answer: Any, lack: str) -> None:
+    """WAITAOF counts disks here and there, WAIT only memories, and either may be refused."""
+    said = Confirmation(("WAITAOF", 1, 2, 1), 2).lacks(answer)
+    assert bool(lack) == bool(said)
+    assert lack in said
