@@ -72,7 +72,7 @@ def create(
         Print a manifest to fill in, and do nothing else.
     """
     if example:
-        print(EXAMPLE, end="")
+        print(EXAMPLE)
         return Exit.GOOD
     if manifest is None or signing_key is None or out is None:
         return usage("bundle create needs --manifest, --signing-key and --out; --example prints a manifest to fill in")

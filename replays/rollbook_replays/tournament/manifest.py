@@ -1,6 +1,25 @@
 """The manifest of a tournament: what was to be played by whom, what places are worth, and the standings claimed.
 
-`EXAMPLE` is one. Names are those that players had in the service; in a tournament no two are the same.
+    title = "Spring cup"
+    game = "cant_stop"
+    ruleset = 1
+    begins = 2026-04-01T09:00:00Z      # no match was opened before,
+    ends = 2026-04-01T18:00:00Z        # and none sealed after
+    players = ["Anna", "Tom", "Willi"]
+    points = [3, 1]                    # for the first place, the second …; none for those behind
+    shared_places = "split"            # or "full"
+    options = { hasty = true }         # those not named are as the game has them
+
+    [[rounds]]
+    name = "Round 1"
+    pairings = [{ match = "bkzt3o2x", players = ["Anna", "Tom"] }]
+
+    [[standings]]
+    player = "Anna"
+    place = 1
+    points = 3
+
+Names are those that players had in the service; in a tournament no two are the same.
 """
 
 from __future__ import annotations
@@ -12,32 +31,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime  # noqa: TID251 - TOML has dates, no clock is read
 from enum import StrEnum
 from fractions import Fraction
+from textwrap import dedent
 from typing import Any, Final, TypeVar
 
 from rollbook.rules.catalogue import find
 from rollbook.rules.options import Options, OptionValue
 from rollbook.rules.refusals import RefusedByRules
 
-EXAMPLE: Final = """\
-title = "Spring cup"
-game = "cant_stop"
-ruleset = 1
-begins = 2026-04-01T09:00:00Z      # no match was opened before,
-ends = 2026-04-01T18:00:00Z        # and none sealed after
-players = ["Anna", "Tom", "Willi"]
-points = [3, 1]                    # for the first place, the second …; none for those behind
-shared_places = "split"            # or "full"
-options = { hasty = true }         # those not named are as the game has them
-
-[[rounds]]
-name = "Round 1"
-pairings = [{ match = "bkzt3o2x", players = ["Anna", "Tom"] }]
-
-[[standings]]
-player = "Anna"
-place = 1
-points = 3
-"""
+EXAMPLE: Final = dedent((__doc__ or "").partition("\n\n")[2].rpartition("\n\n")[0])
+"""The one above."""
 
 LARGEST_MANIFEST: Final = 2 << 20
 MOST_DOTS: Final = 20_000
