@@ -26,6 +26,9 @@ CONNECT: Final[Sequence[tuple[str, int]]] = [
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 200),
 ]
+OWN_FAILURE: Final = "something is wrong with the service"
+"""What a service says of a failure of its own; everything else that is INTERNAL is of the connection."""
+
 _DETAILS: Final = "grpc-status-details-bin"
 _PREFIX: Final = "REFUSAL_REASON_"
 _DAY_SECONDS: Final = 86_400
@@ -105,6 +108,9 @@ def _raised(error: grpc.aio.AioRpcError) -> Exception:
         return Gone(error.details())
     if detail.reason == 0 and error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
         return TimeoutError(error.details())
+    if error.code() is grpc.StatusCode.INTERNAL and error.details() != OWN_FAILURE:
+        # What gRPC calls a stream that was reset when its server died.
+        return Gone(error.details())
     reason = RefusalReason.Name(detail.reason).removeprefix(_PREFIX) if detail.reason else ""
     return Refused(error.code().name, reason, error.details() or "", detail)
 

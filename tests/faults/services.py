@@ -51,7 +51,8 @@ async def stall_service(site: Site, _store: Any, chance: random.Random) -> None:
 
 
 async def harm_worker(site: Site, _store: Any, chance: random.Random) -> None:
-    """Kill a worker, or let it stand still."""
+    """Kill a worker, or let it stand still; before the service listens that would be its end."""
+    await site.until_served()
     workers = chance.choice(site.services).children("rollbook.cli.worker")
     if workers:
         worker = chance.choice(workers)

@@ -8,13 +8,14 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import psutil
 
+from rollbook.files import write_file
 from rollbook.identity.service_keys import ServiceKeys
 from rollbook.identity.tokens import Issuer, Role
 from rollbook.match.chain import Entry
@@ -26,7 +27,7 @@ from tests.sim.checkers import feeds, logs, views
 from tests.sim.checkers.checker import Checker, Ending
 from tests.sim.observations import Happened, History, Observation, Told, told_line
 from tests.sim.people import Follower, Player
-from tests.sim.process import Refused
+from tests.sim.process import SERVICE_KEY, Refused
 from tests.sim.tables import GAMES, Table
 from tests.storage.servers import free_port
 
@@ -147,6 +148,11 @@ class Site:
         chance = random.Random(self._chances.random())
         return kind(name, Role.PLAYER, self._issuer, processes or self.processes, self.history, chance)
 
+    async def until_served(self) -> None:
+        """Wait until every service listens."""
+        for process in self.processes:
+            await asyncio.wait_for(process.channel.channel_ready(), START_SECONDS)
+
     def happened(self, what: str) -> None:
         """Note what is done on purpose."""
         self.history.note(Happened(what))
@@ -226,12 +232,11 @@ def _drawn(chance: random.Random) -> Table:
 
 
 @asynccontextmanager
-async def site(
-    asked: Run, words: Sequence[str], services: int = 1, then: Callable[[Site], Any] | None = None
-) -> AsyncIterator[Site]:
+async def site(asked: Run, words: Sequence[str], services: int = 1) -> AsyncIterator[Site]:
     """So many services with these words, that have answered once; whatever is left of them in the end is killed."""
     first = asked.directory / "service-0"
-    keys = ServiceKeys.in_directory(_made(first))
+    write_file(_made(first) / "service.key", SERVICE_KEY, 0o600)
+    keys = ServiceKeys.in_directory(first)
     serving = []
     for number in range(services):
         data = asked.directory / f"service-{number}"
@@ -244,10 +249,7 @@ async def site(
         service.start()
     found = Site(asked, serving, Issuer(keys.token.private))
     try:
-        for process in found.processes:
-            await asyncio.wait_for(process.channel.channel_ready(), START_SECONDS)
-        if then is not None:
-            then(found)
+        await found.until_served()
         yield found
     finally:
         for process in found.processes:
