@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from rollbook.match.chain import Position
+from rollbook.replay_file.kept_heads import write_heads
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import MovedOn, OutcomeUnknown, Unreachable
@@ -87,6 +88,7 @@ def _update(visit: Visit, tail: FollowedMatch) -> bytes:
             "motion": now.motion,
             "mine": now.is_own_turn,
             "status": now.status,
+            "head": "" if tail.match.head is None else write_heads([tail.match.head]).strip(),
         }
         tail.rendered[key] = json.dumps(data).encode()
     return tail.rendered[key]

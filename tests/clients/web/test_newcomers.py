@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Route
 
-from tests.clients.web.browsing import WAIT_MS, Person, chromium, needs_chromium, page_of
+from tests.clients.web.browsing import WAIT_MS, Answer, Person, Reader, chromium, needs_chromium, page_of
+from tests.server.serving import until
 from tests.server.test_whole_service import Serving
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
@@ -122,3 +124,38 @@ def test_seven_tabs_of_one_browser_are_all_live(tmp_path: Path) -> None:
             service.end()
 
     asyncio.run(scenario())
+
+
+def test_whoever_is_alone_plays_against_bots_and_plays_again(tmp_path: Path) -> None:
+    """By plain forms, as before any script has loaded: a bot sits down, the match ends, and its rematch is open."""
+
+    async def scenario() -> None:
+        service = Serving(tmp_path / "data")
+        try:
+            async with page_of(tmp_path, service.address) as web:
+                await asyncio.to_thread(play_and_play_again, Reader(web.url))
+        finally:
+            service.end()
+
+    asyncio.run(scenario())
+
+
+def play_and_play_again(reader: Reader) -> None:
+    """Open a table, fill it with bots, resign, and ask for another."""
+    opened = reader.post("/play", {"game": "cant_stop", "name": "Anna"})
+    match = shown_match(opened)
+    assert 200 == reader.post(f"/matches/{match}/bot", {"all": "yes"}).status
+    until(lambda: 'data-state="3"' in reader.get(f"/matches/{match}").text)
+    assert 200 == reader.post(f"/matches/{match}/resign", {}).status
+    until(lambda: 'id="after"' in reader.get(f"/matches/{match}").text)
+    again = reader.post(f"/matches/{match}/rematch", {})
+    assert 200 == again.status
+    assert match != shown_match(again)
+    assert "Anna" in again.text
+
+
+def shown_match(answer: Answer) -> str:
+    """Which match a page shows."""
+    found = re.search(r'data-stream="/matches/(\w+)/stream', answer.text)
+    assert found is not None, answer.text
+    return found[1]

@@ -68,6 +68,7 @@ follow(live.dataset.stream, {
       (document.getElementById("choices-title") ?? focusable(document.getElementById("status"))).focus();
     }
     move(before, update.motion, steps);
+    keep(update.head);
     announce(update);
     tick();
   },
@@ -77,6 +78,18 @@ follow(live.dataset.stream, {
     wasAway = lost;
   },
 });
+
+/** Keep the last signed head of each match that was seen here, for verifying it afterwards. */
+function keep(head) {
+  if (!head) return;
+  try {
+    const { match, sequence } = JSON.parse(head);
+    const before = JSON.parse(localStorage.getItem(`head/${match}`) ?? '{"sequence":0}');
+    if (sequence > before.sequence) localStorage.setItem(`head/${match}`, head);
+  } catch {
+    // A browser that keeps nothing compares nothing.
+  }
+}
 
 function focusable(element) {
   element.tabIndex = -1;

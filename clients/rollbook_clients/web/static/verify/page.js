@@ -1,5 +1,4 @@
 // The page that verifies: files go in, a verdict comes out, and nothing leaves the browser.
-import { toHex } from "./bytes.js";
 import { canVerify } from "./ed25519.js";
 import { readKeyFile, readKeptHeads, RefusedLine } from "./key_files.js";
 import { verify } from "./verifier.js";
@@ -123,7 +122,8 @@ async function judge(file, keyBytes, headBytes) {
     if (error instanceof RefusedLine) return [shown("p", texts.heads(error.line))];
     throw error;
   }
-  const verdict = await verify(file, keys, heads);
+  const seen = seenHeads();
+  const verdict = await verify(file, keys, [...heads, ...seen]);
   output.dataset.verdict = verdict.verdict;
   output.dataset.check = verdict.check ?? "";
   output.dataset.event = verdict.event ?? "";
@@ -136,24 +136,27 @@ async function judge(file, keyBytes, headBytes) {
     parts.push(shown("h3", texts.missing));
     parts.push(listed(verdict.missing.map(({ word, detail }) => `${texts.words[word]}${detail ? ` (${detail})` : ""}`)));
   }
-  const remembered = remember(verdict);
-  if (remembered) parts.push(shown("p", remembered));
+  if (seen.some((head) => head.match === verdict.matchId)) {
+    const differs = verdict.verdict === "diverged" && verdict.check === "heads";
+    parts.push(shown("p", differs ? texts.changed : texts.kept));
+  }
   return parts;
 }
 
-/** Compare the end of a log with what this browser saw of it before, and keep the longer. */
-function remember({ matchId, head, verdict }) {
-  if (!head || verdict === "unreadable") return "";
-  const key = `head/${matchId}`;
-  const now = { sequence: head.sequence, link: toHex(head.link) };
+/** The heads that the service signed while this browser looked on, a line each. */
+function seenHeads() {
+  const lines = [];
   try {
-    const before = JSON.parse(localStorage.getItem(key) ?? "null");
-    if (before && before.sequence === now.sequence) return before.link === now.link ? texts.kept : texts.changed;
-    if (!before || before.sequence < now.sequence) localStorage.setItem(key, JSON.stringify(now));
+    for (const key of Object.keys(localStorage)) if (key.startsWith("head/")) lines.push(localStorage.getItem(key));
   } catch {
     // A browser that keeps nothing compares nothing.
   }
-  return "";
+  try {
+    return readKeptHeads(new TextEncoder().encode(lines.join("\n")));
+  } catch (error) {
+    if (error instanceof RefusedLine) return [];
+    throw error;
+  }
 }
 
 async function run(file, keys, heads) {
