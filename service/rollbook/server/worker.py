@@ -9,6 +9,7 @@ it, and everything that goes out, are frames with a JSON object each:
     out  {"key": id}                            once it can be called, which it signs heads with
          {"numbers": [...]}                     what `tallies` sums up
          {"rounds": count}                      how often its loop went round
+         {"store": "away"}                      before it ends because the store did not answer when it began
 
 A thread of its own listens, so that nothing here waits for calls, or keeps them waiting. When standard input ends, the
 supervisor is gone, and so is the worker.
@@ -33,6 +34,7 @@ from rollbook.server.ports import Listening
 from rollbook.server.settings import Settings
 from rollbook.server.signals import Shutdown
 from rollbook.server.tallies import told
+from rollbook.storage.port import StoreUnavailable
 
 WORKERS: Final = "rollbook.workers"
 """By this name health tells whether all workers can be called."""
@@ -57,6 +59,9 @@ class Supervised:
         going_round = asyncio.create_task(supervisor.go_round())
         try:
             return await serve(self.settings, assemble, supervisor.listening, around)
+        except StoreUnavailable:
+            supervisor.miss_store()
+            raise
         finally:
             going_round.cancel()
 
@@ -77,6 +82,10 @@ class Supervisor:
     def listening(self, listening: Listening) -> None:
         """Say that the worker can be called."""
         self._say({"key": listening.head_key_id})
+
+    def miss_store(self) -> None:
+        """Say that there is no store to serve from."""
+        self._say({"store": "away"})
 
     async def go_round(self) -> None:
         """Count rounds of the loop, as long as it goes round."""
