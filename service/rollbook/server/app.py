@@ -59,7 +59,7 @@ from rollbook.server.rpc.match import MatchServicer, Seats
 from rollbook.server.rpc.play import Plays
 from rollbook.server.rpc.replay import ReplayServicer
 from rollbook.server.settings import Limits
-from rollbook.server.store_clock import StoreClock
+from rollbook.server.store_clock import StoreClock, now_ms, steady_ms
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import Log
@@ -321,8 +321,8 @@ async def assemble(foundation: Foundation) -> Assembly:
             replay_key=keys.replay,
             service_key=keys.service,
             verifier=verifier,
-            clock_ms=_now_ms,
-            steady_ms=_steady_ms,
+            clock_ms=now_ms,
+            steady_ms=steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
             archives=settings.archives,
@@ -395,11 +395,3 @@ def _trusted(paths: Sequence[Path]) -> list[TrustedIssuer]:
         raise KeyFileRefused(str(refused)) from refused
     except OSError as failure:
         raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def _steady_ms() -> int:
-    return time.monotonic_ns() // 1_000_000
