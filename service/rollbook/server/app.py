@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rollbook import __version__
 from rollbook.files import Step, no_step
 from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
-from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
+from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
 from rollbook.server.access import Acted, Callers, Sights, is_gateway
 from rollbook.server.addresses import Addresses
@@ -36,7 +36,7 @@ from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.limits import Held, Rates, Strangers
 from rollbook.server.lists import Lists
 from rollbook.server.lobby import StoredLobby
-from rollbook.server.log_output import announce
+from rollbook.server.log_output import announce_act
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
@@ -81,11 +81,6 @@ LOBBY_SECONDS: Final = 1.0
 SECRET_BYTES: Final = 32
 
 
-def _noted(operator: Subject, what: str, **facts: Any) -> None:
-    """Say in the log who did what, at every level."""
-    announce("an operator has acted", what=what, by=f"{operator.issuer}:{operator.sub}", **facts)
-
-
 def draw_secret() -> bytes:
     """A fresh secret from the operating system's generator."""
     return os.urandom(SECRET_BYTES)
@@ -120,7 +115,7 @@ class Given:
     """Whether this process is the one to archive a match."""
     bans: BanStore | None = None
     """Who is kept out; none: nobody ever is."""
-    acted: Acted = _noted
+    acted: Acted = announce_act
     """Hears of what operators do."""
     invite: Invite | None = None
     """Tells the house where its bots sit; without it nobody can ask bots to a table."""

@@ -14,10 +14,13 @@ import re
 import sys
 from collections.abc import Mapping, MutableMapping
 from functools import lru_cache
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import structlog
 from structlog.typing import Processor
+
+if TYPE_CHECKING:
+    from rollbook.identity.tokens import Subject
 
 SECRETS: Final = frozenset(
     {"token", "authorization", "secret", "entropy", "cards", "name", "private", "metadata", "password", "hidden"}
@@ -73,6 +76,11 @@ def announce(event: str, **facts: Any) -> None:
         wrapper_class=structlog.make_filtering_bound_logger("notset"),
     )
     unfiltered.info(event, **facts)
+
+
+def announce_act(operator: Subject, what: str, **facts: Any) -> None:
+    """Say at every level what an operator has done, and who that was."""
+    announce("an operator has acted", what=what, by=f"{operator.issuer}:{operator.sub}", **facts)
 
 
 def without_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
