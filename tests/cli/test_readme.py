@@ -28,6 +28,7 @@ ELSEWHERE = {
     "index": "cli/test_index.py",
     "backup": "cli/test_backup.py",
     "restore": "cli/test_backup.py",
+    "mend": "cli/test_mend.py",
 }
 """Commands that want a service or a terminal, and which tests try them."""
 
