@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cyclopts import App
@@ -18,24 +18,26 @@ from tests.cli.test_commands import rollbook
 COMMANDS = sorted(entry_points(group="rollbook.commands"), key=lambda point: point.name)
 
 
-def functions(point: EntryPoint) -> list[Any]:
-    """What a command runs: a function, or one for each word that follows."""
+def explained(point: EntryPoint) -> tuple[str, list[str]]:
+    """What a command says of itself, and the words that may follow it, if there are any."""
     command = point.load()
     if not isinstance(command, App):
-        return [command]
-    return [command[word].default_command for word in command if not word.startswith("-")]
+        return command.__doc__ or "", [""]
+    words = [word for word in command if not word.startswith("-")]
+    documents = [str(command.help), *(command[word].default_command.__doc__ or "" for word in words)]
+    return "\n".join(documents), words
 
 
 @pytest.mark.parametrize("point", COMMANDS, ids=lambda point: point.name)
 def test_every_command_has_an_example_that_it_understands(point: EntryPoint) -> None:
-    """A line to copy, of this command, whose words it takes."""
-    for function in functions(point):
-        (example,) = re.findall(r"Example: `(.*?)`$", function.__doc__ or "", re.MULTILINE)
-        lines = re.findall(rf"rollbook ({point.name}\b[^;|>)]*)", example)
-        assert lines, example
-        for line in lines:
-            words = re.sub(r"\$\(.*", "MATCH --out files", line).split()
-            app(loaded=False).parse_args(words, exit_on_error=False, print_error=True)
+    """A line to copy, of this command and of each that follows it, whose words it takes."""
+    text, words = explained(point)
+    examples = re.findall(rf"^ +(?:Example: `.*?)?\b(rollbook {point.name}\b[^`\n;|>)]*)", text, re.MULTILINE)
+    for word in words:
+        assert [line for line in examples if f"{point.name} {word}".strip() in line], word
+    for line in examples:
+        given = re.sub(r"\$\(.*", "MATCH --out files", line).removeprefix("rollbook ")
+        app(loaded=False).parse_args(shlex.split(given), exit_on_error=False, print_error=True)
 
 
 def test_a_manifest_begins_with_an_example() -> None:

@@ -150,6 +150,7 @@ ENGLISH: Final = {
     "refused.SEAT_TAKEN": "This seat is taken.",
     "refused.ALREADY_SEATED": "You already sit at this table.",
     "refused.SEATS_CLOSED": "All seats are taken.",
+    "refused.SEATS_KEPT": "These seats are kept for five minutes for those who played before.",
     "refused.NOT_YOUR_TURN": "It is not your turn.",
     "refused.INVITATION_WRONG": "This match is private. Ask whoever opened it for the whole link.",
     "refused.RATE_LIMITED": "Too fast. Try again in a moment.",

@@ -150,6 +150,7 @@ GERMAN: Final = {
     "refused.SEAT_TAKEN": "Dieser Platz ist besetzt.",
     "refused.ALREADY_SEATED": "Du sitzt schon an diesem Tisch.",
     "refused.SEATS_CLOSED": "Alle Plätze sind besetzt.",
+    "refused.SEATS_KEPT": "Diese Plätze sind fünf Minuten lang für die reserviert, die zuvor gespielt haben.",
     "refused.NOT_YOUR_TURN": "Du bist nicht am Zug.",
     "refused.INVITATION_WRONG": "Diese Partie ist privat. Frag den, der sie eröffnet hat, nach dem ganzen Link.",
     "refused.RATE_LIMITED": "Zu schnell. Versuche es gleich noch einmal.",

@@ -22,6 +22,8 @@ def mend(*, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DATA")]) -> int:
     is: put a backup back then. Prints the file and how many bytes were cut off. Exit code 1 if the data directory is in
     use or cannot be written, 3 if there is no store in it.
 
+    Example: `rollbook mend --data ~/rollbook`
+
     Parameters
     ----------
     data
