@@ -23,6 +23,7 @@ ELSEWHERE = {
     "bot": "clients/commands/test_bot.py",
     "key": "clients/commands/test_export.py",
     "export": "clients/commands/test_export.py",
+    "matches": "clients/commands/test_matches.py",
     "forget": "cli/test_forget.py",
     "index": "cli/test_index.py",
     "backup": "cli/test_backup.py",

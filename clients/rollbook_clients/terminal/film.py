@@ -84,6 +84,11 @@ class Film:
         """The table after so many events, as this pair of eyes saw it."""
         return self.game.view(self._match(position).state, perspective)
 
+    def places(self, position: int) -> tuple[int, ...]:
+        """The place of every seat after so many events: the standing, and in the end the result."""
+        standing: tuple[int, ...] = self.game.places(self._match(position).state)
+        return standing
+
     def scene(self, position: int, perspective: Perspective) -> tuple[Any, Spotlight]:
         """The same, with what the last choice and its outcomes have changed."""
         moves: list[Any] = []

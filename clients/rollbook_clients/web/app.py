@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from rollbook_clients.web import judge, lobby_pages, match_pages, replay_pages, verify_pages
+from rollbook_clients.web import admission, boards, judge, lobby_pages, match_pages, replay_pages, verify_pages
 from rollbook_clients.web.policy import Policy
 from rollbook_clients.web.visit import LANGUAGE, Page, PageOptions, Visit, handled
 from rollbook_clients.web.words import LANGUAGES
@@ -46,7 +46,9 @@ async def not_found(request: Request, _error: Exception) -> Response:
 
 ROUTES: Final = (
     *lobby_pages.ROUTES,
+    *admission.ROUTES,
     *match_pages.ROUTES,
+    *boards.ROUTES,
     *replay_pages.ROUTES,
     *verify_pages.ROUTES,
     *judge.ROUTES,

@@ -38,6 +38,9 @@ _log = structlog.get_logger()
 IDLE_SECONDS: Final = 30.0
 """For so long a match is followed that nobody looks at any more."""
 
+LOOK_SECONDS: Final = 10.0
+"""So old may names be that nothing has changed of: somebody may have had them taken out."""
+
 CHANGE_SUMMARY: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
 
 
@@ -64,6 +67,7 @@ class FollowedMatch:
         self.position: Position | None = None
         self.clocks: Clocks | None = None
         self.clocks_at = 0.0
+        self._looked_at = 0.0
         self.is_away = False
         self.has_ended = False
         self.failed: RollbookError | None = None
@@ -155,6 +159,7 @@ class FollowedMatch:
                 await self._happened(frame)
             case Beat():
                 self.clocks, self.clocks_at = frame.clocks, time.monotonic()
+                await self.look_again(LOOK_SECONDS)
             case Away():
                 self.is_away = True
             case Back():
@@ -179,8 +184,18 @@ class FollowedMatch:
         if self.own is not None and self.summary.state == MATCH_STATE_GETTING_READY:
             self._get_ready()
 
+    async def look_again(self, seconds: float = 1.0) -> None:
+        """See names and seats as they are now, unless they were just looked at; an away service changes nothing."""
+        if time.monotonic() - self._looked_at > seconds and not self.is_away:
+            with suppress(RollbookError):
+                await self._look()
+
     async def _look(self) -> None:
         state = await self.match.state()
+        self._looked_at = time.monotonic()
+        if [seat.name for seat in self.summary.seats] != [seat.name for seat in state.summary.seats]:
+            self._lines.clear()
+            self.rendered.clear()
         self.summary = state.summary
         self.known = known_game(state.summary.game, state.summary.ruleset)
         self.clocks, self.clocks_at = state.clocks, time.monotonic()
@@ -208,6 +223,10 @@ class FollowedMatches:
         self._tails: dict[tuple[str, str], FollowedMatch] = {}
         self._closing: dict[tuple[str, str], asyncio.TimerHandle] = {}
         self._ends: set[asyncio.Task[None]] = set()
+
+    def known(self, eyes: str, match_id: str) -> FollowedMatch | None:
+        """The match as these eyes see it, if it is followed already."""
+        return self._tails.get((match_id, eyes))
 
     @asynccontextmanager
     async def following(self, eyes: str, match: Match, *, public_only: bool) -> AsyncIterator[FollowedMatch]:

@@ -1,59 +1,126 @@
-"""The judge's page: files are dropped, and the service's own audit says what each is worth."""
+"""The judge's page: files, folders and bundles are dropped, and the audit says what each is worth.
+
+Strangers' files are judged by processes of their own, in limited memory and time, one lot after the other.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from rollbook.replay_file.container import NotAReplay, read
+from rollbook.replay_file.container import NotAReplay
+from rollbook.replay_file.key_lines import KnownKeys, read_keys
 from rollbook_clients.sdk.keys import PublishedKeys
+from rollbook_clients.web.replay_pages import film_of
 from rollbook_clients.web.visit import Visit
-from rollbook_replays.audit.audit import audit
-from rollbook_replays.audit.verdicts import Audited
+from rollbook_replays.audit.sources import BundleFile, Source, everything
+from rollbook_replays.audit.verdicts import Audited, Verdict
+from rollbook_replays.audit.workers import Crew
+from rollbook_replays.dice_statistics import DiceCount
+from rollbook_replays.tournament import judgement
+from rollbook_replays.tournament.bundle import NotABundle, open_bundle
 
-MOST_FILES: Final = 50
+MOST_FILES: Final = 2_000
 AT_ONCE: Final = asyncio.Semaphore(1)
 
 
 async def form(visit: Visit) -> Response:
     """Where files are dropped."""
-    return visit.show("judge.html", rows=None)
+    return visit.show("judge.html", lot=None)
 
 
 async def judge(visit: Visit) -> Response:
-    """The verdict on each file, by the keys that the service publishes."""
-    given = (await visit.form()).getlist("files")
-    uploads = [each for each in given if isinstance(each, UploadFile) and each.filename]
-    if not uploads or len(uploads) > MOST_FILES:
-        raise HTTPException(400, "error.file")
-    keys = await PublishedKeys(visit.page.connection).all()
-    rows: list[dict[str, Any]] = []
-    for upload in uploads:
-        data = await upload.read()
-        async with AT_ONCE:
-            audited = await asyncio.to_thread(audit, data, keys, [])
-        rows.append(_row(str(upload.filename), data, audited))
-    return visit.show("judge.html", rows=rows)
+    """The verdict on each file, by the keys that the service publishes, and those that come with the files."""
+    with visit.hold("uploads"):
+        given = await visit.form(MOST_FILES)
+        uploads = [each for name in ("files", "folder") for each in given.getlist(name)]
+        files = [each for each in uploads if isinstance(each, UploadFile) and each.filename]
+        if not files:
+            raise HTTPException(400, "error.file")
+        keys = dict(await PublishedKeys(visit.page.connection).all())
+        brought = given.get("keys")
+        if isinstance(brought, UploadFile) and brought.filename:
+            keys |= _keys(await brought.read())
+        with tempfile.TemporaryDirectory() as folder:
+            for number, file in enumerate(files):
+                await asyncio.to_thread(_kept(Path(folder), number, str(file.filename)).write_bytes, await file.read())
+            names = [str(file.filename) for file in files]
+            async with AT_ONCE:
+                lot = await asyncio.to_thread(_judged, Path(folder), names, keys)
+    return visit.show("judge.html", lot=lot)
 
 
-def _row(name: str, data: bytes, audited: Audited) -> dict[str, Any]:
+def _keys(data: bytes) -> KnownKeys:
     try:
-        match_id = read(data).replay.match_id
-    except NotAReplay:
-        match_id = ""
+        return read_keys(data.decode("utf-8-sig"))
+    except ValueError:
+        raise HTTPException(400, "error.keys") from None
+
+
+def _kept(folder: Path, number: int, name: str) -> Path:
+    """Where an upload lies meanwhile: its own name is a stranger's, and only its ending counts."""
+    ending = next((end for end in (".rollbook.gz", ".rollbook", ".zip") if name.endswith(end)), "")
+    return folder / f"{number:05}{ending}"
+
+
+def _judged(folder: Path, names: Sequence[str], keys: KnownKeys) -> dict[str, Any]:
+    """Everything in a folder, in the order in which it was sent."""
+    rows: list[dict[str, Any]] = []
+    bundles: list[dict[str, Any]] = []
+    dice = DiceCount()
+
+    def heard(source: Source, audited: Audited, name: str) -> Audited:
+        rows.append(_row(name, audited, source))
+        dice.add(audited)
+        return audited
+
+    with Crew(keys, (), 1) as crew:
+        for each in everything(sorted(folder.iterdir())):
+            name = names[int(each.path.name[:5])]
+            if not isinstance(each, BundleFile):
+                for source, audited in crew.audit([each]):
+                    heard(source, audited, name)
+                continue
+            try:
+                bundle = open_bundle(each.path)
+            except NotABundle as wrong:
+                rows.append(_row(name, Audited(Verdict.UNREADABLE, unreadable=str(wrong)), None))
+                continue
+            told = [heard(source, audited, f"{name}: {source.name}") for source, audited in crew.audit(bundle.sources)]
+            bundles.append({"name": name, **judgement.judge(bundle, told, keys).facts()})
+    return {"rows": rows, "bundles": bundles, "dice": dice.statistics()}
+
+
+def _row(name: str, audited: Audited, source: Source | None) -> dict[str, Any]:
     found = audited.divergence
+    event = None if found is None else found.event
     return {
         "file": name,
-        "match_id": match_id,
+        "match_id": audited.match_id or "",
         "verdict": audited.verdict.name.lower(),
-        "found": "" if found is None else f"{found.check}: {found.expected} / {found.found}",
-        "event": None if found is None else found.event,
+        "found": audited.unreadable if found is None else f"{found.check}: {found.expected} / {found.found}",
+        "event": event,
+        "link": _shown(source, event),
         "missing": [str(each) for each in audited.missing],
     }
+
+
+def _shown(source: Source | None, event: int | None) -> str:
+    """Where the event can be looked at; empty if the file cannot be played so far."""
+    if source is None or event is None or isinstance(source, BundleFile):
+        return ""
+    try:
+        key, film = film_of(source.read())
+    except (HTTPException, NotAReplay, OSError):
+        return ""
+    return f"/replays/{key}?at={min(event, len(film))}"
 
 
 ROUTES: Final = (("GET", "/judge", form), ("POST", "/judge", judge))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+import time  # noqa: TID251 - what is over is not asked for again at once
+from contextlib import aclosing, suppress
 from typing import Final
 
 import structlog
 
-from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
+from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED, MATCH_STATE_OPEN, MatchSummary
 from rollbook_clients.sdk import Lobby, RollbookError, Table
 
 _log = structlog.get_logger()
 
 AGAIN_SECONDS: Final = 1.0
+OVER_SECONDS: Final = 5.0
+OVER_SHOWN: Final = 8
 SHOWN: Final = 200
 """Matches on the page of the lobby."""
 
@@ -25,6 +28,8 @@ class LobbyTail:
         self._table = table
         self.lobby = Lobby((), is_away=True)
         self.version = 0
+        self._over: list[MatchSummary] = []
+        self._over_at = float("-inf")
         self._changed = asyncio.Event()
         self._task = asyncio.create_task(self._follow())
 
@@ -33,6 +38,19 @@ class LobbyTail:
         """Open ones first, each the newest first, as many as are shown."""
         ordered = sorted(self.lobby.matches, key=lambda match: (match.state != MATCH_STATE_OPEN, -match.opened_ms))
         return ordered[:SHOWN]
+
+    async def over(self) -> list[MatchSummary]:
+        """Matches that have ended lately, without saying how; none if the service cannot say."""
+        if time.monotonic() - self._over_at > OVER_SECONDS:
+            self._over_at = time.monotonic()
+            over: list[MatchSummary] = []
+            with suppress(RollbookError):
+                async for summary in self._table.matches(state=MATCH_STATE_FINISHED):
+                    over.append(summary)
+                    if len(over) == OVER_SHOWN:
+                        break
+                self._over = over
+        return self._over
 
     async def beyond(self, version: int) -> None:
         """Wait until it has changed."""

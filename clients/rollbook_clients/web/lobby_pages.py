@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -11,10 +12,12 @@ from starlette.responses import Response
 
 from rollbook.rules.catalogue import current
 from rollbook.rules.options import Option
-from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
-from rollbook_clients.sdk import RollbookError
+from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
+from rollbook_clients.sdk import RollbookError, Table
 from rollbook_clients.sdk.lobby import OVER
-from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message
+from rollbook_clients.web.admission import invited
+from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message, once
 from rollbook_clients.web.visit import Visit
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import option_name, option_value
@@ -45,6 +48,7 @@ async def lobby(visit: Visit) -> Response:
         "lobby.html",
         matches=tail.matches,
         mine=await _mine(visit),
+        over=await tail.over(),
         is_away=tail.lobby.is_away,
         titles=titles(),
         name=visit.visitor.name,
@@ -52,8 +56,8 @@ async def lobby(visit: Visit) -> Response:
     )
 
 
-async def _mine(visit: Visit) -> list[MatchSummary]:
-    """The running matches of this guest; none if the service cannot say."""
+async def _mine(visit: Visit) -> list[tuple[MatchSummary, str]]:
+    """The matches of this guest, and whose turn it is in them; none if the service cannot say."""
     if not visit.visitor.token:
         return []
     mine: list[MatchSummary] = []
@@ -65,26 +69,43 @@ async def _mine(visit: Visit) -> list[MatchSummary]:
                 break
     except RollbookError:
         return []
-    return sorted(mine, key=lambda summary: summary.state in OVER)
+    turns = await asyncio.gather(*(_turn(visit, table, summary) for summary in mine))
+    return sorted(zip(mine, turns, strict=True), key=lambda one: (one[0].state in OVER, not one[1]))
+
+
+async def _turn(visit: Visit, table: Table, summary: MatchSummary) -> str:
+    """Whose turn it is, in words; empty if it is nobody's."""
+    if summary.state != MATCH_STATE_RUNNING or not summary.HasField("awaited_seat"):
+        return ""
+    with suppress(RollbookError):
+        state = await table.match(summary.match_id).state()
+        if state.perspective.kind == PERSPECTIVE_KIND_SEAT and state.perspective.seat == summary.awaited_seat:
+            return visit.words("lobby.your_turn")
+    return visit.words("lobby.mine_turn", name=summary.seats[summary.awaited_seat].name or "?")
 
 
 async def lobby_stream(visit: Visit) -> Response:
     """The list, whenever it has changed."""
     tail = await visit.page.watch_lobby()
 
+    def listed() -> str:
+        facts = {"matches": tail.matches, "titles": titles(), "is_away": tail.lobby.is_away}
+        return visit.page.render("_matches.html", visit.words, **facts)
+
     async def chunks() -> AsyncIterator[bytes]:
         sent = -1
         while True:
             if tail.version != sent:
                 sent = tail.version
-                facts = {"matches": tail.matches, "titles": titles(), "is_away": tail.lobby.is_away}
-                yield message(visit.page.render("_matches.html", visit.words, **facts), number=str(sent))
+                yield message(listed(), number=str(sent))
             try:
                 async with asyncio.timeout(BEAT_SECONDS):
                     await tail.beyond(sent)
             except TimeoutError:
                 yield b""
 
+    if (seen := visit.request.query_params.get("once")) is not None:
+        return once(listed().encode(), str(tail.version), seen)
     return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 
@@ -145,8 +166,7 @@ async def open_match(visit: Visit) -> Response:
         is_private=form.get("private") == "yes",
     )
     await match.join(name=visit.visitor.name or None)
-    code = f"#{match.invitation_code}" if match.invitation_code else ""
-    return visit.go(f"/matches/{match.id}{code}")
+    return invited(visit, visit.go(f"/matches/{match.id}"), match.id, match.invitation_code)
 
 
 def _chosen(option: Option, given: object) -> Any:

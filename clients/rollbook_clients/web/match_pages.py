@@ -6,9 +6,7 @@ import asyncio
 import base64
 import binascii
 import json
-import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -17,46 +15,35 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from rollbook.match.chain import Position
+from rollbook.replay_file.kept_heads import write_heads
 from rollbook.v1.games_pb2 import Choice
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import MovedOn, OutcomeUnknown, Unreachable
+from rollbook_clients.web.admission import code_of, followed, invitation, invited, match_id_of, match_of
 from rollbook_clients.web.followed import FollowedMatch
-from rollbook_clients.web.scenes import scene
-from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message
+from rollbook_clients.web.scenes import help_of, scene
+from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message, once
 from rollbook_clients.web.visit import Visit
 
-MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
-PUBLIC: Final = "public"
 MOST_PICKED: Final = 64
-
-
-def match_id_of(visit: Visit) -> str:
-    """The match of the address; what cannot be one is not looked for."""
-    match_id = str(visit.request.path_params["match_id"])
-    if not MATCH_ID.fullmatch(match_id):
-        raise HTTPException(404, "error.not_found")
-    return match_id
-
-
-@asynccontextmanager
-async def followed(visit: Visit) -> AsyncIterator[FollowedMatch]:
-    """The match of the address: by this guest's own eyes where it plays, else by those of everybody."""
-    match_id = match_id_of(visit)
-    if visit.visitor.token and visit.request.query_params.get("eyes") != PUBLIC:
-        match = await visit.page.visitors.match(visit.visitor, match_id)
-        async with visit.page.tails.following(visit.visitor.reference, match, public_only=False) as tail:
-            if tail.own is not None or tail.summary.is_private:
-                yield tail
-                return
-    table = await visit.page.everybody()
-    async with visit.page.tails.following(PUBLIC, table.match(match_id), public_only=True) as tail:
-        yield tail
 
 
 async def match_page(visit: Visit) -> Response:
     """The table, with all that can be done there."""
     async with followed(visit) as tail:
-        facts: dict[str, Any] = {"scene": scene(tail, visit.words, _picked(visit)), "name": visit.visitor.name}
-        return visit.show("match.html", **facts, request_id=str(uuid4()), picking=bool(_picked(visit)))
+        await tail.look_again()
+        now = scene(tail, visit.words, _picked(visit))
+        eyes = visit.request.query_params.get("eyes", "")
+        return visit.show(
+            "match.html",
+            scene=now,
+            name=visit.visitor.name,
+            request_id=str(uuid4()),
+            eyes=eyes,
+            code=code_of(visit),
+            link=invitation(visit, code_of(visit)),
+            help=help_of(tail, visit.words),
+        )
 
 
 async def match_stream(visit: Visit) -> Response:
@@ -69,7 +56,7 @@ async def match_stream(visit: Visit) -> Response:
             while not leave.is_set():
                 if tail.version != sent:
                     sent = tail.version
-                    yield _update(visit, tail)
+                    yield message(_update(visit, tail).decode(), number=str(tail.version))
                 if tail.is_over or tail.has_ended:
                     yield message("{}", event="end")
                     return
@@ -80,12 +67,15 @@ async def match_stream(visit: Visit) -> Response:
                     yield b""
 
     # What cannot be followed is said as a status, before the stream begins.
-    async with followed(visit):
+    async with followed(visit) as now:
+        if (seen := visit.request.query_params.get("once")) is not None:
+            over = now.is_over or now.has_ended
+            return once(_update(visit, now), f"{id(now)}.{now.version}", seen, is_over=over)
         return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 
 def _update(visit: Visit, tail: FollowedMatch) -> bytes:
-    """One message, made once for all who see the same."""
+    """What is sent to a browser, made once for all who see the same."""
     words = visit.words
     key = words.language
     if key not in tail.rendered:
@@ -98,8 +88,9 @@ def _update(visit: Visit, tail: FollowedMatch) -> bytes:
             "motion": now.motion,
             "mine": now.is_own_turn,
             "status": now.status,
+            "head": "" if tail.match.head is None else write_heads([tail.match.head]).strip(),
         }
-        tail.rendered[key] = message(json.dumps(data), number=str(now.sequence))
+        tail.rendered[key] = json.dumps(data).encode()
     return tail.rendered[key]
 
 
@@ -157,9 +148,11 @@ async def join(visit: Visit) -> Response:
     form = await visit.form()
     name = "".join(letter for letter in str(form.get("name", "")).strip() if letter.isprintable())[:40]
     visit.visitor.name = name or visit.visitor.name
-    match = await visit.page.visitors.match(visit.visitor, match_id_of(visit), str(form.get("code", ""))[:100])
+    match_id = match_id_of(visit)
+    code = str(form.get("code", ""))[:100] or code_of(visit)
+    match = await visit.page.visitors.match(visit.visitor, match_id, code)
     await match.join(name=visit.visitor.name or None)
-    return visit.go(f"/matches/{match_id_of(visit)}")
+    return invited(visit, visit.go(f"/matches/{match_id}"), match_id, code)
 
 
 async def leave(visit: Visit) -> Response:
@@ -178,15 +171,32 @@ async def resign(visit: Visit) -> Response:
     return visit.go(f"/matches/{match_id_of(visit)}")
 
 
+async def add_bot(visit: Visit) -> Response:
+    """Seat a bot of the house on the next free seat, or on all of them."""
+    form = await visit.form()
+    match_id = match_id_of(visit)
+    match = await visit.page.visitors.match(visit.visitor, match_id, code_of(visit))
+    state = await match.state()
+    free = sum(not seat.taken for seat in state.summary.seats)
+    for _ in range(free if form.get("all") == "yes" else min(free, 1)):
+        await match.add_bot()
+    return visit.go(f"/matches/{match_id}")
+
+
+async def rematch(visit: Visit) -> Response:
+    """The same again: whoever sat there meets the others, and sits down."""
+    await visit.form()
+    match = await (await visit.page.visitors.match(visit.visitor, match_id_of(visit), code_of(visit))).rematch()
+    state = await match.state()
+    if state.perspective.kind != PERSPECTIVE_KIND_SEAT and not all(seat.taken for seat in state.summary.seats):
+        await match.join(name=visit.visitor.name or None)
+    return invited(visit, visit.go(f"/matches/{match.id}"), match.id, match.invitation_code)
+
+
 async def save(visit: Visit) -> Response:
     """The match as a file that stands for itself."""
-    match_id = match_id_of(visit)
-    if visit.visitor.token:
-        match = await visit.page.visitors.match(visit.visitor, match_id)
-    else:
-        match = (await visit.page.everybody()).match(match_id)
-    data = await match.replay()
-    headers = {"content-disposition": f'attachment; filename="{match_id}.rollbook"'}
+    data = await (await match_of(visit)).replay()
+    headers = {"content-disposition": f'attachment; filename="{match_id_of(visit)}.rollbook"'}
     return visit.answered(Response(data, media_type="application/octet-stream", headers=headers))
 
 
@@ -205,6 +215,8 @@ ROUTES: Final = (
     ("GET", "/matches/{match_id}/overlay", overlay),
     ("POST", "/matches/{match_id}/choose", choose),
     ("POST", "/matches/{match_id}/join", join),
+    ("POST", "/matches/{match_id}/bot", add_bot),
+    ("POST", "/matches/{match_id}/rematch", rematch),
     ("POST", "/matches/{match_id}/leave", leave),
     ("POST", "/matches/{match_id}/resign", resign),
 )

@@ -28,6 +28,9 @@ HEADERS: Final = {
 MOST_BODY_BYTES: Final = 9 * 1024 * 1024
 """A replay file, and what a form says around it."""
 
+MOST_JUDGED_BYTES: Final = 64 * 1024 * 1024
+"""A tournament, for judges."""
+
 
 class Policy:
     """Puts what every response has on it, and refuses bodies that are too large."""
@@ -40,6 +43,7 @@ class Policy:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        most = MOST_JUDGED_BYTES if scope["path"] == "/judge" else MOST_BODY_BYTES
         is_overlay = scope["path"].endswith("/overlay")
         received = 0
 
@@ -47,7 +51,7 @@ class Policy:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > MOST_BODY_BYTES:
+            if received > most:
                 raise TooLarge
             return message
 

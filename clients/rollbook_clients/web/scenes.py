@@ -132,6 +132,11 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
     )
 
 
+def help_of(tail: FollowedMatch, words: Words) -> str:
+    """The rules in short."""
+    return "" if tail.known is None else words.also(tail.known.shown.texts)("help")
+
+
 def title(summary: MatchSummary, known: KnownGame | None) -> str:
     """What is played."""
     return summary.game if known is None else str(known.rules.title)

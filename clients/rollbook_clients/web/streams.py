@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, ExitStack, aclosing
 from typing import Final
 
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 BEAT_SECONDS: Final = 15.0
@@ -64,6 +65,15 @@ class EventStream:
             async for chunk in chunks:
                 await send({"type": "http.response.body", "body": chunk or BEAT, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def once(data: bytes, version: str, seen: str, *, is_over: bool = False) -> Response:
+    """The newest message for whoever does not listen but asks; nothing if they have seen this version."""
+    headers = {"x-version": version, "x-over": "yes" if is_over else "", "cache-control": "no-store"}
+    headers = {name: value for name, value in headers.items() if value}
+    if version == seen:
+        return Response(status_code=204, headers=headers)
+    return Response(data, media_type="text/plain; charset=utf-8", headers=headers)
 
 
 async def _until_gone(receive: Receive) -> None:

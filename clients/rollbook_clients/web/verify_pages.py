@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from rollbook.replay_file.key_lines import write_keys
 from rollbook_clients.sdk.keys import PublishedKeys
-from rollbook_clients.web.match_pages import match_id_of
+from rollbook_clients.web.admission import match_id_of
 from rollbook_clients.web.visit import Visit
 
 STATIC: Final = files("rollbook_clients.web") / "static"
@@ -37,12 +37,17 @@ ORDER: Final = (
 
 async def verify(visit: Visit) -> Response:
     """Drop a file and keys, or follow a link from a match."""
-    return visit.show("verify.html", match_id="")
+    return _page(visit, "")
 
 
 async def verify_match(visit: Visit) -> Response:
     """The same page, which fetches the file of a match and the keys that the service publishes."""
-    return visit.show("verify.html", match_id=match_id_of(visit))
+    return _page(visit, match_id_of(visit))
+
+
+def _page(visit: Visit, match_id: str) -> Response:
+    digest = hashlib.sha256(_copy(visit).encode()).hexdigest()
+    return visit.show("verify.html", match_id=match_id, digest=digest)
 
 
 async def keys(visit: Visit) -> Response:
@@ -59,7 +64,7 @@ async def saved_copy(visit: Visit) -> Response:
 
 
 def _copy(visit: Visit) -> str:
-    script = "".join(_joined(MODULES.joinpath(name).read_text(encoding="utf-8")) for name in ORDER)
+    script = "".join(_joined(name, MODULES.joinpath(name).read_text(encoding="utf-8")) for name in ORDER)
     sheet = STATIC.joinpath("page.css").read_text(encoding="utf-8")
     policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(sheet)}'"
     return visit.page.render(
@@ -72,10 +77,19 @@ def _copy(visit: Visit) -> str:
     )
 
 
-def _joined(module: str) -> str:
-    """A module without what binds it to the others."""
-    without = re.sub(r"^import [^;]*;\n", "", module, flags=re.MULTILINE)
-    return re.sub(r"^export (?=async|function|class|const)", "", without, flags=re.MULTILINE)
+def _joined(name: str, module: str) -> str:
+    """A module as a value that those behind it use; names that it keeps to itself are nobody else's."""
+    exported = re.findall(r"^export (?:async )?(?:function\*?|class|const) (\w+)", module, re.MULTILINE)
+    bound = re.sub(
+        r"^import (\{[^}]*\}) from \"\./(\w+)\.js\";$",
+        lambda found: f"const {found[1].replace(' as ', ': ')} = in_{found[2]};",
+        module,
+        flags=re.MULTILINE,
+    )
+    inside = re.sub(r"^export (?=async|function|class|const)", "", bound, flags=re.MULTILINE)
+    if not exported:
+        return inside
+    return f"const in_{name.removesuffix('.js')} = (() => {{\n{inside}\nreturn {{ {', '.join(exported)} }};\n}})();\n"
 
 
 def _digest(text: str) -> str:

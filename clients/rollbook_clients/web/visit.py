@@ -17,7 +17,18 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from rollbook import GATEWAY
-from rollbook_clients.sdk import KeptHeads, LimitReached, NotFound, Patience, Refused, RollbookError, Table, Unreachable
+from rollbook.v1.refusals_pb2 import RefusalReason
+from rollbook_clients.sdk import (
+    KeptHeads,
+    LimitReached,
+    NotFound,
+    Patience,
+    Refused,
+    RollbookError,
+    Table,
+    Unreachable,
+    Untrustworthy,
+)
 from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.web.followed import FollowedMatches
@@ -147,9 +158,9 @@ class Visit:
         """Whether the browser came by https, so that its cookies have to travel by https alone."""
         return self.page.options.is_secure or self.request.url.scheme == "https"
 
-    async def form(self) -> Any:
+    async def form(self, most_files: int = 1) -> Any:
         """What was sent by one of our forms; anything else is refused."""
-        form = await self.request.form(max_files=200, max_fields=200, max_part_size=9 * 1024 * 1024)
+        form = await self.request.form(max_files=most_files + 2, max_fields=200, max_part_size=64 * 1024)
         if not is_ours(self.visitor.form_token, form.get("form_token")):
             raise HTTPException(403, "error.form")
         return form
@@ -169,9 +180,25 @@ def handled(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             status, key = wrong(error)
             if status == 500:  # noqa: PLR2004 - ours
                 _log.exception("a page failed", path=request.url.path)
+            if status == 404 and "boards" in visit.request.url.path:  # noqa: PLR2004 - an image has no page
+                return Response(status_code=404, headers={"cache-control": "no-store"})
+            if key == "error.not_found" and visit.request.path_params.get("match_id"):
+                return visit.show("no_match.html", status=404, match_id=visit.request.path_params["match_id"])
             return visit.show("error.html", status=status, said=visit.words(key))
 
     return handle
+
+
+def _refused(reason: str) -> str:
+    """The key of the sentence for a refusal: its own, or that of all of its kind."""
+    key = f"refused.{reason}"
+    if key in words_in("en"):
+        return key
+    number = RefusalReason.DESCRIPTOR.values_by_name.get(f"REFUSAL_REASON_{reason}")
+    if number is None:
+        return "error.refused"
+    kinds = {range(1, 100): "rules", range(100, 112): "token", range(170, 180): "position"}
+    return next((f"refused.{kind}" for numbers, kind in kinds.items() if number.number in numbers), "error.refused")
 
 
 def wrong(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a case each
@@ -183,13 +210,14 @@ def wrong(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a case each
             return 413, "error.large"
         case NotFound():
             return 404, "error.not_found"
-        case LimitReached() | TooMany():
+        case TooMany():
             return 429, "error.busy"
         case Refused():
-            key = f"refused.{error.reason}"
-            return 409, key if key in words_in("en") else "error.refused"
+            return 429 if isinstance(error, LimitReached) else 409, _refused(error.reason)
         case Unreachable():
             return 503, "error.service"
+        case Untrustworthy():
+            return 502, "error.broken"
         case RollbookError():
             return 502, "error.refused"
     return 500, "error.title"

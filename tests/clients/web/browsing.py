@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from http.cookiejar import CookieJar
 from pathlib import Path
 from random import Random
 from typing import Final
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
@@ -34,6 +41,14 @@ WAIT_MS: Final = 60_000
 """A busy machine takes its time; whatever is waited for is a condition."""
 
 
+def answers(address: str) -> bool:
+    """Whether somebody listens there."""
+    host, _, port = address.rpartition(":")
+    with suppress(OSError), socket.create_connection((host, int(port)), 5):
+        return True
+    return False
+
+
 class WebProcess:
     """`rollbook web` on a port that stays the same, however often it is killed."""
 
@@ -52,6 +67,10 @@ class WebProcess:
                 [sys.executable, "-m", "rollbook", *words], stdout=said, stderr=said, env=os.environ
             )
 
+    def is_up(self) -> bool:
+        """Whether it answers."""
+        return answers(f"127.0.0.1:{self.port}")
+
     def said(self) -> str:
         """What it has printed."""
         return (self._folder / "web.log").read_text(encoding="utf-8")
@@ -67,6 +86,9 @@ async def page_of(folder: Path, service: str) -> AsyncIterator[WebProcess]:
     """The page of a service, ended in the end."""
     web = WebProcess(folder, service)
     try:
+        while not (web.is_up() and answers(service)):
+            assert web.process.poll() is None, web.said()
+            await asyncio.sleep(0.05)
         yield web
     finally:
         web.kill()
@@ -81,6 +103,63 @@ async def chromium() -> AsyncIterator[Browser]:
             yield browser
         finally:
             await browser.close()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the page answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """As text."""
+        return self.body.decode()
+
+
+class Reader:
+    """Somebody who reads what the page sends, byte for byte: a browser without scripts, with cookies of its own."""
+
+    def __init__(self, url: str, language: str = "en") -> None:
+        self._url = url
+        self._language = language
+        self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
+
+    def get(self, path: str, accept: str = "text/html") -> Answer:
+        """An answer, whatever its status."""
+        return self._sent(path, None, self._headers(accept))
+
+    def post(self, path: str, fields: Mapping[str, str], accept: str = "text/html") -> Answer:
+        """What a form sends, with the token of a form."""
+        sent = urlencode({**fields, "form_token": self.form_token()}).encode()
+        return self._sent(path, sent, self._headers(accept))
+
+    def upload(self, path: str, name: str, data: bytes) -> Answer:
+        """What a form with a file sends."""
+        edge = "edge-of-a-part"
+        token = f'--{edge}\r\ncontent-disposition: form-data; name="form_token"\r\n\r\n{self.form_token()}\r\n'
+        head = f'--{edge}\r\ncontent-disposition: form-data; name="{name}"; filename="a.rollbook"\r\n\r\n'
+        body = token.encode() + head.encode() + data + f"\r\n--{edge}--\r\n".encode()
+        headers = {**self._headers("text/html"), "content-type": f"multipart/form-data; boundary={edge}"}
+        return self._sent(path, body, headers)
+
+    def form_token(self) -> str:
+        """What forms of this browser carry."""
+        return self.get("/replays").text.partition('name="form-token" content="')[2].partition('"')[0]
+
+    def _headers(self, accept: str) -> dict[str, str]:
+        return {"accept": accept, "accept-language": self._language}
+
+    def _sent(self, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+        request = Request(self._url + path, body, dict(headers))  # noqa: S310 - http
+        try:
+            with self._opener.open(request, timeout=60) as answer:
+                return Answer(answer.status, dict(answer.headers), answer.read())
+        except HTTPError as refused:
+            with refused:
+                return Answer(refused.code, dict(refused.headers), refused.read())
 
 
 class Person:
@@ -113,6 +192,28 @@ class Person:
                 await self.page.wait_for_timeout(100)
             else:
                 return
+
+    async def watch_focus(self) -> None:
+        """From now on note each time that a change of the table leaves the focus nowhere."""
+        await self.page.evaluate(
+            """() => {
+              window.lost = [];
+              window.changes = 0;
+              window.watched = ["title", "player-0", "log", "board"].map((id) => document.getElementById(id));
+              new MutationObserver(() => {
+                window.changes += 1;
+                if (document.activeElement === document.body) window.lost.push(window.changes);
+              }).observe(document.getElementById("live"), { childList: true, subtree: true, attributes: true });
+            }"""
+        )
+
+    async def focus_lost(self) -> list[int]:
+        """After which changes the focus was nowhere; elements that were replaced although they stay are -1."""
+        return list(
+            await self.page.evaluate(
+                "() => [...window.lost, ...window.watched.filter((each) => !each.isConnected).map(() => -1)]"
+            )
+        )
 
     @property
     async def position(self) -> int:

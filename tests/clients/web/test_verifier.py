@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 import re
 import shutil
@@ -11,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.clients.web.browsing import Person, Reader, chromium, needs_chromium
 from tests.replays.conformance import FOLDER, LIST
 
 ROOT: Final = Path(__file__).parents[3]
@@ -26,7 +29,7 @@ def said_in_node() -> list[dict[str, Any]]:
     """What the verifier says of every case but bundles, by node."""
     assert NODE is not None
     words = [NODE, str(SCRIPT), str(FOLDER), str(MODULES)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=100)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=280)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -47,6 +50,7 @@ def differences(case: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
 
 
 @needs_node
+@pytest.mark.timeout(300)
 def test_it_says_of_every_file_what_stands_in_the_column_without_rules() -> None:
     """Verdict, check, event, exit code, heads that prove nothing, and the line at which keys and heads are refused."""
     cases = [case for case in CASES if case["kind"] != "bundle"]
@@ -61,3 +65,53 @@ def test_it_needs_nothing_but_what_a_browser_has() -> None:
     for module in sorted(MODULES.glob("*.js")):
         imported = re.findall(r'from "([^"]+)"', module.read_text(encoding="utf-8"))
         assert all((MODULES / name).is_file() and name.startswith("./") for name in imported), (module.name, imported)
+
+
+def in_chromium(case: dict[str, Any], folder: Path) -> list[Path]:
+    """The files of a case: replay, keys, heads."""
+    file = FOLDER / case["file"]
+    if "made" in case:
+        file = folder / "made"
+        file.write_bytes(b"".join(bytes.fromhex(part["hex"]) * part["times"] for part in case["made"]))
+    return [file, FOLDER / case["keys"], *([FOLDER / case["heads"]] if "heads" in case else [])]
+
+
+@needs_chromium
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow), 12])
+def test_the_saved_page_says_so_too_without_a_network(every: int, pages: str, tmp_path: Path) -> None:
+    """In Chromium, from a file, offline: verdict, check and event of every file, and its bytes are those announced."""
+    cases = [case for case in CASES if case["kind"] == "replay"][::every]
+    assert cases
+    copy = Reader(pages).get("/verify/copy").body
+    digest = Reader(pages).get("/verify").text.partition('class="digest">')[2].partition("<")[0]
+    assert hashlib.sha256(copy).hexdigest() == digest
+    saved = tmp_path / "verify.html"
+    saved.write_bytes(copy)
+
+    async def scenario() -> None:
+        async with chromium() as browser:
+            person = await Person.arrive(browser)
+            await person.page.context.set_offline(True)
+            await person.page.goto(saved.as_uri())
+            wrong: dict[str, Any] = {}
+            for case in cases:
+                await person.page.evaluate("() => { delete document.getElementById('verdict').dataset.verdict; }")
+                files = in_chromium(case, tmp_path)
+                for number, name in enumerate(("file", "keys", "heads")):
+                    await person.page.set_input_files(f"#{name}", files[number : number + 1])
+                await person.page.click("#verify button")
+                await person.page.wait_for_selector("#verdict[data-verdict]", timeout=20_000)
+                said = await person.page.evaluate("() => ({ ...document.getElementById('verdict').dataset })")
+                column = case["without_rules"]
+                expected = {
+                    "verdict": column["verdict"],
+                    "check": column.get("check") or "",
+                    "event": "" if column.get("event") is None else str(column["event"]),
+                }
+                if expected != said:
+                    wrong[str(case)] = said
+            assert {} == wrong
+            assert [] == person.errors
+
+    asyncio.run(scenario())

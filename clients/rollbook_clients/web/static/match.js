@@ -68,6 +68,7 @@ follow(live.dataset.stream, {
       (document.getElementById("choices-title") ?? focusable(document.getElementById("status"))).focus();
     }
     move(before, update.motion, steps);
+    keep(update.head);
     announce(update);
     tick();
   },
@@ -77,6 +78,18 @@ follow(live.dataset.stream, {
     wasAway = lost;
   },
 });
+
+/** Keep the last signed head of each match that was seen here, for verifying it afterwards. */
+function keep(head) {
+  if (!head) return;
+  try {
+    const { match, sequence } = JSON.parse(head);
+    const before = JSON.parse(localStorage.getItem(`head/${match}`) ?? '{"sequence":0}');
+    if (sequence > before.sequence) localStorage.setItem(`head/${match}`, head);
+  } catch {
+    // A browser that keeps nothing compares nothing.
+  }
+}
 
 function focusable(element) {
   element.tabIndex = -1;
@@ -98,6 +111,8 @@ function announce(update) {
 
 // Choices: sent once however often they are sent, previewed on the things that they are about.
 
+let sending = false;
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.id !== "choose" || event.submitter?.name !== "choice") return;
@@ -108,9 +123,13 @@ document.addEventListener("submit", async (event) => {
     request_id: randomId(),
     choice: event.submitter.value,
   });
-  for (const button of form.querySelectorAll("button")) button.disabled = true;
+  // Buttons are not disabled meanwhile: the focus would be lost.
+  if (sending) return;
+  sending = true;
+  live.setAttribute("aria-busy", "true");
   await send(form.action, body);
-  for (const button of form.querySelectorAll("button")) button.disabled = false;
+  live.removeAttribute("aria-busy");
+  sending = false;
 });
 
 async function send(address, body) {
@@ -207,6 +226,13 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest?.("input:not([type=checkbox]), select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (/^[1-9]$/.test(event.key)) document.getElementById(`choice-${event.key}`)?.click();
   if (event.key === "l") focusable(document.getElementById("log-title")).focus();
+  if (event.key === "?") {
+    const help = document.getElementById("help");
+    if (help) {
+      help.open = !help.open;
+      help.querySelector("summary").focus();
+    }
+  }
   if (event.key === "c") say(alarm, [...document.querySelectorAll(".left")].map((clock) => clock.textContent).join(" "));
 });
 
@@ -234,9 +260,11 @@ function ring(text) {
 
 // An invitation stands in the fragment, which no server sees.
 const code = location.hash.slice(1);
-for (const field of document.querySelectorAll("[data-from-fragment]")) field.value = code;
+if (code) for (const field of document.querySelectorAll("[data-from-fragment]")) field.value = code;
 const invitation = document.getElementById("invitation");
+const copy = document.getElementById("copy");
 if (invitation) {
-  invitation.value = location.href;
   invitation.addEventListener("focus", () => invitation.select());
+  copy.hidden = !navigator.clipboard;
+  copy.addEventListener("click", () => navigator.clipboard.writeText(invitation.value));
 }

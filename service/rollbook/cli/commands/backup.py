@@ -28,6 +28,8 @@ def backup(
     A backup holds checksums of everything in it and of itself; --verify reads one and compares. Exit code 1 if the file
     cannot be written or is there already, 3 if there is nothing to back up, or a backup is not as it was written.
 
+    Example: `rollbook backup --data ~/rollbook --out rollbook.tar.gz`
+
     Parameters
     ----------
     data
@@ -82,6 +84,8 @@ def restore(file: Path, *, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DAT
     happened after the backup is lost: whoever saw more of a match is told DATA_LOSS, and that match is sealed as
     aborted, if anything of it is left. Exit code 1 if the directory is not empty or cannot be written, 3 if the file is
     no whole backup.
+
+    Example: `rollbook restore rollbook.tar.gz --data ~/rollbook-again`
 
     Parameters
     ----------

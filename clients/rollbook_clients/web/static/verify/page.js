@@ -1,5 +1,4 @@
 // The page that verifies: files go in, a verdict comes out, and nothing leaves the browser.
-import { toHex } from "./bytes.js";
 import { canVerify } from "./ed25519.js";
 import { readKeyFile, readKeptHeads, RefusedLine } from "./key_files.js";
 import { verify } from "./verifier.js";
@@ -17,6 +16,18 @@ const TEXTS = {
     heads: (line) => `The file of kept heads cannot be read, line ${line}.`,
     kept: "A head that this browser kept of this match fits.",
     changed: "This browser has seen another log of this match. Keep this file, and the one you had before.",
+    steps: {
+      container: "The file is whole, and written in the one way",
+      chain: "Each event is bound to the one before",
+      commitment: "The secret of the dice is the one that was committed to",
+      lifecycle: "Seats, readiness, turns and end come in order",
+      clocks: "Times and clocks agree",
+      entropy: "What the seats brought to the dice is what they had committed to",
+      draws: "Who begins was drawn from secret and entropy",
+      heads: "The service signed these positions",
+      kept_heads: "Kept heads fit",
+      signatures: "File and names are signed",
+    },
     words: {
       release: "The file was written before the first release.",
       envelope: "A later program wrote it.",
@@ -44,6 +55,18 @@ const TEXTS = {
     heads: (line) => `Die Datei aufgehobener Köpfe ist nicht lesbar, Zeile ${line}.`,
     kept: "Ein Kopf, den dieser Browser von der Partie aufgehoben hat, passt.",
     changed: "Dieser Browser hat ein anderes Protokoll dieser Partie gesehen. Hebe diese Datei und die frühere auf.",
+    steps: {
+      container: "Die Datei ist vollständig und auf die eine Weise geschrieben",
+      chain: "Jedes Ereignis hängt am vorigen",
+      commitment: "Das Geheimnis der Würfel ist das zugesagte",
+      lifecycle: "Plätze, Bereitschaft, Züge und Ende sind in Ordnung",
+      clocks: "Zeiten und Uhren passen",
+      entropy: "Was die Plätze zu den Würfeln beitrugen, ist das Zugesagte",
+      draws: "Wer beginnt, folgt aus Geheimnis und Zufall der Plätze",
+      heads: "Der Dienst hat diese Stände unterschrieben",
+      kept_heads: "Aufgehobene Köpfe passen",
+      signatures: "Datei und Namen sind unterschrieben",
+    },
     words: {
       release: "Die Datei stammt aus der Zeit vor der ersten Ausgabe.",
       envelope: "Ein späteres Programm hat sie geschrieben.",
@@ -99,37 +122,41 @@ async function judge(file, keyBytes, headBytes) {
     if (error instanceof RefusedLine) return [shown("p", texts.heads(error.line))];
     throw error;
   }
-  const verdict = await verify(file, keys, heads);
+  const seen = seenHeads();
+  const verdict = await verify(file, keys, [...heads, ...seen]);
   output.dataset.verdict = verdict.verdict;
   output.dataset.check = verdict.check ?? "";
   output.dataset.event = verdict.event ?? "";
   const parts = [shown("h2", texts[verdict.verdict], verdict.verdict)];
   if (verdict.verdict === "diverged") parts.push(shown("p", texts.at(verdict.check, verdict.event)));
   if (verdict.why) parts.push(shown("p", verdict.why));
-  const held = Object.entries(verdict.steps).map(([check, times]) => `${check}: ${times}`);
+  const held = Object.entries(verdict.steps).map(([check, times]) => `${texts.steps[check] ?? check} (${check}, ${times})`);
   if (held.length) parts.push(shown("h3", texts.held), listed(held));
   if (verdict.missing.length) {
     parts.push(shown("h3", texts.missing));
     parts.push(listed(verdict.missing.map(({ word, detail }) => `${texts.words[word]}${detail ? ` (${detail})` : ""}`)));
   }
-  const remembered = remember(verdict);
-  if (remembered) parts.push(shown("p", remembered));
+  if (seen.some((head) => head.match === verdict.matchId)) {
+    const differs = verdict.verdict === "diverged" && verdict.check === "heads";
+    parts.push(shown("p", differs ? texts.changed : texts.kept));
+  }
   return parts;
 }
 
-/** Compare the end of a log with what this browser saw of it before, and keep the longer. */
-function remember({ matchId, head, verdict }) {
-  if (!head || verdict === "unreadable") return "";
-  const key = `head/${matchId}`;
-  const now = { sequence: head.sequence, link: toHex(head.link) };
+/** The heads that the service signed while this browser looked on, a line each. */
+function seenHeads() {
+  const lines = [];
   try {
-    const before = JSON.parse(localStorage.getItem(key) ?? "null");
-    if (before && before.sequence === now.sequence) return before.link === now.link ? texts.kept : texts.changed;
-    if (!before || before.sequence < now.sequence) localStorage.setItem(key, JSON.stringify(now));
+    for (const key of Object.keys(localStorage)) if (key.startsWith("head/")) lines.push(localStorage.getItem(key));
   } catch {
     // A browser that keeps nothing compares nothing.
   }
-  return "";
+  try {
+    return readKeptHeads(new TextEncoder().encode(lines.join("\n")));
+  } catch (error) {
+    if (error instanceof RefusedLine) return [];
+    throw error;
+  }
 }
 
 async function run(file, keys, heads) {

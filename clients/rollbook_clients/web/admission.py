@@ -1,0 +1,116 @@
+"""Which match a browser looks at, by whose eyes, and what let it in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
+from rollbook_clients.sdk import Match
+from rollbook_clients.web.followed import FollowedMatch
+from rollbook_clients.web.visit import Visit
+
+MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
+CODE: Final = re.compile(r"[a-z2-7]{1,64}")
+INVITATION: Final = "invitation"
+PUBLIC: Final = "public"
+KEPT_SECONDS: Final = 30 * 24 * 3_600
+
+
+def match_id_of(visit: Visit) -> str:
+    """The match of the address; what cannot be one is not looked for."""
+    match_id = str(visit.request.path_params["match_id"])
+    if not MATCH_ID.fullmatch(match_id):
+        raise HTTPException(404, "error.not_found")
+    return match_id
+
+
+def code_of(visit: Visit) -> str:
+    """The invitation that this browser came with, to the match of the address."""
+    return _code(visit.request.cookies.get(INVITATION, ""))
+
+
+def invited(visit: Visit, response: Response, match_id: str, code: str) -> Response:
+    """With a cookie that remembers the invitation, for this match alone."""
+    if _code(code):
+        response.set_cookie(
+            INVITATION,
+            code,
+            max_age=KEPT_SECONDS,
+            httponly=True,
+            samesite="lax",
+            secure=visit.is_secure,
+            path=f"/matches/{match_id}",
+        )
+    return response
+
+
+def invitation(visit: Visit, code: str) -> str:
+    """The link that lets somebody in; the code stands where no server sees it."""
+    return str(visit.request.url.replace(path=f"/matches/{match_id_of(visit)}", query="", fragment=code))
+
+
+async def enter(visit: Visit) -> Response:
+    """Come with an invitation; whether it is a good one shows when the match is looked at."""
+    form = await visit.form()
+    match_id = match_id_of(visit)
+    return invited(visit, visit.go(f"/matches/{match_id}"), match_id, str(form.get("code", "")))
+
+
+async def match_of(visit: Visit) -> Match:
+    """The match of the address as this browser may ask for it: as a guest if it plays or was invited."""
+    match_id, code = match_id_of(visit), code_of(visit)
+    if visit.visitor.token or code:
+        return await visit.page.visitors.match(visit.visitor, match_id, code)
+    return (await visit.page.everybody()).match(match_id)
+
+
+@asynccontextmanager
+async def followed(visit: Visit) -> AsyncIterator[FollowedMatch]:
+    """The match of the address by the eyes of the address: `public`, or `seat-N`; without any, the best there are.
+
+    All who see the same share it.
+    """
+    match, eyes, reference = await match_of(visit), _eyes(visit), visit.visitor.reference
+    seat, is_private = None, False
+    if visit.visitor.token:
+        seat, is_private = await _seat(visit, match)
+    if eyes not in {"", PUBLIC, f"seat-{seat}"}:
+        raise HTTPException(404, "error.not_found")
+    tails = visit.page.tails
+    if seat is not None and eyes != PUBLIC:
+        async with tails.following(reference, match, public_only=False) as tail:
+            yield tail
+    elif is_private:
+        async with tails.following(f"{reference}:{PUBLIC}", match, public_only=True) as tail:
+            yield tail
+    else:
+        everybody = (await visit.page.everybody()).match(match.id)
+        async with tails.following(PUBLIC, everybody, public_only=True) as tail:
+            yield tail
+
+
+async def _seat(visit: Visit, match: Match) -> tuple[int | None, bool]:
+    """Where this guest sits in the match, and whether it is private."""
+    tail = visit.page.tails.known(visit.visitor.reference, match.id)
+    if tail is not None and tail.own is not None:
+        return tail.own, tail.summary.is_private
+    state: Any = await match.state()
+    seated = state.perspective.kind == PERSPECTIVE_KIND_SEAT
+    return state.perspective.seat if seated else None, state.summary.is_private
+
+
+def _eyes(visit: Visit) -> str:
+    return visit.request.query_params.get("eyes", "")
+
+
+def _code(given: str) -> str:
+    return given if CODE.fullmatch(given) else ""
+
+
+ROUTES: Final = (("POST", "/matches/{match_id}/enter", enter),)

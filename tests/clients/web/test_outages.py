@@ -1,0 +1,106 @@
+"""Service and page die under people who play, and nothing is lost, made twice or out of order; nobody has to reload."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+from playwright.async_api import Browser
+
+from rollbook.replay_file.container import read
+from rollbook.v1.events_pb2 import Event
+from tests.clients.web.browsing import Person, Reader, WebProcess, chromium, needs_chromium, page_of
+from tests.clients.web.test_page import sat_down
+from tests.server.test_whole_service import Serving
+
+SEED = int(os.environ.get("ROLLBOOK_SEED", "3"))
+ROUNDS = 4
+
+pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+
+LOG = "() => [...document.querySelectorAll('#log li')].map((line) => line.dataset.event + ' ' + line.textContent)"
+
+
+async def dies(service: Serving, web: WebProcess, what: str) -> None:
+    """One of them, or both, killed and started again."""
+    if what in {"page", "both"}:
+        web.kill()
+    if what in {"service", "both"}:
+        await asyncio.to_thread(service.kill_service)
+    if what in {"page", "both"}:
+        web.process = web.start()
+
+
+async def until_alike(people: list[Person]) -> int:
+    """Wait until all browsers show the same, and it is up to somebody; the position."""
+    while True:
+        positions = {await person.position for person in people}
+        up_to = [await person.page.locator("#choose").count() for person in people]
+        if len(positions) == 1 and any(up_to):
+            logs = [tuple(await person.page.evaluate(LOG)) for person in people]
+            if len(set(logs)) == 1:
+                return positions.pop()
+        await asyncio.sleep(0.1)
+
+
+def chosen(web: WebProcess, address: str) -> int:
+    """How many choices are in the log."""
+    while True:
+        with suppress(OSError):
+            answer = Reader(web.url).get(f"{address.removeprefix(web.url)}/file")
+            if answer.status == 200:
+                events = map(Event.FromString, read(answer.body).replay.events)
+                return sum(event.HasField("chosen") for event in events)
+        time.sleep(0.1)
+
+
+async def _clicked(person: Person, random: Random) -> None:
+    buttons = person.page.locator("#choices-list button")
+    await buttons.nth(random.randrange(await buttons.count())).click()
+
+
+async def _three(browser: Browser) -> list[Person]:
+    return [await Person.arrive(browser) for _ in range(3)]
+
+
+def test_a_choice_is_made_once_or_said_not_to_have_arrived(tmp_path: Path) -> None:
+    """It is sent while service, page or both are killed: three browsers end on the same position and log, unloaded."""
+    print("seed", SEED)
+    random = Random(SEED)
+
+    async def scenario() -> None:
+        service = Serving(tmp_path / "data")
+        try:
+            async with page_of(tmp_path, service.address) as web, chromium() as browser:
+                people = await _three(browser)
+                address = await sat_down(web.url, "cant_stop", people[:2])
+                await people[2].goto(address)
+                for person in people:
+                    await person.page.evaluate("window.marked = 'never loaded again'")
+                for number in range(ROUNDS):
+                    before = await until_alike(people)
+                    made = await asyncio.to_thread(chosen, web, address)
+                    up_to = [person for person in people if await person.page.locator("#choose").count()]
+                    death = asyncio.create_task(dies(service, web, ("service", "page", "both")[number % 3]))
+                    await _clicked(up_to[0], random)
+                    await death
+                    answered = "() => document.getElementById('answer').textContent !== ''"
+                    await up_to[0].page.wait_for_function(answered)
+                    await until_alike(people)
+                    now = await asyncio.to_thread(chosen, web, address)
+                    said = await up_to[0].page.locator("#answer").text_content()
+                    arrived = (said or "").strip() == "Sent."
+                    assert now - made == arrived or (not arrived and now - made in {0, 1}), (before, said)
+                    await up_to[0].page.evaluate("document.getElementById('answer').textContent = ''")
+                for person in people:
+                    assert "never loaded again" == await person.page.evaluate("window.marked")
+                    assert [] == person.errors
+        finally:
+            service.end()
+
+    asyncio.run(scenario())

@@ -1,0 +1,205 @@
+"""What leaves the page, byte for byte: nothing hidden, nothing early, no name that was taken out, no ending told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rollbook.replay_file.container import read
+from rollbook_clients.sdk import Events, Match
+from rollbook_clients.web.boards import REVISION
+from tests.clients.commands.test_tail import rollbook
+from tests.clients.sdk.tables import pick, play, running, tables, turn
+from tests.clients.web.browsing import Answer, Reader, page_of
+from tests.server.test_whole_service import Serving, run
+
+SEED = int(os.environ.get("ROLLBOOK_SEED", "4"))
+GOLDEN = Path(__file__).parents[3] / "replays" / "golden"
+NEVER = "a" * 24
+
+
+def answers(reader: Reader, match_id: str, moments: int = 40) -> Iterator[tuple[str, Answer]]:
+    """Everything that the page says of a match, at all its addresses, and of moments that may not be there."""
+    match = f"/matches/{match_id}"
+    paths = ["/", match, f"{match}?eyes=public", f"{match}?eyes=seat-0", f"{match}?eyes=seat-1", f"{match}/overlay"]
+    paths += [f"{match}/stream?once=", f"{match}/choices?piece=1", f"{match}/file", f"{match}/verify"]
+    paths += [f"{match}/boards/{REVISION}/en/{number}.svg" for number in range(1, moments, 3)]
+    paths += [f"{match}/seats/{seat}/boards/{REVISION}/en/{moments}.svg" for seat in range(2)]
+    paths += [f"{match}/replay", f"{match}/replay?at={moments}", f"{match}/replay?at={moments}&eyes=seat-0"]
+    for path in paths:
+        yield path, reader.get(path)
+    yield "moment", reader.get(f"{match}/replay?at=9", "application/json")
+
+
+def all_answers(reader: Reader, match_id: str) -> list[tuple[str, Answer]]:
+    """The same, at once."""
+    return list(answers(reader, match_id))
+
+
+async def choices(matches: list[Match], number: int, random: Random) -> None:
+    """So many choices, of whoever it is up to."""
+    for _ in range(number):
+        match, moment = await turn(matches)
+        assert moment.legal
+        await match.choose(pick(moment.legal, random))
+
+
+def test_a_delay_holds_byte_for_byte(tmp_path: Path) -> None:
+    """Whoever looks on late is sent the same bytes, at every address, whatever the players do meanwhile."""
+    print("seed", SEED)
+
+    async def scenario() -> None:
+        service = Serving(tmp_path / "data")
+        try:
+            async with page_of(tmp_path, service.address) as web, tables(service.address, "Anna", "Ben") as players:
+                matches = await running(players, spectator_delay_seconds=300)
+                reader = Reader(web.url)
+                await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
+                before = await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
+                await choices(matches, 12, Random(SEED))
+                after = await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
+                assert before.pop("/").status == after.pop("/").status
+                assert {path: answer.body for path, answer in before.items()} == {
+                    path: answer.body for path, answer in after.items()
+                }
+                assert "You see this match 300 s late." in after[f"/matches/{matches[0].id}"].text
+        finally:
+            service.end()
+
+    run(scenario)
+
+
+def test_hidden_cards_stay_hidden_byte_for_byte(tmp_path: Path) -> None:
+    """The public is sent what a card's owner holds in no form: two deals that look alike from outside are one."""
+
+    async def scenario() -> None:
+        service = Serving(tmp_path / "data")
+        try:
+            async with page_of(tmp_path, service.address) as web, tables(service.address, "Anna", "Ben") as players:
+                matches = await running(players, "allie_gator")
+                await choices(matches, 4, Random(SEED))
+                hands = [await _hand(match) for match in matches]
+                assert all(hands)
+                for path, answer in await asyncio.to_thread(lambda: list(answers(Reader(web.url), matches[0].id))):
+                    assert b'id="hand-' not in answer.body, path
+                    if path.endswith("/file"):
+                        assert read(answer.body).replay.beside == {}
+                    if "eyes=seat" in path or "/seats/" in path or "/replay" in path:
+                        assert answer.status in {404, 409}, path
+        finally:
+            service.end()
+
+    run(scenario)
+
+
+async def _hand(match: Match) -> tuple[int, ...]:
+    async for frame in match.watch():
+        if isinstance(frame, Events):
+            ((_, view),) = frame.view.ListFields()
+            cards = next((tuple(player.hand) for player in view.players if player.hand), ())
+            if cards:
+                return cards
+    return ()
+
+
+def test_a_private_match_is_not_told_from_none(tmp_path: Path) -> None:
+    """The same status and, but for the address itself, the same bytes; with the invitation it opens."""
+
+    async def scenario() -> None:
+        service = Serving(tmp_path / "data")
+        try:
+            async with page_of(tmp_path, service.address) as web, tables(service.address, "Anna", "Ben") as players:
+                matches = await running(players, is_private=True)
+                match_id, code = matches[0].id, matches[0].invitation_code
+                reader = Reader(web.url)
+
+                def compare() -> None:
+                    reader.get("/")
+                    there = [answer for _, answer in answers(reader, match_id)]
+                    nowhere = [answer for _, answer in answers(reader, NEVER)]
+                    for one, other in zip(there[1:], nowhere[1:], strict=True):
+                        assert one.status == other.status
+                        assert one.body.replace(match_id.encode(), NEVER.encode()) == other.body
+                        assert one.headers.get("cache-control") == other.headers.get("cache-control") == "no-store"
+                    assert reader.post(f"/matches/{match_id}/enter", {"code": "b" * len(code)}).status == 404
+                    assert reader.get(f"/matches/{match_id}").status == 404
+                    assert reader.post(f"/matches/{match_id}/enter", {"code": code}).status == 200
+                    assert 'id="player-1"' in reader.get(f"/matches/{match_id}").text
+                    assert Reader(web.url).get(f"/matches/{match_id}").status == 404
+                    assert code not in web.said()
+
+                await asyncio.to_thread(compare)
+        finally:
+            service.end()
+
+    run(scenario)
+
+
+def test_a_name_that_was_taken_out_leaves_no_answer(tmp_path: Path) -> None:
+    """Also those that the page keeps: of a running match and of one that is over, as soon as they are asked for."""
+    gone = "Xanthippe-7f3"
+
+    async def scenario() -> None:
+        service = Serving(tmp_path / "data")
+        try:
+            async with page_of(tmp_path, service.address) as web, tables(service.address, gone, "Ben") as players:
+                over, now = await running(players), await running(players)
+                await asyncio.gather(*(play(match, Random(SEED)) for match in over))
+                await choices(now, 3, Random(SEED))
+                reader, shown = Reader(web.url), 0
+                for match in (over[0], now[0]):
+                    for _, answer in await asyncio.to_thread(all_answers, reader, match.id):
+                        shown += gone.encode() in answer.body
+                assert shown
+                code, _, said = await rollbook("forget", "--data", str(tmp_path / "data"), "--player", gone)
+                assert 0 == code, said
+                deadline = time.monotonic() + 30
+                for match in (over[0], now[0]):
+                    while True:
+                        told = await asyncio.to_thread(all_answers, reader, match.id)
+                        left = [path for path, answer in told if gone.encode() in answer.body]
+                        if not left:
+                            break
+                        # Processes that keep names are told within seconds.
+                        assert time.monotonic() < deadline, left
+                        await asyncio.sleep(0.5)
+        finally:
+            service.end()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("file", sorted(GOLDEN.glob("*-eventful.rollbook")), ids=lambda file: file.stem)
+def test_a_replay_tells_no_ending(file: Path, pages: str) -> None:
+    """Neither winner nor length nor standing, in no answer before the last event, unless somebody asks for it."""
+    events = len(read(file.read_bytes()).replay.events)
+    reader = Reader(pages)
+    shown = reader.upload("/replays", "file", file.read_bytes())
+    path = re.search(r'data-moments="(/replays/[0-9a-f]{64})"', shown.text)
+    assert path is not None
+    tells = re.compile(rf"(?<![\w.-]){events}(?![\w.-])")
+    for at in (1, 2, events // 2, events - 2):
+        for query in (f"at={at}", f"at={at}&eyes=public", f"at={max(1, at - 9)}&to=previous"):
+            page = reader.get(f"{path[1]}?{query}").text
+            without_boards = re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)
+            assert "max=" not in page
+            assert 'id="timeline"' not in page
+            assert "data-length" not in page
+            assert not tells.search(without_boards), (query, tells.search(without_boards))
+            moment = json.loads(reader.get(f"{path[1]}?{query}", "application/json").text)
+            assert {"at", "eyes", "where", "board", "lines", "wait_ms", "is_last"} == set(moment)
+            assert not moment["is_last"]
+    for beyond in (events + 1, events + 50, 99_999, 10**9):
+        missing = reader.get(f"{path[1]}?at={beyond}")
+        assert 404 == missing.status
+        assert not tells.search(missing.text.replace(str(beyond), ""))
+    assert json.loads(reader.get(f"{path[1]}?at={events}", "application/json").text)["is_last"]
+    assert 'id="timeline"' in reader.get(f"{path[1]}?spoilers=yes").text

@@ -1,0 +1,59 @@
+"""What the page says, in both languages, and the picture that the README shows of it."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from rollbook.v1.refusals_pb2 import RefusalReason
+from rollbook_clients.sdk import Refused
+from rollbook_clients.web.limits import Holdings, TooMany
+from rollbook_clients.web.visit import wrong
+from rollbook_clients.web.words import TEXTS
+from tests.clients.web.readme_picture import PICTURE, drawn
+
+USED = re.compile(r"""words\(\s*f?["']([a-zA-Z_.]+)["']""")
+PLACE = re.compile(r"{(\w+)}")
+
+
+def test_both_languages_say_the_same_things_with_the_same_facts() -> None:
+    """A key that one of them lacks would be a page that fails for those who speak it."""
+    english, german = TEXTS["en"], TEXTS["de"]
+    assert set(english) == set(german)
+    for key, text in english.items():
+        assert set(PLACE.findall(text)) == set(PLACE.findall(german[key])), key
+
+
+def test_templates_say_nothing_that_has_no_words() -> None:
+    """Every key that a template names is in the texts."""
+    templates = files("rollbook_clients.web") / "templates"
+    used = {key for template in templates.iterdir() for key in USED.findall(template.read_text(encoding="utf-8"))}
+    assert used
+    assert set() == {key for key in used if key not in TEXTS["en"] and not key.endswith((".", "_"))}
+
+
+@pytest.mark.parametrize("reason", RefusalReason.DESCRIPTOR.values_by_name)
+def test_every_refusal_has_words(reason: str) -> None:
+    """One for people, in both languages, whatever the service refuses a browser."""
+    status, key = wrong(Refused(reason.removeprefix("REFUSAL_REASON_"), "why"))
+    assert 400 <= status < 500
+    assert all(key in texts for texts in TEXTS.values())
+
+
+def test_one_address_holds_no_more_than_its_share() -> None:
+    """And gets it back when it lets go; others are not concerned."""
+    holdings = Holdings()
+    with holdings.hold("uploads", "one"), holdings.hold("uploads", "one"), holdings.hold("uploads", "one"):
+        with holdings.hold("uploads", "one"), pytest.raises(TooMany), holdings.hold("uploads", "one"):
+            pass
+        with holdings.hold("uploads", "other"):
+            pass
+    with holdings.hold("uploads", "one"):
+        pass
+
+
+def test_the_picture_of_the_readme_is_what_is_drawn_today() -> None:
+    """Otherwise `python -m tests.clients.web.readme_picture` draws it anew."""
+    assert drawn() == PICTURE.read_text(encoding="utf-8")
