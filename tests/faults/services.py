@@ -41,7 +41,8 @@ async def kill_service(site: Site, _store: Any, chance: random.Random) -> None:
     site.happened("a service is killed")
     await asyncio.to_thread(service.kill)
     service.start()
-    await asyncio.sleep(chance.uniform(1.0, 4.0))
+    if chance.random() < 0.5:
+        await site.until_served()
 
 
 async def stall_service(site: Site, _store: Any, chance: random.Random) -> None:

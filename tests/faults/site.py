@@ -26,12 +26,13 @@ from tests.faults.remote import Caller, RemoteProcess
 from tests.sim.checkers import feeds, logs, views
 from tests.sim.checkers.checker import Checker, Ending
 from tests.sim.observations import Happened, History, Observation, Told, told_line
-from tests.sim.people import Follower, Player
+from tests.sim.people import Follower, Player, Visitor
 from tests.sim.process import SERVICE_KEY, Refused
 from tests.sim.tables import GAMES, Table
 from tests.storage.servers import free_port
 
 START_SECONDS: Final = 90.0
+POLL_SECONDS: Final = 0.05
 CALM_SECONDS: Final = 90.0
 """How long matches may take to come to their end when nothing goes wrong any more; the machine may be busy."""
 
@@ -94,15 +95,29 @@ class Serving:
         self.data = data
         self.address = f"127.0.0.1:{free_port()}"
         self._words = words
+        self._said_before = 0
         self.process: subprocess.Popen[bytes]
 
     def start(self) -> None:
         """Start it; who calls before it listens tries again."""
         words = ["serve", "--data", str(self.data), "--listen", self.address, "--log-level", "warning", *self._words]
         words += ["--archive-after", "86400"]
-        with self.data.with_suffix(".log").open("ab") as said:
+        self._said_before = self._said()
+        with self._log.open("ab") as said:
             command = [sys.executable, "-m", "rollbook", *words]
             self.process = subprocess.Popen(command, stderr=said, env=os.environ | PLENTY)
+
+    @property
+    def listens(self) -> bool:
+        """Whether it has said so since it was started last: before that all its workers are needed."""
+        return self._said() > self._said_before
+
+    def _said(self) -> int:
+        return self._log.read_text("utf-8").count('"event": "listening on') if self._log.exists() else 0
+
+    @property
+    def _log(self) -> Path:
+        return self.data.with_suffix(".log")
 
     def kill(self) -> None:
         """Kill it."""
@@ -139,6 +154,7 @@ class Site:
         self.history.lookers.extend(judge.look for judge in self.judges)
         self._issuer = issuer
         self._enough = asyncio.Event()
+        self._visiting: asyncio.Task[None] | None = None
         self._chances = random.Random(f"{asked.seed}/people")
 
     def caller(
@@ -150,8 +166,11 @@ class Site:
 
     async def until_served(self) -> None:
         """Wait until every service listens."""
-        for process in self.processes:
-            await asyncio.wait_for(process.channel.channel_ready(), START_SECONDS)
+        async with asyncio.timeout(START_SECONDS):
+            while not all(service.listens for service in self.services):  # noqa: ASYNC110 - other processes
+                await asyncio.sleep(POLL_SECONDS)
+            for process in self.processes:
+                await process.channel.channel_ready()
 
     def happened(self, what: str) -> None:
         """Note what is done on purpose."""
@@ -159,7 +178,9 @@ class Site:
         self.asked.say(what)
 
     def play(self, tables: int = TABLES) -> list[asyncio.Task[None]]:
-        """Let people play at so many tables, one match after the other."""
+        """Let people play at so many tables, one match after the other, and somebody look around in the lobby."""
+        visitor = Visitor(self.caller("visitor"), self.tables)
+        self._visiting = asyncio.create_task(visitor.look_around())
         return [asyncio.create_task(self._table(number)) for number in range(tables)]
 
     async def _table(self, number: int) -> None:
@@ -182,6 +203,9 @@ class Site:
     async def judge(self, playing: Sequence[asyncio.Task[None]], store: str, harmed: frozenset[str]) -> Outcome:
         """Let everybody finish, read what is stored, and say what was broken."""
         self._enough.set()
+        if self._visiting is not None:
+            self._visiting.cancel()
+            await asyncio.wait([self._visiting])
         calm_at = self.history.now()
         _, late = await asyncio.wait(playing, timeout=CALM_SECONDS) if playing else (set(), set())
         for task in late:
