@@ -11,7 +11,8 @@ from pathlib import Path
 import grpc
 import pytest
 
-from rollbook.storage.backup import BackupUnreadable, put_back
+from rollbook.storage.backup import BackupUnreadable, back_up, put_back, verify
+from rollbook.storage.packed import CHECKSUMS, packing
 from rollbook.v1 import feed_pb2, match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
 from rollbook.v1.feed_pb2 import END_REASON_MATCH_OVER
@@ -61,14 +62,19 @@ async def goes_on(line: Line, match_id: str, people: list[Stranger]) -> SignedHe
     return head
 
 
-async def assert_lost(line: Line, person: Stranger, head: SignedHead) -> None:
-    """Whoever saw this head is told that it is lost, and the match is sealed for it."""
+async def assert_refused_as_lost(line: Line, person: Stranger, head: SignedHead) -> None:
+    """Whoever saw this head is told that it is lost."""
     at = Position(sequence=head.sequence, link=head.link, key_id=head.key_id, signature=head.signature)
     watch = feed_pb2.WatchMatchRequest(match_id=head.match_id, position=at)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         async for _ in line.feeds.WatchMatch(watch, metadata=person.metadata):
             pass
     assert grpc.StatusCode.DATA_LOSS == caught.value.code()
+
+
+async def assert_lost(line: Line, person: Stranger, head: SignedHead) -> None:
+    """The same, and the match is sealed for it."""
+    await assert_refused_as_lost(line, person, head)
     request = match_pb2.GetMatchRequest(match_id=head.match_id)
     look = await line.matches.GetMatch(request, metadata=person.metadata, timeout=CALL_SECONDS)
     assert ABORT_REASON_LOG_LOST == look.summary.aborted.reason
@@ -91,7 +97,9 @@ async def listed_now(line: Line, person: Stranger) -> set[str]:
 
 
 @pytest.mark.parametrize("running", [True, False])
-def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running: bool, tmp_path: Path) -> None:
+def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(  # noqa: PLR0915 - one long story
+    running: bool, tmp_path: Path
+) -> None:
     """While the service runs and people play, or after it was stopped; play goes on, with the same tokens and keys.
 
     Whoever saw more than the backup holds is told DATA_LOSS.
@@ -117,9 +125,10 @@ def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running
             assert (0, f"{file}\n") == (await rollbook("backup", *backup))[:2]
             assert 0o600 == file.stat().st_mode & 0o777
             assert 1 == (await rollbook("backup", *backup))[0]
-            seen = None
+            seen: list[SignedHead] = []
             if playing is not None:
-                seen = await goes_on(line, ahead, seers)
+                newer, newcomers = await seated(line, 2, rng, cant_stop={})
+                seen = [await goes_on(line, ahead, seers), await goes_on(line, newer, newcomers)]
                 await playing
                 assert 0 == service.end()
             await line.channel.close()
@@ -133,8 +142,9 @@ def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(running
             for person in (*people, *players):
                 person.line = line
             assert {over, in_play, ahead, busy} == await listed(line, players[0], 4)
-            if seen is not None:
-                await assert_lost(line, seers[0], seen)
+            if seen:
+                await assert_lost(line, seers[0], seen[0])
+                await assert_refused_as_lost(line, seers[0], seen[1])
             assert people[0].told == (await told(line, over)).told
             assert known == (await told(line, in_play)).told
             await asyncio.gather(*[person.watch(in_play, play=True) for person in players])
@@ -161,6 +171,8 @@ def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
         for length in range(0, len(whole), 97):
             out.write_bytes(whole[:length])
             with pytest.raises(BackupUnreadable):
+                verify(out)
+            with pytest.raises(BackupUnreadable):
                 put_back(out, restored)
         for names in (("../outside", "whole"), ("head.key",)):
             with gzip.open(out, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
@@ -176,3 +188,66 @@ def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
         assert (data / "head.key").read_bytes() == (restored / "head.key").read_bytes()
 
     run(scenario)
+
+
+def backed_up(tmp_path: Path) -> tuple[Path, bytes]:
+    """A backup of a few small files, and its bytes."""
+    chance, data, out = random.Random(SEED), tmp_path / "data", tmp_path / "backup.tar.gz"
+    archive = data / "archive"
+    archive.mkdir(parents=True)
+    for path in (data / "head.key", archive / "a.rollbook"):
+        path.write_bytes(chance.randbytes(20))
+    back_up(data, out)
+    return out, out.read_bytes()
+
+
+def test_every_single_flipped_bit_of_a_backup_is_found(tmp_path: Path) -> None:
+    """Also one that changes no file in it, such as a time in a header: what has changed cannot be trusted."""
+    out, whole = backed_up(tmp_path)
+    assert 2 == verify(out)
+    flipped = bytearray(whole)
+    named = 0
+    for bit in range(8 * len(whole)):
+        flipped[bit // 8] ^= 1 << bit % 8
+        out.write_bytes(flipped)
+        with pytest.raises(BackupUnreadable, match=r"backup\.tar\.gz is no whole backup: ") as caught:
+            verify(out)
+        named += any(name in str(caught.value) for name in ("head.key", "a.rollbook"))
+        flipped[bit // 8] ^= 1 << bit % 8
+    assert named > 0
+
+
+def test_a_damaged_backup_is_named_and_not_put_back(tmp_path: Path) -> None:
+    """By the command that verifies it and by the one that restores it, with their exit code; a whole one is said so."""
+
+    async def scenario() -> None:
+        chance = random.Random(SEED)
+        out, whole = backed_up(tmp_path)
+        restored = tmp_path / "restored"
+        code, said, why = await rollbook("backup", "--verify", str(out))
+        assert (0, f"{out}\n", True) == (code, said, "2 files, all of them as they were" in why)
+        for bit in chance.sample(range(8 * len(whole)), 4):
+            flipped = bytearray(whole)
+            flipped[bit // 8] ^= 1 << bit % 8
+            out.write_bytes(flipped)
+            for words in (("backup", "--verify", str(out)), ("restore", str(out), "--data", str(restored))):
+                code, said, why = await rollbook(*words)
+                assert (3, "", True) == (code, said, f"{out} is no whole backup: " in why)
+        assert not restored.exists()
+        assert 3 == (await rollbook("backup", "--verify", str(tmp_path / "none")))[0]
+        assert 64 == (await rollbook("backup"))[0]
+
+    run(scenario)
+
+
+def test_what_is_listed_and_not_there_is_no_whole_backup(tmp_path: Path) -> None:
+    """Somebody made it who can compute checksums: still it is not what was backed up."""
+    out, _ = backed_up(tmp_path)
+    with gzip.open(out) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
+        tar.extractall(tmp_path / "unpacked", filter="data")
+    with out.open("w+b") as file, packing(file) as backup:
+        for name in ("head.key", CHECKSUMS):
+            with (tmp_path / "unpacked" / name).open("rb") as member:
+                backup.add(member, name)
+    with pytest.raises(BackupUnreadable, match="does not list the files"):
+        verify(out)

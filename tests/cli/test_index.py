@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,3 +67,10 @@ def test_where_there_is_no_store_there_is_no_index(tmp_path: Path, capsys: pytes
     assert "has no store" in capsys.readouterr().err
     assert [] == list(tmp_path.iterdir())
     assert Exit.USAGE == index()
+
+
+def test_the_index_is_compared_by_a_command(store: Server) -> None:
+    """As whoever operates a service types it."""
+    words = [sys.executable, "-m", "rollbook", "index", "--redis", store.url]
+    done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert (Exit.WRONG, "matches: 0, indexed otherwise: 0, indexed too often: 0\n") == (done.returncode, done.stdout)

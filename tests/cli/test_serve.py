@@ -148,6 +148,11 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         (("--listen", "0.0.0.0:50051"), "--listen: 0.0.0.0 can be reached from other machines"),
         (("--redis", "http://x"), "--redis: http:// is not known"),
         (("--durability", "none"), "--durability"),
+        (
+            ("--durability", "replicated"),
+            "--durability: replicated needs a store with replicas: give its URL by --redis",
+        ),
+        (("--replicas", "0"), "--replicas: a whole number, 1 to 16, not 0"),
         (("--archive", "http://x"), "--archive: a folder, or s3://bucket/prefix"),
         (("--archive", "s3://UPPER"), "--archive: a folder, or s3://bucket/prefix"),
         (("--archive-after", "-1"), "--archive-after: a whole number, 0 to 604800, not -1"),

@@ -98,7 +98,8 @@ class Replicas:
     def counted(self) -> list[float | None]:
         """How many running matches each replica says there are; only who sweeps counts them."""
         registries = [service.metrics.registry for service in self.services]
-        return [registry.get_sample_value("rollbook_matches", {"state": "running"}) for registry in registries]
+        running = {"state": "running", "game": "cant_stop"}
+        return [registry.get_sample_value("rollbook_matches", running) for registry in registries]
 
     async def live(self, ms: int) -> None:
         """Let so much time go by, with beats all along."""

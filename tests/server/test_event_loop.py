@@ -6,6 +6,7 @@ import asyncio
 import gc
 import socket
 import sys
+from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any
 
@@ -72,6 +73,36 @@ def test_other_readers_are_left_as_they_are() -> None:
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         assert b"word" == runner.run(heard())
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_what_is_called_back_comes_in_order_in_its_context_and_never_after_the_end(debug: bool) -> None:
+    """As asyncio has it: of itself, by whoever cancels one, and on a loop that is closed."""
+    word: ContextVar[str] = ContextVar("word", default="nothing")
+    heard: list[tuple[int, str]] = []
+
+    def hear(number: int) -> None:
+        heard.append((number, word.get()))
+
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_debug(debug)
+        context = copy_context()
+        context.run(word.set, "a word")
+        for number in range(4):
+            given = context if number == 1 else None
+            handle = loop.call_soon(partial(hear, number), context=given)
+            if number == 2:
+                handle.cancel()
+        word.set("too late")
+        await asyncio.sleep(0)
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(scenario())
+        loop = runner.get_loop()
+    assert [(0, "nothing"), (1, "a word"), (3, "nothing")] == heard
+    with pytest.raises(RuntimeError, match="closed"):
+        loop.call_soon(heard.clear)
 
 
 def test_grpc_is_recognised_and_answers_every_call(monkeypatch: pytest.MonkeyPatch) -> None:

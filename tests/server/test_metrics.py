@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import random
+import re
 import socket
 import subprocess
 import sys
+import time
+import urllib.error
 import urllib.request
+from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from structlog.testing import capture_logs
 
+from rollbook import __version__
 from rollbook.match.chain import Entry
 from rollbook.match.events import Resumed, TimedOut
 from rollbook.server.metrics import MeasuredLog, Metrics
+from rollbook.server.rpc.interceptors import Call, CallLog
 from rollbook.server.settings import Listen, SettingRefused, Settings
 from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from rollbook.v1 import feed_pb2, match_pb2
@@ -33,6 +42,7 @@ from tests.storage.waiting import wait
 
 SERVE = [sys.executable, "-m", "rollbook", "serve"]
 PATIENCE_SECONDS = 40
+LABELS = {"result", "le", "method", "code", "reason", "state", "game", "kind", "version", "python", "durability"}
 Numbers = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
@@ -51,6 +61,39 @@ def scrape(address: str) -> str:
         assert answer.headers["Content-Type"].startswith("text/plain")
         text: str = answer.read().decode()
         return text
+
+
+def assert_sound(text: str) -> None:
+    """What promtool would look for: a help and a type for each family, names by the conventions, none twice."""
+    families = list(text_string_to_metric_families(text))
+    assert len({family.name for family in families}) == len(families)
+    samples = [(sample.name, tuple(sorted(sample.labels.items()))) for family in families for sample in family.samples]
+    assert len(set(samples)) == len(samples)
+    for family in families:
+        assert family.documentation.endswith(".") or not family.name.startswith("rollbook_"), family.name
+        assert family.type in {"counter", "gauge", "histogram"}, family.name
+        assert re.fullmatch(r"(rollbook|process)_[a-z0-9_]+", family.name)
+        # Base units alone, which a reader need not guess.
+        assert not re.search(r"(_ms|milliseconds|minutes|_kb|_mb|_count|_total)$", family.name)
+        totals = {sample.name for sample in family.samples if sample.name.endswith("_total")}
+        assert (family.type == "counter") == bool(totals) or not family.samples
+
+
+async def assert_only_two_pages(address: str) -> None:
+    """Numbers and health; whoever looks around finds nothing, and nobody changes anything."""
+
+    def status(path: str, method: str = "GET") -> int:
+        request = urllib.request.Request(f"http://{address}{path}", method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - of our own
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    asked = ("/metrics", "/healthz", "/", "/favicon.ico", "/metrics/x")
+    found = [await asyncio.to_thread(status, path) for path in asked]
+    assert [200, 200, 404, 404, 404] == found
+    assert [405, 405] == [await asyncio.to_thread(status, path, "POST") for path in asked[:2]]
 
 
 def number(numbers: Numbers, name: str, **labels: str) -> float:
@@ -103,7 +146,7 @@ def test_numbers_move_with_what_happens_and_labels_tell_nothing_of_anybody(tmp_p
             )
             await feed.read()
             await reaches(address, "rollbook_watchers", 1)
-            await reaches(address, "rollbook_matches", 1, state="running")
+            await reaches(address, "rollbook_matches", 1, state="running", game="cant_stop")
             await reaches(address, "rollbook_feed_lag_events_count", 1)
             request = match_pb2.ChooseRequest(
                 match_id=match_id, request_id="a-request", position=Position(sequence=10_000, link=bytes(32))
@@ -116,7 +159,8 @@ def test_numbers_move_with_what_happens_and_labels_tell_nothing_of_anybody(tmp_p
                     await channel.unary_unary(f"/rollbook.v1.MatchService/Invented{invented}")(b"")
             feed.cancel()
             await asyncio.gather(*[person.watch(match_id, play=True) for person in people])
-            while number(numbers := read(scrape(address)), "rollbook_matches", state="running"):  # noqa: ASYNC110
+            running = {"state": "running", "game": "cant_stop"}
+            while number(numbers := read(scrape(address)), "rollbook_matches", **running):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
             assert number(numbers, "rollbook_appends_total", result="appended") >= 6
             assert number(numbers, "rollbook_append_seconds_count") >= 6
@@ -128,12 +172,47 @@ def test_numbers_move_with_what_happens_and_labels_tell_nothing_of_anybody(tmp_p
             text = scrape(address)
             for secret in (match_id, "a-request", "Invented", *[person.token for person in people]):
                 assert secret not in text
-            assert {"result", "le", "method", "code", "reason", "state"} >= {
-                label for _, labels in numbers for label, _ in labels
-            }
+            assert LABELS >= {label for _, labels in numbers for label, _ in labels}
+            assert_sound(text)
+            assert 2 == number(numbers, "rollbook_guests_total", kind="new")
+            assert (1, 1, 1) == tuple(
+                number(numbers, f"rollbook_{name}") for name in ("serving", "store_up", "sweepers")
+            )
+            for timed in ("sweep_seconds", "store_proof_seconds", "event_loop_lag_seconds"):
+                assert number(numbers, f"rollbook_{timed}_count") >= 1
+            assert abs(time.time() - number(numbers, "rollbook_last_sweep_timestamp_seconds")) < PATIENCE_SECONDS
+            built = {"version": __version__, "python": platform.python_version(), "durability": "fsync"}
+            assert 1 == number(numbers, "rollbook_build_info", **built)
+            assert number(numbers, "process_resident_memory_bytes") > number(numbers, "process_open_fds") > 0
+            await assert_only_two_pages(address)
+            assert [] == [said for said in service.lines if said["level"] in {"warning", "error"}]
             await line.channel.close()
 
     run(scenario)
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.0, 0), (0.25, 5), (1.0, 20)])
+def test_only_a_share_of_calls_is_logged_and_all_that_failed_by_our_fault(share: float, told: int) -> None:
+    """Evenly spaced, so that whoever reads them sees what goes on; a fault is never left out."""
+
+    class Answers:
+        def __init__(self, code: grpc.StatusCode) -> None:
+            self.code = lambda: code
+
+    async def answers(_call: Call) -> None:
+        pass
+
+    async def main() -> None:
+        calls = CallLog(lambda *_: None, share)
+        handle = calls.around("/rollbook.v1.MatchService/Choose", SimpleNamespace(request_streaming=False), answers)
+        for code in (grpc.StatusCode.OK, grpc.StatusCode.INTERNAL):
+            for _ in range(20):
+                await handle(Call(match_pb2.ChooseRequest(), Answers(code)))
+
+    with capture_logs() as said:
+        asyncio.run(main())
+    statuses = Tally(line["status"] for line in said if line["event"] == "call")
+    assert (told, 20) == (statuses["OK"], statuses["INTERNAL"])
 
 
 def test_metrics_end_with_the_service(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_a_request_is_read_once_the_one_before_is_answered() -> None:
                 read += 1
                 yield request(person, head, wrong(), match_id=match_id, refusals_seen=answered)
 
-        async for answer in world.service.plays.play(caller, requests()):
+        async for answer in world.service.plays.play(caller, requests(), lambda: False):
             answered += 1
             assert "OTHER_CHOICE_AWAITED" == reason(answer)
         assert 3 == answered

@@ -197,6 +197,41 @@ def test_a_connection_carries_so_many_streams_and_the_next_one_waits(tmp_path: P
         asyncio.run(crowd(one.address))
 
 
+WORDS = 300
+LONG_WORD = "w" * 32_000
+MOST_WAITING_BYTES = 1_000_000
+"""What lies in two buffers and one window; gRPC would let the window grow to several times this much."""
+
+
+def test_what_a_stream_sends_ahead_of_its_answers_is_bounded(tmp_path: Path) -> None:
+    """Whoever sends without waiting waits, instead of filling the memory of the service, however long they go on."""
+
+    async def talk(address: str) -> None:
+        async with grpc.aio.insecure_channel(address) as channel:
+            ask: Any = channel.stream_stream(
+                f"/{DIARY}/Chat",
+                request_serializer=wrappers_pb2.StringValue.SerializeToString,
+                response_deserializer=wrappers_pb2.Int64Value.FromString,
+            )
+            chat, sent, furthest = ask(timeout=2 * READY_SECONDS), 0, 0
+
+            async def send() -> None:
+                nonlocal sent
+                while True:
+                    await chat.write(wrappers_pb2.StringValue(value=LONG_WORD))
+                    sent += 1
+
+            sending = asyncio.create_task(send())
+            for answered in range(1, WORDS + 1):
+                assert answered == (await chat.read()).value
+                furthest = max(furthest, sent - answered)
+            sending.cancel()
+            assert furthest * len(LONG_WORD) < MOST_WAITING_BYTES
+
+    with service(tmp_path) as one:
+        asyncio.run(talk(one.address))
+
+
 ALONE = [("grpc.use_local_subchannel_pool", 1)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rollbook.server import store_watch
+from rollbook.server.metrics import Metrics
 from rollbook.storage.port import StoreUnavailable
 
 FAILS, SUCCEEDS = False, True
@@ -50,7 +51,7 @@ def test_two_failures_or_three_successes_in_a_row_change_what_is_told(
 
     async def main() -> None:
         log: Any = Beats(*beats)
-        look = store_watch._Look(log, tell)
+        look = store_watch._Look(log, tell, Metrics())
         for _ in beats:
             await look.again()
 
@@ -72,7 +73,7 @@ def test_whatever_a_beat_comes_to_the_watch_goes_on(monkeypatch: pytest.MonkeyPa
 
     async def main() -> None:
         log: Any = Odd()
-        look = store_watch._Look(log, tell)
+        look = store_watch._Look(log, tell, Metrics())
         for _ in range(3):
             await look.again()
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -24,12 +25,14 @@ from rollbook.server.settings import Settings, cores
 from rollbook.server.staff import FAILED_STARTS
 from rollbook.server.tallies import Tallies
 from rollbook.server.worker import WORKERS
+from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import identity_pb2
 from tests.server.serving import DIARY, PROGRAM, READY_SECONDS, Service, begin, call, health, service, started, until
 from tests.server.strangers import Line, Stranger
 from tests.server.test_metrics import number, read, scrape
 from tests.server.test_running import SERVING, refused
 from tests.server.test_whole_service import SEED, assert_proved, run, seated
+from tests.storage.servers import running
 
 if sys.platform != "linux":
     pytest.skip("elsewhere there is one worker", allow_module_level=True)
@@ -50,8 +53,18 @@ def workers(one: Service) -> dict[int, psutil.Process]:
 def all_can_be_called(one: Service) -> bool:
     """Whether health says so, asked of whichever worker answers."""
     with one.channel() as channel:
-        request = health_pb2.HealthCheckRequest(service=WORKERS)
-        return bool(SERVING == health(channel).Check(request, timeout=10, wait_for_ready=True).status)
+        return are_called(channel)
+
+
+def are_called(channel: grpc.Channel) -> bool:
+    """The same of a connection that is there."""
+    request = health_pb2.HealthCheckRequest(service=WORKERS)
+    return bool(SERVING == health(channel).Check(request, timeout=10, wait_for_ready=True).status)
+
+
+def has_said(one: Service, what: str, often: int) -> bool:
+    """Whether the service has said this so often."""
+    return "".join(one.said).count(what) >= often
 
 
 @contextmanager
@@ -133,6 +146,26 @@ def test_a_worker_that_starts_no_more_ends_the_service_and_says_why(tmp_path: Pa
         assert f"rollbook serve: worker 1 does not start: it ended {FAILED_STARTS} times in a row" in one.said[-1]
         assert "Traceback" not in said
         assert not store.is_running()
+
+
+@pytest.mark.timeout(300)  # so many starts of a worker, one after the other
+def test_a_worker_that_finds_no_store_is_started_until_there_is_one(tmp_path: Path) -> None:
+    """The others wait for the store as well, so one that dies meanwhile must not end the service for all of them."""
+    with (
+        running(find_server(), tmp_path / "store") as store,
+        service(tmp_path / "data", *TWO, "--redis", store.url) as one,
+        one.channel() as channel,
+    ):
+        whole = partial(are_called, channel)
+        until(whole, one)
+        store.kill()
+        workers(one)[1].kill()
+        for deaths in range(1, FAILED_STARTS + 2):
+            until(partial(has_said, one, "a worker has ended", deaths), one)
+        store.start_again()
+        until(whole, one)
+        one.process.terminate()
+        assert 0 == one.ended()
 
 
 def test_what_keeps_the_first_worker_from_starting_is_said_once(tmp_path: Path) -> None:

@@ -95,7 +95,8 @@ def running(
 
 def _launch(command: Any, directory: Path) -> subprocess.Popen[bytes]:
     with (directory / "server.log").open("ab") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log, cwd=directory)
+        # What is written beyond a limit is an error then, and not the end.
+        return subprocess.Popen(command, stdout=log, stderr=log, cwd=directory, restore_signals=False)
 
 
 @contextmanager

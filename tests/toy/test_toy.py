@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from rollbook.match.codec.messages import write_choice
-from rollbook.match.codec.views import read_view, write_view
+from rollbook.match.codec.views import read_view, write_view, write_view_bytes
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import read, write
 from rollbook.replay_file.key_lines import read_keys
@@ -139,7 +139,9 @@ def test_its_views_come_back_from_their_messages() -> None:
                     replace(player, hand=() if not player.hand_size else player.hand) for player in view.players
                 ),
             )
-            assert expected == read_view(game, write_view(game, view))
+            written = write_view(game, view)
+            assert expected == read_view(game, written)
+            assert written.SerializeToString(deterministic=True) == write_view_bytes(game, view)
 
 
 def test_it_is_served_watched_archived_and_audited(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import signal
+import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -167,21 +168,32 @@ class Player:
 
 
 async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is told
-    terms: BotTerms, count: int, *, address: str, token: str, authorities: bytes | None, result: Tell, trouble: Tell
+    terms: BotTerms,
+    count: int,
+    *,
+    address: str,
+    token: str,
+    authorities: bytes | None,
+    name: str = "",
+    result: Tell,
+    trouble: Tell,
 ) -> Exit:
     """Let so many bots play until all stop, or the program is told to end; Unreachable if no service answers."""
     finding = asyncio.Lock()
     codes = {Exit.GOOD}
 
     async def one(number: int) -> None:
-        name = f"{terms.strategy.name} {number + 1}"
+        called = _called(name or terms.strategy.name, number, count, is_named=bool(name))
         try:
-            async with connect(address, name=name, token=token, authorities=authorities) as table:
+            async with connect(address, name=called, token=token, authorities=authorities) as table:
                 await Player(number, terms, table, finding, result, trouble).play()
         except Unreachable:
             raise
         except (StrategyBroken, Unreadable, Invalid, RollbookError) as failed:
-            trouble(f"{name} stops: {failed}")
+            if failed.__cause__ is not None:
+                # Whoever wrote the strategy wants to know where it broke.
+                trouble("".join(traceback.format_exception(failed.__cause__)).rstrip())
+            trouble(f"{called} stops: {failed}")
             codes.add(Exit.UNREADABLE if isinstance(failed, NotFound) else Exit.WRONG)
 
     playing = asyncio.gather(*(one(number) for number in range(count)))
@@ -191,6 +203,15 @@ async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is tol
     with suppress(asyncio.CancelledError):
         await playing
     return worst(codes)
+
+
+def _called(name: str, number: int, count: int, *, is_named: bool) -> str:
+    """What one of several bots is called.
+
+    >>> [_called("Robo", number, 2, is_named=True) for number in range(2)], _called("Robo", 0, 1, is_named=True)
+    (['Robo 1', 'Robo 2'], 'Robo')
+    """
+    return name if is_named and count == 1 else f"{name} {number + 1}"
 
 
 async def _join(match: Match) -> None:

@@ -26,6 +26,7 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
     game: str,
     strategy: str = "heuristic",
     count: int = 1,
+    name: str = "",
     at: ServiceOptions = LOCAL_SERVICE,
     seed: int | None = None,
     match: str = "",
@@ -38,8 +39,10 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
     Each sits down in an open match of the game or, where there is none, opens one and waits for others; a match that a
     bot opens has a clock of 60 seconds a turn. Without --token, which is for one bot only, each is a guest. How each
     match ended for each bot is printed, a line each. A bot that is stopped gets up, or resigns if its match has begun.
-    One that breaks or chooses what is not legal resigns as well and is told by name; then the exit code is 1. Exit code
-    3 if no service answers, or it has no such match.
+    One that breaks or chooses what is not legal resigns as well, and is told by name with where it broke; then the exit
+    code is 1. Exit code 3 if no service answers, or it has no such match.
+
+    Example: `rollbook bot --game cant_stop --count 2 --name Robo`
 
     Parameters
     ----------
@@ -49,6 +52,8 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
         NAME or NAME:SETTING=VALUE, as `rollbook duel --help` explains. Default: heuristic.
     count
         How many bots, at most 100. Default: 1.
+    name
+        What they are called at the table; several get a number behind it. Default: the strategy and a number.
     seed
         What the chance of the bots follows from; drawn, and told, if not given.
     match
@@ -77,7 +82,14 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
 
     terms = BotTerms(rules, seats, options, named, seed, match, invitation)
     company = keep_company(
-        terms, count, address=at.service, token=at.token, authorities=authorities, result=_result, trouble=_tell
+        terms,
+        count,
+        address=at.service,
+        token=at.token,
+        authorities=authorities,
+        name=name,
+        result=_result,
+        trouble=_tell,
     )
     try:
         return asyncio.run(company)

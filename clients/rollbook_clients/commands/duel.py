@@ -54,6 +54,8 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     A strategy that breaks or chooses what is not legal resigns that match; it is told, and the exit code is 1. Ctrl-C
     ends the duel and tells what has been played so far.
 
+    Example: `rollbook duel heuristic random --game raffzahn --matches 200`
+
     Parameters
     ----------
     one

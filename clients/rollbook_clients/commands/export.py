@@ -31,6 +31,8 @@ def export(
     and none is overwritten. One match that fails does not stop the others. Exit code 1 if the service refuses one or a
     file cannot be written or is there already, 3 if no service answers or it has no such match.
 
+    Example: `rollbook export MATCH --out files`
+
     Parameters
     ----------
     match
@@ -45,7 +47,7 @@ def export(
         Overwrite files that are there already.
     """
     if not match:
-        return usage("name at least one match; rollbook export --help explains it, `rollbook tail` lists some")
+        return usage("name at least one match; rollbook export --help explains it, `rollbook matches` lists them")
     export = _Export(folder=out.expanduser(), public_only=public, without_names=without_names, overwrite=force)
     try:
         export.folder.mkdir(parents=True, exist_ok=True)

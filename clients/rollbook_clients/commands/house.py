@@ -48,9 +48,10 @@ async def _run() -> Exit:
         instructions = json.loads(await processes.receive_frame(service, MOST_INSTRUCTIONS_BYTES))
         company = Company(_say, lambda seat: _write({"over": [seat.match_id, seat.sub]}))
         async with AsyncExitStack() as stack:
+            bots = [] if instructions["pause_seconds"] is None else instructions["bots"]
+            tables = [await stack.enter_async_context(_table(instructions, bot)) for bot in bots]
             playing = [company.play(), _seats(service, instructions, company)]
-            if instructions["pause_seconds"] is not None:
-                tables = [await stack.enter_async_context(_table(instructions, bot)) for bot in instructions["bots"]]
+            if tables:
                 playing.append(House(tables, instructions["pause_seconds"], _say).play())
             await _until_one_ends(playing)
     except* (processes.CutOff, Unreachable):

@@ -27,6 +27,13 @@ from rollbook.replay_file.key_lines import (
 from rollbook_clients.commands.service_calls import failed, say
 from rollbook_clients.sdk import RollbookError, published_keys
 
+KEY_FILE_EXAMPLE = """\
+# KEY_ID HEX ROLE NAME: what each key signs (head, replay or bundle), and whom you say that it belongs to.
+39f713d0a644253f 3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c head Our service
+52a0710870cbd693 3583357a1a5b5347dff5be4d9b8ab42d157116a620997731d7ad29e2fee0ed65 bundle Spring cup
+"""
+"""Keys that sign nothing."""
+
 _HEADS, _REPLAYS = "head.key", "replay.key"
 _ROLES = {_HEADS: KeyRole.HEAD, _REPLAYS: KeyRole.REPLAY}
 """What the key files in a service's data directory sign."""
@@ -42,6 +49,7 @@ def key(  # noqa: PLR0913 - every flag is a parameter
     service: str | None = None,
     tls_ca: Path | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    example: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Print the public key of a key file: its key id and the key, hexadecimal, in one line.
 
@@ -58,6 +66,8 @@ def key(  # noqa: PLR0913 - every flag is a parameter
 
     Exit code 1 if the file is no such key or others can reach it, or the service refuses; 3 if the file cannot be read,
     nothing was published or no service answers.
+
+    Example: `rollbook key --service localhost:50051 --published > KEY.pub`
 
     Parameters
     ----------
@@ -80,7 +90,12 @@ def key(  # noqa: PLR0913 - every flag is a parameter
         The certificates to trust, PEM, for a service with TLS.
     as_json
         One JSON object on a line, for programs.
+    example
+        Print a key file as judges have it, with what its lines mean, and do nothing else.
     """
+    if example:
+        print(KEY_FILE_EXAMPLE, end="")
+        return Exit.GOOD
     try:
         _check(create=create, list_published=list_published, role=role, name=name)
         keys: Sequence[_Bare | KnownKey]

@@ -1,16 +1,20 @@
 """`rollbook play`: sit down and play, in a terminal."""
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from rollbook.cli.exits import usage
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 
 
-def play(
+def play(  # noqa: PLR0913 - every flag is a parameter
+    link: str = "",
     *,
     name: str = "",
+    code: str = "",
     at: ServiceOptions = LOCAL_SERVICE,
     language: Literal["en", "de"] | None = None,
     pace: Annotated[float | None, Parameter(validator=Number(gte=0, lte=2))] = None,
@@ -20,8 +24,16 @@ def play(
     You play as a guest and stay the same one: come back any time; your seats are still yours. `?` shows the keys and
     the rules of the game everywhere. Exit code 1 if no service answers or it refuses, 64 without a terminal.
 
+    With a LINK you sit down at the match that somebody invited you to.
+
+    Example: `rollbook play --name Anna`
+
     Parameters
     ----------
+    link
+        An invitation: HOST:PORT/MATCH, or HOST:PORT/MATCH/CODE of a private match.
+    code
+        What `rollbook device` printed on your other device: be the same player here.
     name
         Your display name. Default: the last one you used, else your login name.
     language
@@ -29,6 +41,13 @@ def play(
     pace
         Seconds that each move of others stands before the next one, 0 to 2. Default: as you had it last, else 1.
     """
-    from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
+    from rollbook_clients.terminal import invitation, start  # noqa: PLC0415 - slow to load, and no help needs it
 
-    return start.play(start.TerminalOptions(at, language, name, pace=pace))
+    if not link:
+        return start.play(start.TerminalOptions(at, language, name, pace=pace, code=code))
+    try:
+        invited = invitation.read(link)
+    except ValueError as wrong:
+        return usage(str(wrong))
+    options = replace(at, service=invited.service)
+    return start.play(start.TerminalOptions(options, language, name, pace=pace, code=code), invited)

@@ -11,6 +11,8 @@ def replay(source: str, *, at: ServiceOptions = LOCAL_SERVICE, language: Literal
     The rules are followed on the way, dice and signatures are not checked: that is what `rollbook audit` does. Exit
     code 1 if the service refuses or does not answer, 3 if there is nothing to be read, 64 without a terminal.
 
+    Example: `rollbook replay MATCH.rollbook`
+
     Parameters
     ----------
     source

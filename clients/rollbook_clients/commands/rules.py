@@ -21,6 +21,8 @@ def rules(game: str, *, language: Literal["en", "de"] | None = None) -> int:
 
     At a table `?` shows the same. Exit code 64 if there is no such game.
 
+    Example: `rollbook rules cant_stop`
+
     Parameters
     ----------
     game

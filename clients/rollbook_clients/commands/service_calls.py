@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from rollbook.cli.exits import Exit, Failed
 from rollbook.cli.service_options import ServiceOptions
@@ -9,15 +10,20 @@ from rollbook_clients.sdk import NotFound, Refused, RollbookError, Unauthenticat
 from rollbook_clients.sdk.sync import SyncTable, connect
 
 
-def at_the_service(command: str, options: ServiceOptions, work: Callable[[SyncTable], Exit]) -> Exit:
-    """The exit code of what a command does at a service's table; on standard error why it could not be done."""
+def at_the_service(
+    command: str, options: ServiceOptions, work: Callable[[SyncTable], Exit], keep: Path | None = None
+) -> Exit:
+    """The exit code of what a command does at a service's table; on standard error why it could not be done.
+
+    `keep` is the file of the guest that the caller is, if it is no new one.
+    """
     try:
         authorities = options.authorities
     except Failed as unreadable:
         print(unreadable.why, file=sys.stderr)
         return unreadable.code
     try:
-        with connect(options.service, token=options.token, authorities=authorities) as table:
+        with connect(options.service, token=options.token, authorities=authorities, keep=keep) as table:
             return work(table)
     except RollbookError as error:
         ended = failed(error)
@@ -37,7 +43,7 @@ def failed(error: RollbookError) -> Failed:
                 " another, --tls-ca FILE is for one with TLS",
             )
         case NotFound():
-            return Failed(Exit.UNREADABLE, f"{error.why}; `rollbook tail` alone lists those that can be seen")
+            return Failed(Exit.UNREADABLE, f"{error.why}; `rollbook matches` lists those that you may see")
         case Unauthenticated(reason="TOKEN_EXPIRED"):
             return Failed(Exit.WRONG, "the token has expired")
         case Refused():

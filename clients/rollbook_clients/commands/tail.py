@@ -19,14 +19,12 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_GETTING_READY,
     MATCH_STATE_OPEN,
     MATCH_STATE_RUNNING,
-    MatchState,
-    MatchSummary,
 )
+from rollbook_clients.commands.matches import match_line
 from rollbook_clients.commands.service_calls import at_the_service, say
 from rollbook_clients.sdk import Away, CaughtUp, Ended, Event, Events, Revealed
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.sdk.sync import SyncMatch, SyncTable
-from rollbook_replays.text import printable
 
 _LISTED: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING)
 
@@ -38,8 +36,10 @@ def tail(match: str | None = None, *, at: ServiceOptions = LOCAL_SERVICE, follow
     so nothing is printed before the match has started. Hidden cards are null, unless the token's seat may see them or
     the match was over already. A lost connection is made anew, and no line comes twice.
 
-    Without MATCH it lists the matches that are open or running. Exit code 1 if the service refuses, 3 if no service
-    answers or it has no such match.
+    Without MATCH it lists the matches that are open or running; `rollbook matches` finds any other. Exit code 1 if the
+    service refuses, 3 if no service answers or it has no such match.
+
+    Example: `rollbook tail MATCH | tee match.jsonl`
 
     Parameters
     ----------
@@ -59,21 +59,10 @@ def list_matches(table: SyncTable) -> Exit:
     """Print the matches that are open or running, a line each: of each state those opened last first."""
     summaries = [summary for state in _LISTED for summary in table.matches(state=state)]
     for summary in summaries:
-        _print(_listed(summary))
+        _print(match_line(summary))
     if not summaries:
         raise Failed(Exit.UNREADABLE, "no match is open or running; `rollbook serve --demo` always has some")
     return Exit.GOOD
-
-
-def _listed(summary: MatchSummary) -> str:
-    """One line: id, game, state, who sits there.
-
-    >>> _listed(MatchSummary(match_id="a" * 24, game="cant_stop", state=3, seats=[{"taken": True, "name": "Anna"}, {}]))
-    'aaaaaaaaaaaaaaaaaaaaaaaa  cant_stop    running        Anna, (free)'
-    """
-    state = MatchState.Name(summary.state).removeprefix("MATCH_STATE_").replace("_", " ").lower()
-    seats = ", ".join(printable(seat.name) or "?" if seat.taken else "(free)" for seat in summary.seats)
-    return f"{summary.match_id}  {summary.game:<11}  {state:<13}  {seats}"
 
 
 class Tail:

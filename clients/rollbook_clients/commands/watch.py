@@ -23,6 +23,8 @@ def watch(
     if no service answers or it refuses, 3 if there is no such match or the file of heads cannot be read, 64 without a
     terminal.
 
+    Example: `rollbook watch MATCH --keep-heads heads.jsonl`
+
     Parameters
     ----------
     match

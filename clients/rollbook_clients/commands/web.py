@@ -21,6 +21,8 @@ def web(
     It is a client of the service, so it can run anywhere, and as many times as wanted. Ctrl+C ends it. Exit code 1 if
     the address is taken.
 
+    Example: `rollbook web --service localhost:50051 --listen localhost:8080`
+
     Parameters
     ----------
     listen

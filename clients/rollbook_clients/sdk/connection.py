@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import grpc
 from grpc.aio import AioRpcError, UnaryStreamMultiCallable, UnaryUnaryMultiCallable
 
+from rollbook.v1.admin_pb2_grpc import AdminServiceStub
 from rollbook.v1.feed_pb2_grpc import FeedServiceStub
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.match_pb2_grpc import MatchServiceStub
@@ -79,6 +80,7 @@ class Line:
         self.feeds = FeedServiceStub(self.channel)
         self.identity = IdentityServiceStub(self.channel)
         self.replays = ReplayServiceStub(self.channel)
+        self.admin = AdminServiceStub(self.channel)
         self.users = 0
 
 

@@ -111,6 +111,11 @@ class Table:
         return self._caller.connection.address
 
     @property
+    def caller(self) -> Caller:
+        """Who calls, for what else there is to be asked of a service."""
+        return self._caller
+
+    @property
     def name(self) -> str:
         """What a guest is called; empty if a token says who one is."""
         return self._caller.name

@@ -18,6 +18,7 @@ from rollbook_clients.sdk.heads import HeadsUnreadable
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.hangup import leaving
+from rollbook_clients.terminal.invitation import Invitation
 from rollbook_clients.terminal.preferences import Preferences
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
@@ -38,6 +39,8 @@ class TerminalOptions:
     heads: Path | None = None
     pace: float | None = None
     """Seconds for each move of others; None as this person had it last."""
+    code: str = ""
+    """What another device of the same person made."""
 
     def preferences(self, profile: Profile) -> Preferences:
         """How this person likes it, now."""
@@ -51,9 +54,13 @@ class TerminalOptions:
         return words_in(self.language or language_of_this_person())
 
 
-def play(asked: TerminalOptions) -> int:
-    """The lobby, from which one plays."""
-    return _at_a_service(asked, lambda table, profile: LobbyScreen(table, asked.words, profile))
+def play(asked: TerminalOptions, invited: Invitation | None = None) -> int:
+    """The lobby, from which one plays; whoever was invited sits down first."""
+
+    def first(table: Table, profile: Profile) -> Screen[None]:
+        return LobbyScreen(table, asked.words, profile, invited=invited)
+
+    return _at_a_service(asked, first)
 
 
 def watch(asked: TerminalOptions, match_id: str | None) -> int:
@@ -143,6 +150,7 @@ def _table(asked: TerminalOptions, profile: Profile) -> Table:
         authorities=asked.at.authorities,
         keep=profile.guests,
         heads=asked.heads,
+        code=asked.code,
     )
 
 

@@ -67,6 +67,8 @@ def audit(
     cannot be written, else 2, also if a kept head proves nothing. A wrong line in a file of keys or heads ends it
     before anything is judged, with 3.
 
+    Example: `rollbook audit files --key KEY.pub --report page.html`
+
     Parameters
     ----------
     paths

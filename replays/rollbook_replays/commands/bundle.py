@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
@@ -17,7 +18,14 @@ from rollbook_replays.audit.verdicts import Audited
 from rollbook_replays.audit.workers import audit_all
 from rollbook_replays.tournament.bundle import write_bundle
 from rollbook_replays.tournament.judgement import judge_matches
-from rollbook_replays.tournament.manifest import LARGEST_MANIFEST, Manifest, WrongManifest, is_match_id, read_manifest
+from rollbook_replays.tournament.manifest import (
+    EXAMPLE,
+    LARGEST_MANIFEST,
+    Manifest,
+    WrongManifest,
+    is_match_id,
+    read_manifest,
+)
 
 bundle = App(
     name="bundle",
@@ -29,10 +37,11 @@ bundle = App(
 @bundle.command
 def create(
     *matches: Path,
-    manifest: Path,
-    signing_key: Path,
-    out: Path,
+    manifest: Path | None = None,
+    signing_key: Path | None = None,
+    out: Path | None = None,
     jobs: int | None = None,
+    example: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Pack the replays of a tournament with its manifest, sign them, and print the standings.
 
@@ -42,7 +51,9 @@ def create(
     written if they are not those of the manifest, or if the standings do not follow from them.
 
     The same matches, manifest and key give the same bytes. Exit code 1 if something is wrong, 3 if something cannot be
-    read.
+    read. `rollbook bundle create --example > cup.toml` begins a manifest.
+
+    Example: `rollbook bundle create files --manifest cup.toml --signing-key cup.key --out cup.zip`
 
     Parameters
     ----------
@@ -57,12 +68,23 @@ def create(
         The bundle. It appears whole or not at all.
     jobs
         How many processes. Default: as many as there are cores.
+    example
+        Print a manifest to fill in, and do nothing else.
     """
+    if example:
+        print(EXAMPLE)
+        return Exit.GOOD
+    if manifest is None or signing_key is None or out is None:
+        return usage("bundle create needs --manifest, --signing-key and --out; --example prints a manifest to fill in")
     if not matches:
         return usage("bundle create needs at least one replay file or folder")
+    return _create(matches, manifest, signing_key, out, jobs or os.cpu_count() or 1)
+
+
+def _create(matches: tuple[Path, ...], manifest: Path, signing_key: Path, out: Path, jobs: int) -> int:
     try:
         described = _manifest(manifest)
-        found = _found(matches, jobs or os.cpu_count() or 1)
+        found = _found(matches, jobs)
         private = load(signing_key)
         _judge(read_manifest(described), found)
         with appearing(out) as file:

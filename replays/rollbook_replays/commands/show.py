@@ -42,6 +42,8 @@ def show(  # noqa: PLR0913 - every flag is a parameter
 
     Exit code 1 if the events make no match, 3 if the file cannot be read or does not hold what was asked for.
 
+    Example: `rollbook show MATCH.rollbook --at 20 --seat 1`
+
     Parameters
     ----------
     file

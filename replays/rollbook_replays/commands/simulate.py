@@ -43,6 +43,8 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
     with the public keys in KEY.pub beside them. The same seed gives the same bytes on every machine; the keys follow
     from it as well, so nobody should trust what they sign.
 
+    Example: `rollbook simulate raffzahn --seats 4 --seed 7`
+
     Parameters
     ----------
     game

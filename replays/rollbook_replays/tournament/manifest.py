@@ -31,11 +31,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime  # noqa: TID251 - TOML has dates, no clock is read
 from enum import StrEnum
 from fractions import Fraction
+from textwrap import dedent
 from typing import Any, Final, TypeVar
 
 from rollbook.rules.catalogue import find
 from rollbook.rules.options import Options, OptionValue
 from rollbook.rules.refusals import RefusedByRules
+
+EXAMPLE: Final = dedent((__doc__ or "").partition("\n\n")[2].rpartition("\n\n")[0])
+"""The one above."""
 
 LARGEST_MANIFEST: Final = 2 << 20
 MOST_DOTS: Final = 20_000

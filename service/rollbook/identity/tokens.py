@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
@@ -75,15 +75,16 @@ class Subject:
     name: str
     expires_at: int
     """Unix seconds, as the token says; the verifier's leeway comes on top."""
+    key: str = field(init=False, repr=False, compare=False)
+    """Issuer and sub in one text that no other pair has."""
 
-    @property
-    def key(self) -> str:
-        """Issuer and sub in one text that no other pair has.
+    def __post_init__(self) -> None:
+        """Make the key, which every call asks for.
 
         >>> Subject("rollbook", "anna", Role.PLAYER, (), "Anna", 0).key
         '8:rollbook:anna'
         """
-        return f"{len(self.issuer)}:{self.issuer}:{self.sub}"
+        object.__setattr__(self, "key", f"{len(self.issuer)}:{self.issuer}:{self.sub}")
 
     @property
     def is_house(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from rollbook.match.chain import Entry, Position, entropy_commitment, genesis
@@ -33,6 +34,9 @@ from rollbook.match.events import (
 from rollbook.match.fold import Breach, MatchFold, Misplaced
 from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game, Perspective, ToChoose, Watcher
+
+_dice = lru_cache(2_000)(Dice)
+"""The dice of matches that go on, of which each command asks."""
 
 _NOBODY: Final[frozenset[Perspective]] = frozenset()
 
@@ -329,7 +333,7 @@ class Ledger(Record):
     @property
     def dice(self) -> Dice:
         """The draws of this match; they are fixed from the start on."""
-        return Dice(self._key or self._match_key())
+        return _dice(self._key or self._match_key())
 
     def _match_key(self) -> bytes:
         entropy = [brought or b"" for brought in self.match.entropy]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, Protocol
 
 import grpc
 
@@ -18,6 +19,7 @@ from rollbook.identity.refusals import TokenRefused
 from rollbook.identity.tokens import Role, Subject, Verifier
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
+from rollbook.server.bans import Bans
 from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates, Strangers
 from rollbook.server.lobby import Beside, StoredLobby
@@ -32,6 +34,14 @@ from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSu
 
 Context = grpc.aio.ServicerContext[Any, Any]
 """A call, as gRPC gives it."""
+
+
+class Acted(Protocol):
+    """Hears of what an operator has done."""
+
+    def __call__(self, operator: Subject, what: str, **facts: Any) -> None:
+        """Note it."""
+
 
 _SCHEME: Final = "bearer"
 _REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
@@ -77,11 +87,14 @@ def check_request_id(request_id: str) -> None:
 class Callers:
     """Finds out who calls, and counts how often they do."""
 
-    def __init__(self, verifier: Verifier, rates: Rates, strangers: Strangers, clock_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, verifier: Verifier, rates: Rates, strangers: Strangers, bans: Bans, clock_ms: Callable[[], int]
+    ) -> None:
         """Believe this verifier, and hold everybody to these rates, and whoever has no token to those of strangers."""
         self._verifier = verifier
         self._rates = rates
         self._strangers = strangers
+        self._bans = bans
         self._clock_ms = clock_ms
 
     def of(self, context: Context, weight: float = 1) -> Subject:
@@ -96,6 +109,14 @@ class Callers:
             raise
         if caller.role is not Role.GATEWAY:
             self.count(caller, weight)
+        if self._bans.are_any:
+            self._bans.check(caller, partial(self._strangers.addresses.of, context))
+        return caller
+
+    def operator(self, context: Context, weight: float = 1) -> Subject:
+        """Who calls, who has to be an operator."""
+        caller = self.of(context, weight)
+        require(caller, Role.OPERATOR)
         return caller
 
     def anybody(self, context: Context) -> None:
@@ -106,9 +127,18 @@ class Callers:
         """Refuse a caller who asks too much, by calls or by requests within one."""
         self._rates.take(caller.key, self._clock_ms(), weight)
 
-    def has_expired(self, caller: Subject) -> bool:
-        """Whether the token that the caller came with holds no longer."""
-        return self._verifier.has_expired(caller)
+    def expiry(self, caller: Subject, context: Context) -> Callable[[], bool]:
+        """Says, again and again, whether the token that a stream began with holds no longer.
+
+        It raises if an operator keeps the caller out by now.
+        """
+
+        def has_expired() -> bool:
+            if self._bans.are_any:
+                self._bans.check(caller, partial(self._strangers.addresses.of, context))
+            return self._verifier.has_expired(caller)
+
+        return has_expired
 
 
 def _follows(ledger: Ledger, listed: MatchSummary) -> bool:

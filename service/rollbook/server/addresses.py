@@ -67,6 +67,18 @@ def read_network(text: str) -> Network:
     return ip_network(text)
 
 
+def told_apart(text: str) -> str:
+    """An address as limits see it; ValueError for what is none.
+
+    >>> told_apart("192.0.2.7"), told_apart("2001:db8::7")
+    ('192.0.2.7', '2001:db8::/64')
+    """
+    address = _read(text.partition("/")[0])
+    if address is None:
+        raise ValueError(text)
+    return _told_apart(address)
+
+
 def _address_of(peer: str) -> Address | None:
     family, _, rest = peer.partition(":")
     if family not in {"ipv4", "ipv6"}:

@@ -11,17 +11,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from rollbook import __version__
 from rollbook.files import Step, no_step
 from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
-from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
+from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
-from rollbook.server.access import Callers, Sights, is_gateway
+from rollbook.server.access import Acted, Callers, Sights, is_gateway
 from rollbook.server.addresses import Addresses
 from rollbook.server.archive_index import INDEX_NAME, ArchiveIndex
 from rollbook.server.archivist import Archivist
+from rollbook.server.bans import Bans, BanStore
 from rollbook.server.device_codes import DeviceCodes
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
@@ -34,6 +36,7 @@ from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.limits import Held, Rates, Strangers
 from rollbook.server.lists import Lists
 from rollbook.server.lobby import StoredLobby
+from rollbook.server.log_output import announce
 from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
@@ -47,6 +50,7 @@ from rollbook.server.quotas import GuestQuota, Quotas
 from rollbook.server.rematches import Rematches
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
+from rollbook.server.rpc.admin import AdminServicer, Condition
 from rollbook.server.rpc.feed import FeedServicer
 from rollbook.server.rpc.identity import Guests, IdentityServicer, guest_verifier
 from rollbook.server.rpc.interceptors import Refusing
@@ -55,11 +59,14 @@ from rollbook.server.rpc.match import MatchServicer, Seats
 from rollbook.server.rpc.play import Plays
 from rollbook.server.rpc.replay import ReplayServicer
 from rollbook.server.settings import Limits
-from rollbook.server.store_clock import StoreClock
+from rollbook.server.store_clock import StoreClock, now_ms, steady_ms
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import Log
+from rollbook.storage.redis.ban_list import BanList
+from rollbook.storage.redis.masters_told import masters_told
 from rollbook.storage.redis.roll_call import RollCall
+from rollbook.v1.admin_pb2_grpc import add_AdminServiceServicer_to_server
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
 from rollbook.v1.identity_pb2_grpc import add_IdentityServiceServicer_to_server
 from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
@@ -72,6 +79,11 @@ LOBBY_SECONDS: Final = 1.0
 """How often the lobby is looked at while somebody watches it."""
 
 SECRET_BYTES: Final = 32
+
+
+def _noted(operator: Subject, what: str, **facts: Any) -> None:
+    """Say in the log who did what, at every level."""
+    announce("an operator has acted", what=what, by=f"{operator.issuer}:{operator.sub}", **facts)
 
 
 def draw_secret() -> bytes:
@@ -106,6 +118,10 @@ class Given:
     """What the archive has; none: there is no archive."""
     archives: Callable[[str], bool] = lambda _match_id: True
     """Whether this process is the one to archive a match."""
+    bans: BanStore | None = None
+    """Who is kept out; none: nobody ever is."""
+    acted: Acted = _noted
+    """Hears of what operators do."""
     invite: Invite | None = None
     """Tells the house where its bots sit; without it nobody can ask bots to a table."""
 
@@ -126,7 +142,8 @@ class Parts:
         self.replicas = Replicas(log, self._lost)
         self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
         self.strangers = Strangers(given.addresses, limits, clock_ms)
-        self.callers = Callers(given.verifier, self.rates, self.strangers, clock_ms)
+        self.bans = Bans(given.bans, self.players.reference, clock_ms, metrics.loop_failed)
+        self.callers = Callers(given.verifier, self.rates, self.strangers, self.bans, clock_ms)
         self.rematches = Rematches(self.replicas, self.players, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, self.rematches, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
@@ -151,6 +168,8 @@ class Parts:
     def match_servicer(self) -> MatchServicer:
         """What serves matches."""
         given, limits = self.given, self.given.limits
+        plays_held = Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open")
+        self.metrics.count_plays(lambda: plays_held.held)
         return MatchServicer(
             log=given.log,
             callers=self.callers,
@@ -160,11 +179,23 @@ class Parts:
             commands=self.commands,
             bots=self.bots,
             plays=self.plays,
-            plays_held=Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open"),
+            plays_held=plays_held,
             lists=self.lists(),
             players=self.players,
             heads=self._heads,
             locator=self._locator,
+            acted=given.acted,
+        )
+
+    def admin_servicer(self, condition: Condition) -> AdminServicer:
+        """What serves operators."""
+        return AdminServicer(
+            callers=self.callers,
+            sights=self.sights,
+            bans=self.bans,
+            condition=condition,
+            acted=self.given.acted,
+            clock_ms=self.clock,
         )
 
     def lists(self) -> Lists:
@@ -183,17 +214,21 @@ class Parts:
         """What serves feeds."""
         given, limits = self.given, self.given.limits
         feeds = Feeds(given.log, self.replicas, self.clock, self.metrics.framed, self.metrics.loop_failed)
+        board = self.board(LOBBY_SECONDS)
         self.metrics.count_watchers(lambda: feeds.watchers)
-        return servicer(
+        self.metrics.count_lobby_watchers(lambda: board.watchers)
+        served = servicer(
             callers=self.callers,
             sights=self.sights,
             feeds=feeds,
-            board=self.board(LOBBY_SECONDS),
+            board=board,
             messages=FrameMessages(self._heads, self.clock),
             watches=Held(limits.watches_per_subject, limits.watches, "too many feeds are watched"),
             locator=self._locator,
             clock_ms=self.clock,
         )
+        self.bans.changed = served.wake
+        return served
 
     def board(self, seconds: float) -> Board:
         """What looks at the lobby so often for whoever watches it."""
@@ -212,7 +247,9 @@ class Parts:
             codes=DeviceCodes(given.log, self.players, given.clock_ms, given.draw_secret),
             callers=self.callers,
             strangers=self.strangers,
+            bans=self.bans,
             clock_ms=given.clock_ms,
+            count_guest=lambda returned: self.metrics.guest(returned=returned),
         )
 
     def replay_servicer(self, log: ArchivedLog) -> ReplayServicer:
@@ -284,8 +321,8 @@ async def assemble(foundation: Foundation) -> Assembly:
             replay_key=keys.replay,
             service_key=keys.service,
             verifier=verifier,
-            clock_ms=_now_ms,
-            steady_ms=_steady_ms,
+            clock_ms=now_ms,
+            steady_ms=steady_ms,
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
             archives=settings.archives,
@@ -293,11 +330,15 @@ async def assemble(foundation: Foundation) -> Assembly:
             name=settings.name,
             limits=settings.limits,
             addresses=Addresses(settings.trust_proxy, partial(is_gateway, verifier)),
+            bans=BanList(foundation.log),
         )
     )
     await parts.clock.compare()
+    await parts.bans.start()
     matches, feeds, identity = parts.match_servicer(), parts.feed_servicer(), parts.identity_servicer()
     replays = parts.replay_servicer(log)
+    masters = partial(masters_told, foundation.log.dispatch)
+    admin = parts.admin_servicer(Condition(__version__, os.getpid(), settings, foundation.metrics.vitals, masters))
     sweeper = parts.sweeper()
     sweeper.loop.start()
     archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
@@ -308,6 +349,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     page = await page_of(settings, Issuer(keys.token.private))
 
     async def close() -> None:
+        await parts.bans.loop.close()
         await forgetter.close()
         await sweeper.loop.close()
         await archivist.close()
@@ -321,6 +363,7 @@ async def assemble(foundation: Foundation) -> Assembly:
                 drain=feeds.drain,
                 close=feeds.close,
             ),
+            Servicer("rollbook.v1.AdminService", partial(add_AdminServiceServicer_to_server, admin)),
             Servicer("rollbook.v1.IdentityService", partial(add_IdentityServiceServicer_to_server, identity)),
             Servicer(
                 "rollbook.v1.ReplayService", partial(add_ReplayServiceServicer_to_server, replays), close=replays.close
@@ -352,11 +395,3 @@ def _trusted(paths: Sequence[Path]) -> list[TrustedIssuer]:
         raise KeyFileRefused(str(refused)) from refused
     except OSError as failure:
         raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def _steady_ms() -> int:
-    return time.monotonic_ns() // 1_000_000

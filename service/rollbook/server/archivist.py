@@ -20,7 +20,7 @@ from rollbook.identity.service_keys import SigningKey
 from rollbook.match.chain import Entry, HeadKeys, Position
 from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.finished import UNKNOWN, Finished
-from rollbook.server.index_rows import ARCHIVE
+from rollbook.server.index_rows import ARCHIVE, OVER, list_of
 from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import Metrics
@@ -133,6 +133,8 @@ class Archivist:
                 # What cannot be read now the next comparison reads.
                 await self._finished.find(match_id)
         self._leaving = waiting
+        over = [list_of(is_private=is_private, state=state) for is_private in (False, True) for state in OVER]
+        self._metrics.waiting(sum(await store.counts(over)))
         there = await store.summaries(list(self._failed))
         self._failed = {match_id: why for match_id, why in self._failed.items() if match_id in there}
 

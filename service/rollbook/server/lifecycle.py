@@ -53,6 +53,8 @@ DRAIN_SECONDS: Final = 10.0
 LAST_ANSWERS_SECONDS: Final = 1.0
 """How long answers may take to leave that are written already."""
 
+LOOP_LOOK_SECONDS: Final = 0.5
+
 CLOSE_SECONDS: Final = 5.0
 """How long appends may take that nobody waits for any more."""
 
@@ -143,7 +145,8 @@ async def serve(
                 return Shutdown.DRAINED
             event_loop.settle()
             listening(running.listening)
-            watching = asyncio.create_task(running.store.watch(running.log, running.say_whether_it_serves))
+            watch = running.store.watch(running.log, running.say_whether_it_serves, running.metrics)
+            watching = asyncio.create_task(watch)
             terminated = asyncio.create_task(running.server.wait_for_termination())
             either: set[asyncio.Future[Any]] = {watching, terminated, signals.first}
             try:
@@ -175,16 +178,19 @@ class _Running:
     open_calls: OpenCalls
     assembly: Assembly
     shared_keys: SharedKeys
+    metrics: Metrics
 
     async def say_whether_it_serves(self, answers: bool) -> None:  # noqa: FBT001 - it is the one thing that is said
         """Say so by health; `answers` is what the store does."""
         apart = {name: works() for name, works in self.assembly.apart.items()}
-        works = self.shared_keys.fit and self.assembly.works()
-        await self.health.set_serving(serving=answers and works, apart=apart)
+        serves = answers and self.shared_keys.fit and self.assembly.works()
+        self.metrics.serves(serves=serves)
+        await self.health.set_serving(serving=serves, apart=apart)
 
     async def drain(self, signals: Signals) -> Shutdown:
         """Let what is under way finish, for as long as it may take and nobody forces it."""
         structlog.get_logger().info("draining", most_seconds=DRAIN_SECONDS)
+        self.metrics.serves(serves=False)
         await self.health.drain()
         draining = asyncio.create_task(self._let_finish())
         await asyncio.wait({draining, signals.second}, return_when=asyncio.FIRST_COMPLETED)
@@ -221,7 +227,10 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     """Start everything, in an order in which nothing is reachable before what it needs is there."""
     metrics = around.metrics
     if settings.metrics is not None:
-        await stack.enter_async_context(exposed(metrics.registry, settings.metrics))
+        page = exposed(metrics.registry, lambda: metrics.vitals.serves, settings.metrics)
+        await stack.enter_async_context(page)
+    metrics.runs(settings.durability)
+    stack.push_async_callback(_ended, asyncio.create_task(_measure_the_loop(metrics)))
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -237,9 +246,9 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
         stack.push_async_callback(servicer.close)
     names = [servicer.name for servicer in servicers]
     health = Health(names, assembly.apart)
-    open_calls = OpenCalls(metrics.refused)
+    call_log, open_calls = CallLog(metrics.called, settings.log_calls), OpenCalls(metrics.refused)
     server = lasting_server(
-        [Interceptor(_reading(settings, metrics), CallLog(metrics.called), open_calls, *assembly.layers)],
+        [Interceptor(_reading(settings, metrics), call_log, open_calls, *assembly.layers)],
         [
             *_OPTIONS,
             # Unless it is one of several workers, a second service would share the port, and get half of the calls.
@@ -254,6 +263,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
     bound = _listen(server, settings)
     # The store has just answered, and nobody shall be told otherwise before it is looked at for the first time.
+    metrics.serves(serves=True)
     await health.set_serving(serving=True, apart={name: works() for name, works in assembly.apart.items()})
     await server.start()
     stack.push_async_callback(_stop, server)
@@ -261,7 +271,21 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
         stack.push_async_callback(companion.close)
         companion.start(bound)
     listening = Listening(bound, settings, keys.head.key_id)
-    return _Running(listening, store, log, server, health, open_calls, assembly, shared_keys)
+    return _Running(listening, store, log, server, health, open_calls, assembly, shared_keys, metrics)
+
+
+async def _measure_the_loop(metrics: Metrics) -> None:
+    """Say again and again how late the loop comes round."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + LOOP_LOOK_SECONDS
+        await asyncio.sleep(LOOP_LOOK_SECONDS)
+        metrics.loop_lagged(max(0.0, loop.time() - due))
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
 
 
 def _reading(settings: Settings, metrics: Metrics) -> Reading:
@@ -282,6 +306,8 @@ _OPTIONS: Final = [
     ("grpc.max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.absolute_max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.max_concurrent_streams", MOST_STREAMS_A_CONNECTION),
+    # What a stream may have on its way to us stays as small as it begins: gRPC would let it grow to megabytes.
+    ("grpc.http2.bdp_probe", 0),
     # Calls that have come and are not looked at yet; gRPC cancels what is more, at first by chance.
     ("grpc.server.max_pending_requests", MOST_STREAMS_A_CONNECTION),
     ("grpc.server.max_pending_requests_hard_limit", 2 * MOST_STREAMS_A_CONNECTION),

@@ -79,6 +79,11 @@ class Held:
         self._held: dict[str, int] = {}
         self._sum = 0
 
+    @property
+    def held(self) -> int:
+        """How many are held, in all."""
+        return self._sum
+
     @contextmanager
     def by(self, who: str, *, for_many: bool = False) -> Iterator[None]:
         """Hold one more meanwhile, or refuse; who does so for many others is only bounded by what all may hold."""

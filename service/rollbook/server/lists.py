@@ -25,6 +25,7 @@ from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
 from rollbook.storage.port import Log, Place
 from rollbook.v1 import match_pb2 as proto
+from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
 
 PAGE: Final = 50
 LONGEST_PAGE: Final = 200
@@ -213,6 +214,8 @@ def _page_size(request: proto.ListMatchesRequest) -> int:
 def _matches(request: proto.ListMatchesRequest, player: str, summary: proto.MatchSummary) -> bool:
     if request.state not in {proto.MATCH_STATE_UNSPECIFIED, summary.state}:
         return False
+    if request.lost and not (summary.is_lost or summary.aborted.reason == ABORT_REASON_LOG_LOST):
+        return False
     return not player or any(seat.taken and seat.name == player for seat in summary.seats)
 
 
@@ -244,4 +247,5 @@ class PageTokens:
 
 
 def _filters(caller: Subject, request: proto.ListMatchesRequest) -> bytes:
-    return json.dumps([caller.key, request.game, request.state, request.mine, request.player]).encode()
+    said = [caller.key, request.game, request.state, request.mine, request.player]
+    return json.dumps([*said, True] if request.lost else said).encode()

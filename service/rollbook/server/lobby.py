@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -150,10 +150,9 @@ class StoredLobby:
         self._listed = {}
         await self.uses.begin_anew()
 
-    @asynccontextmanager
-    async def summary(
+    def summary(
         self, ledger: Ledger, player: bytes = b"", name: str = "", holder: str = "", rematch_of: str = ""
-    ) -> AsyncIterator[LobbyEntry | None]:
+    ) -> AbstractAsyncContextManager[LobbyEntry | None]:
         """What the lobby says of a match from now on, to be appended in here; nothing new unless its life has changed.
 
         `player` is who asks for that: opens the match, as the rematch of another one, or sits down by this name, and is
@@ -161,8 +160,13 @@ class StoredLobby:
         """
         known = self._besides.get(ledger.opened.match_id)
         if known is not None and _is_told(ledger, known):
-            yield None  # No name is read, so forgetting need not wait.
-            return
+            return nullcontext()  # No name is read, so forgetting need not wait.
+        return self._new_summary(ledger, player, name, holder, rematch_of)
+
+    @asynccontextmanager
+    async def _new_summary(
+        self, ledger: Ledger, player: bytes, name: str, holder: str, rematch_of: str
+    ) -> AsyncIterator[LobbyEntry | None]:
         with self.uses.use():
             yield await self._summary(ledger, player, name, holder, rematch_of)
 

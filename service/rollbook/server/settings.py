@@ -169,6 +169,8 @@ class Settings:
     """A key file for signing heads that is kept elsewhere; none: `head.key` in the data directory."""
     guests: bool = True
     log_level: LogLevel = "info"
+    log_calls: float = 1.0
+    """Of how many calls a line is logged, as a share of all."""
     archive: str | None = None
     """The folder or s3:// URL that finished matches go to; none: `archive` in the data directory."""
     archive_after_seconds: int = 60
@@ -229,6 +231,7 @@ class Settings:
             head_key=flags.head_key and flags.head_key.expanduser(),
             guests=flags.guests,
             log_level=flags.log_level,
+            log_calls=flags.log_calls,
             archive=None if flags.archive is None else _archive(flags.archive),
             archive_after_seconds=flags.archive_after,
             metrics=None if flags.metrics is None else _metrics(flags.metrics, insecure=flags.insecure),

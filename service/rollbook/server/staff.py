@@ -32,7 +32,7 @@ LIVED_SECONDS: Final = 30.0
 """A worker that lived this long did not die of its start."""
 
 FAILED_STARTS: Final = 5
-"""So many in a row without one that succeeds end the service."""
+"""So many in a row without one that succeeds end the service; those that found no store are tried for ever."""
 
 LOOK_SECONDS: Final = 1.0
 SILENT_LOOKS: Final = 30
@@ -79,6 +79,8 @@ class Worker:
         self._sit = sit
         self._child: processes.Child | None = None
         self._ending = asyncio.Event()
+        self._misses_store = False
+        """Whether it said that the store did not answer when it began."""
         self._asked: asyncio.Future[None] | None = None
         self._rounds, self._silent_looks = 0, 0
         """How often its loop had gone round when it was last heard to, and how often it was looked at since."""
@@ -98,7 +100,10 @@ class Worker:
             if self._ending.is_set():
                 return
             has_started = has_started or could_be_called
-            failed_starts = 0 if could_be_called else failed_starts + 1
+            if could_be_called:
+                failed_starts = 0
+            elif not (has_started and self._misses_store):
+                failed_starts += 1
             self.deaths += 1
             if not has_started or failed_starts == FAILED_STARTS:
                 often = f"{failed_starts} times in a row, the last time " if has_started else ""
@@ -151,7 +156,7 @@ class Worker:
 
     async def _run(self) -> tuple[bool, int]:
         """Run it once; whether it could be called, and its exit code."""
-        could_be_called = False
+        could_be_called = self._misses_store = False
         try:
             async with processes.running(self._words) as child:
                 self._child = child
@@ -185,6 +190,7 @@ class Worker:
             self._rounds, self._silent_looks = 0, 0
             _log.info("a worker can be called", worker=self.number, process=self._process_id)
             self._changed()
+        self._misses_store = self._misses_store or "store" in said
         if said.get("rounds", self._rounds) != self._rounds:
             self._rounds, self._silent_looks = said["rounds"], 0
         if "sit" in said:

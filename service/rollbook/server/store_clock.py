@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Final
 
@@ -46,3 +47,13 @@ class StoreClock:
             _logger.warning("the clocks of service and store differ", store_is_ahead_ms=apart_ms)
         self._metrics.clocks_differ(apart_ms / 1_000)
         return now_ms
+
+
+def now_ms() -> int:
+    """What the clock of this machine says."""
+    return time.time_ns() // 1_000_000
+
+
+def steady_ms() -> int:
+    """A clock that nobody sets."""
+    return time.monotonic_ns() // 1_000_000

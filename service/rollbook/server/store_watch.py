@@ -7,11 +7,13 @@ The log stays connected all the time: a server of our own comes back under the s
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NoReturn, Protocol
 
 import structlog
 
+from rollbook.server.metrics import Metrics
 from rollbook.server.own_store import LOOK_SECONDS, OwnStore
 from rollbook.server.settings import Settings
 from rollbook.storage.port import StoreUnavailable
@@ -37,7 +39,7 @@ class Store(Protocol):
     def url(self) -> str:
         """Where the log finds it."""
 
-    async def watch(self, log: RedisLog, tell: Tell) -> NoReturn:
+    async def watch(self, log: RedisLog, tell: Tell, metrics: Metrics) -> NoReturn:
         """Tell whether it can be written to, again and again."""
 
     async def stop(self) -> None:
@@ -57,8 +59,8 @@ class _Elsewhere:
     def __init__(self, url: str) -> None:
         self.url = url
 
-    async def watch(self, log: RedisLog, tell: Tell) -> NoReturn:
-        look = _Look(log, tell)
+    async def watch(self, log: RedisLog, tell: Tell, metrics: Metrics) -> NoReturn:
+        look = _Look(log, tell, metrics)
         while True:
             await look.again()
             await asyncio.sleep(LOOK_SECONDS)
@@ -74,9 +76,9 @@ class _Own:
         self._store = store
         self.url = store.url
 
-    async def watch(self, log: RedisLog, tell: Tell) -> NoReturn:
+    async def watch(self, log: RedisLog, tell: Tell, metrics: Metrics) -> NoReturn:
         """Start the server again when it dies; a data directory that somebody else took meanwhile ends the watch."""
-        look = _Look(log, tell)
+        look = _Look(log, tell, metrics)
         while True:
             if self._store.has_ended:
                 await look.found(serves=False)
@@ -91,9 +93,11 @@ class _Own:
 class _Look:
     """Looks whether a store can be written to, and tells; one beat that fails or succeeds changes nothing."""
 
-    def __init__(self, log: RedisLog, tell: Tell) -> None:
+    def __init__(self, log: RedisLog, tell: Tell, metrics: Metrics) -> None:
         self._log = log
         self._tell = tell
+        self._metrics = metrics
+        metrics.store_found(is_up=True)
         self._serves = True
         self._in_a_row = 0
         """Beats that came to something else than what is told."""
@@ -106,24 +110,30 @@ class _Look:
         if now < self._next_beat:
             return
         self._next_beat = now + BEAT_SECONDS
-        why = ""
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                await self._log.prove()
-        except TimeoutError:
-            why = f"no answer within {ANSWER_SECONDS:g} s"
-        except StoreUnavailable as failure:
-            why = str(failure)
-        except Exception as failure:  # noqa: BLE001 - whatever it is, the next beat may be better
-            why = f"{type(failure).__name__}: {failure}"
+        why = await self._proved()
         self._in_a_row = self._in_a_row + 1 if bool(why) is self._serves else 0
         if self._in_a_row >= (FAILURES if why else SUCCESSES):
             await self.found(serves=not why, why=why)
         else:
             await self._tell(self._serves)
 
+    async def _proved(self) -> str:
+        """Write on every master; what is amiss, if anything is."""
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._log.prove()
+        except Exception as failure:  # noqa: BLE001 - whatever it is, the next beat may be better
+            self._metrics.store_failed(failure)
+            if isinstance(failure, TimeoutError):
+                return f"no answer within {ANSWER_SECONDS:g} s"
+            return str(failure) if isinstance(failure, StoreUnavailable) else f"{type(failure).__name__}: {failure}"
+        self._metrics.store_proved(time.perf_counter() - began)
+        return ""
+
     async def found(self, *, serves: bool, why: str = "") -> None:
         """Tell at once."""
+        self._metrics.store_found(is_up=serves)
         self._in_a_row = 0
         if why:
             self._logger.error("the store cannot be written to", why=why)

@@ -106,7 +106,7 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     """Start everything, in an order in which nothing is reachable before what it needs is there."""
     registry, tallies = CollectorRegistry(), Tallies()
     if settings.metrics is not None:
-        await stack.enter_async_context(exposed(registry, settings.metrics))
+        await stack.enter_async_context(exposed(registry, lambda: _serves(registry), settings.metrics))
     store = None if settings.redis is not None else await OwnStore.start(settings)
     if store is not None:
         stack.push_async_callback(store.stop)
@@ -126,6 +126,11 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
         stack.push_async_callback(page.close)
         page.start(address)
     return _Service(Listening(address, settings, head_key_id), staff, store, page, house)
+
+
+def _serves(registry: CollectorRegistry) -> bool:
+    """Whether a worker does."""
+    return bool(registry.get_sample_value("rollbook_serving"))
 
 
 async def _page(settings: Settings) -> PageProcess | None:

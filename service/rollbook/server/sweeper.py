@@ -13,6 +13,7 @@ others. An agenda that is wrong only makes for a look. Whoever sweeps keeps the 
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -25,12 +26,13 @@ from rollbook.match.clock import LONGEST_GAP_MS, SECOND_MS
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.commands import Command, Declined, Expire, NotDue, Origin, Pardon, Why
 from rollbook.match.decide import next_due
+from rollbook.rules.catalogue import current
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.index_keeper import IndexKeeper
 from rollbook.server.index_rows import ARCHIVE, MOST_SPARED_MS, SWEEP, has_clock, list_of
 from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.server.loops import BackgroundLoop
-from rollbook.server.metrics import Metrics
+from rollbook.server.metrics import OTHER_GAMES, Metrics
 from rollbook.server.play.matches import Matches
 from rollbook.server.quotas import Quotas
 from rollbook.server.replica.lost_logs import LostTails
@@ -150,8 +152,12 @@ class Sweeper:
 
     async def beat(self) -> None:
         """Sweep, unless another process does."""
-        if await self._log.lease(self._name, LEASE_MS):
+        sweeps = await self._log.lease(self._name, LEASE_MS)
+        self._metrics.sweeping(sweeps=sweeps)
+        if sweeps:
+            began = time.perf_counter()
             await self.sweep()
+            self._metrics.swept_all(self._swept_ms, time.perf_counter() - began)
             await self._recount()
         else:
             await self._clock.compare()
@@ -199,9 +205,19 @@ class Sweeper:
         if (now_ms := self._clock()) - self._counted_ms < COUNT_MS:
             return
         self._counted_ms = now_ms
-        lists = [list_of(is_private=is_private, state=state) for state in _STATES for is_private in (False, True)]
+        kinds = [(state, game) for state in _STATES for game in ("", *current())]
+        lists = [
+            list_of(is_private=is_private, state=state, game=game)
+            for state, game in kinds
+            for is_private in (False, True)
+        ]
         counts = await self._log.counts(lists)
-        self._metrics.listed({state: sum(counts[2 * at : 2 * at + 2]) for at, state in enumerate(_STATES)})
+        found = {kind: sum(counts[2 * at : 2 * at + 2]) for at, kind in enumerate(kinds)}
+        for state in _STATES:
+            # Games that this process does not have, as of newer replicas.
+            of_all = found.pop((state, ""))
+            found[state, OTHER_GAMES] = max(0, of_all - sum(found[state, game] for game in current()))
+        self._metrics.listed(found)
 
     async def _pardon_all(self, pardon: Pardon) -> None:
         """Pardon the gap in every match that has a clock, by the lobby itself: nobody's time depends on an index."""

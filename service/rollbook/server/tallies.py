@@ -27,6 +27,10 @@ _CREATED: Final = "_created"
 
 _TOGETHER: Final[dict[str, Callable[[Iterable[float]], float]]] = {
     "rollbook_archiving": min,
+    "rollbook_archive_backlog": max,
+    "rollbook_build_info": max,
+    "rollbook_last_sweep_timestamp_seconds": max,
+    "rollbook_store_up": min,
     "rollbook_clock_difference_seconds": lambda values: max(values, key=abs),
 }
 """Gauges of which a sum would say nothing; when a counter began is the earliest time as well."""

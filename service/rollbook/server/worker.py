@@ -10,6 +10,7 @@ it, and everything that goes out, are frames with a JSON object each:
          {"numbers": [...]}                     what `tallies` sums up
          {"rounds": count}                      how often its loop went round
          {"sit": [match, bot]}                  where a bot of the house sits
+         {"store": "away"}                      before it ends because the store did not answer when it began
 
 A thread of its own listens, so that nothing here waits for calls, or keeps them waiting. When standard input ends, the
 supervisor is gone, and so is the worker.
@@ -35,6 +36,7 @@ from rollbook.server.ports import Listening
 from rollbook.server.settings import Settings
 from rollbook.server.signals import Shutdown
 from rollbook.server.tallies import told
+from rollbook.storage.port import StoreUnavailable
 
 WORKERS: Final = "rollbook.workers"
 """By this name health tells whether all workers can be called."""
@@ -60,6 +62,9 @@ class Supervised:
         going_round = asyncio.create_task(supervisor.go_round())
         try:
             return await serve(self.settings, assemble, supervisor.listening, around)
+        except StoreUnavailable:
+            supervisor.miss_store()
+            raise
         finally:
             going_round.cancel()
 
@@ -84,6 +89,10 @@ class Supervisor:
     def invite(self, match_id: str, bot: HouseBot) -> None:
         """Have the house told where one of its bots sits."""
         self._say({"sit": [match_id, bot.sub]})
+
+    def miss_store(self) -> None:
+        """Say that there is no store to serve from."""
+        self._say({"store": "away"})
 
     async def go_round(self) -> None:
         """Count rounds of the loop, as long as it goes round."""

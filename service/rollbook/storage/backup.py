@@ -4,47 +4,36 @@ The store keeps its matches in append-only files that a manifest names: of those
 and none that the manifest names is ever changed otherwise. So a copy of all of them, opened while the manifest stayed
 the same, is the store as it was at some moment of the copying; a command that was cut at the end is dropped when the
 store is loaded, because its script stands in one transaction. The archive is copied behind the store: a match that has
-left the store by then is in it.
+left the store by then is in it. `packed` is the file that all of it goes into.
 """
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
-import tarfile
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import IO, Final
 
 from rollbook.files import appearing, sync_folder
+from rollbook.storage.append_only import MANIFESTS, SINGLE, named_files
 from rollbook.storage.data_format import FORMAT, refusal
+from rollbook.storage.packed import Damaged, Packing, check, packing, unpack
 
 _MARKER: Final = "format"
 _KEYS: Final = ("*.key", "*.key.public")
 _ARCHIVE_FILES: Final = ("archive.mark", "*.rollbook")
 _ARCHIVE: Final = "archive"
 _STORE: Final = "store"
-MANIFESTS: Final = "appendonlydir/*.manifest"
-_SINGLE: Final = "appendonly.aof"
-"""What servers before version 7 have in place of a manifest; a rewrite exchanges it as a whole."""
 
 _TRIES: Final = 100
 """How often the manifest may change under the hands; a rewrite takes longer than to open a few files."""
 
 _FOR_ITS_OWNER: Final = 0o600
 """The mode of a backup: there are keys in it."""
-
-_GZIP_LEVEL: Final = 6
-_AT_ONCE: Final = 1 << 20
-
-_END: Final = "whole"
-"""The last member: whatever lacks it was cut."""
 
 
 class BackupRefused(Exception):
@@ -74,17 +63,19 @@ def back_up(data: Path, out: Path) -> Saved:
         raise BackupUnreadable(f"{data} is no data directory: there is not even a key in it")
     if (why := refusal(str(data), found)) is not None:
         raise BackupRefused(why)
-    with (
-        appearing(out, _FOR_ITS_OWNER) as file,
-        gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w|") as tar,
-    ):
-        count = _add(tar, data, [path for pattern in (_MARKER, *_KEYS) for path in sorted(data.glob(pattern))])
-        stored = _add_store(tar, data)
-        archived = [path for pattern in _ARCHIVE_FILES for path in sorted((data / _ARCHIVE).glob(pattern))]
-        count += stored + _add(tar, data, archived)
-        tar.addfile(tarfile.TarInfo(_END), BytesIO())
-    return Saved(count, stored > 0)
+    with appearing(out, _FOR_ITS_OWNER) as file, packing(file) as backup:
+        _add(backup, data, [path for pattern in (_MARKER, *_KEYS) for path in sorted(data.glob(pattern))])
+        stored = _add_store(backup, data)
+        _add(backup, data, [path for pattern in _ARCHIVE_FILES for path in sorted((data / _ARCHIVE).glob(pattern))])
+    return Saved(backup.count, stored > 0)
+
+
+def verify(backup: Path) -> int:
+    """How many files are in a backup that is as it was written, bit by bit; BackupUnreadable for any other."""
+    try:
+        return check(backup)
+    except (Damaged, OSError) as why:
+        raise BackupUnreadable(_sentence(why)) from why
 
 
 def put_back(backup: Path, data: Path) -> None:
@@ -103,25 +94,16 @@ def put_back(backup: Path, data: Path) -> None:
     sync_folder(data.parent)
 
 
-def _add(tar: tarfile.TarFile, data: Path, paths: list[Path]) -> int:
+def _add(backup: Packing, data: Path, paths: list[Path]) -> None:
     for path in paths:
         with path.open("rb") as file:
-            _add_file(tar, file, str(path.relative_to(data)))
-    return len(paths)
+            backup.add(file, str(path.relative_to(data)))
 
 
-def _add_file(tar: tarfile.TarFile, file: IO[bytes], name: str) -> None:
-    # The size is settled first; what is appended meanwhile is not read.
-    about = tar.gettarinfo(arcname=name, fileobj=file)
-    about.uname = about.gname = ""
-    about.uid = about.gid = 0
-    tar.addfile(about, file)
-
-
-def _add_store(tar: tarfile.TarFile, data: Path) -> int:
+def _add_store(backup: Packing, data: Path) -> int:
     with _opened_store(data / _STORE) as files:
         for path, file in files.items():
-            _add_file(tar, file, str(path.relative_to(data)))
+            backup.add(file, str(path.relative_to(data)))
         return len(files)
 
 
@@ -132,7 +114,7 @@ def _opened_store(store: Path) -> Iterator[dict[Path, IO[bytes]]]:
         with ExitStack() as stack:
             manifest = next(iter(store.glob(MANIFESTS)), None)
             if manifest is None:
-                single = store / _SINGLE
+                single = store / SINGLE
                 yield {single: stack.enter_context(single.open("rb"))} if single.exists() else {}
                 return
             files: dict[Path, IO[bytes]] = {}
@@ -152,27 +134,15 @@ def _opened_store(store: Path) -> Iterator[dict[Path, IO[bytes]]]:
     raise BackupRefused(f"{store} is being rewritten again and again; try it later")
 
 
-def named_files(manifest: bytes) -> list[str]:
-    """The files that a manifest of the store names: `file NAME seq NUMBER type TYPE` on each line."""
-    words = [line.split() for line in manifest.decode().splitlines() if line.startswith("file ")]
-    # Type h is history: files that are about to be deleted and that no start reads.
-    return [Path(line[1]).name for line in words if line[-1] != "h"]
-
-
 def _unpack(backup: Path, folder: Path) -> None:
     try:
-        with gzip.open(backup, "rb") as packed:
-            with tarfile.open(fileobj=packed, mode="r|") as tar:
-                tar.extractall(folder, filter="data")
-            while packed.read(_AT_ONCE):
-                pass  # only at its end gzip says whether all that came before is as it was
-    except FileNotFoundError as failure:
-        raise BackupUnreadable(f"{backup}: {failure.strerror}") from failure
-    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as broken:
-        raise BackupUnreadable(f"{backup} is no whole backup: {broken}") from broken
-    if not (folder / _END).is_file():
-        raise BackupUnreadable(f"{backup} is no whole backup of a data directory")
-    (folder / _END).unlink()
+        unpack(backup, folder)
+    except (Damaged, FileNotFoundError) as why:
+        raise BackupUnreadable(_sentence(why)) from why
+
+
+def _sentence(why: Exception) -> str:
+    return f"{why.filename}: {why.strerror}" if isinstance(why, OSError) else str(why)
 
 
 def _sync(folder: Path) -> None:

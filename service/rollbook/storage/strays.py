@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from rollbook.storage.backup import MANIFESTS, named_files
+from rollbook.storage.append_only import MANIFESTS, named_files
 
 _PATTERNS: Final = ("temp-*", "appendonlydir/*")
 """Where a server has files of which it reads only those that the manifest names."""

@@ -1007,6 +1007,7 @@ class ListMatchesRequest(_message.Message):
     PLAYER_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    LOST_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The name of a game; empty = all."""
     state: Global___MatchState.ValueType
@@ -1019,6 +1020,8 @@ class ListMatchesRequest(_message.Message):
     """How many at most, 1 to 200; 0 = 50; more are cut to 200, negative is refused."""
     page_token: _builtins.str
     """`next_page_token` of the page before, with the same filters; empty = the first page. Valid for an hour at least."""
+    lost: _builtins.bool
+    """Only matches that operators have to know of: those with `is_lost`, and those that were aborted as LOG_LOST."""
     def __init__(
         self,
         *,
@@ -1028,10 +1031,11 @@ class ListMatchesRequest(_message.Message):
         player: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        lost: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "mine", b"mine", "page_size", b"page_size", "page_token", b"page_token", "player", b"player", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "lost", b"lost", "mine", b"mine", "page_size", b"page_size", "page_token", b"page_token", "player", b"player", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

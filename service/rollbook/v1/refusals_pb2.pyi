@@ -266,6 +266,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     bidirectional, invisible or unassigned characters, or spaces other than single ones between words. The fact `why`
     says which. Client: choose another one.
     """
+    REFUSAL_REASON_BANNED: _RefusalReason.ValueType  # 116
+    """The caller is kept out for a time. Cause: an operator banned the subject, its address, or the seat that it had. The
+    fact `until` says up to when, in Unix milliseconds, and `what` which of them. Client: stop, and come back then.
+    """
     REFUSAL_REASON_DEVICE_CODE_WRONG: _RefusalReason.ValueType  # 115
     """The device code does not hold. Cause: mistyped, used before, or older than 5 minutes. Client: ask for a new one on the
     first device.
@@ -449,6 +453,13 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     signed, or cannot be read; the match is or will be sealed as aborted. Client: keep the last signed head as
     evidence; do not resume.
     """
+    REFUSAL_REASON_BAN_MALFORMED: _RefusalReason.ValueType  # 195
+    """--- What operators ask for.
+
+    Nobody can be kept out like that. Cause: Ban without a target, with an address or a seat that is none, with a subject
+    that is empty or too long, for a time that is out of bounds, or with too long a note. The fact `field` says which.
+    Client: correct it.
+    """
     REFUSAL_REASON_RATE_LIMITED: _RefusalReason.ValueType  # 200
     """--- Limits. The fact `limit` says how many, where it is a number.
 
@@ -484,6 +495,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """Too many device codes. Cause: those that the guest has made, or that were tried from the address, within an hour.
     Client: wait for the fact `retry_after_ms`.
     """
+    REFUSAL_REASON_TOO_MANY_BANS: _RefusalReason.ValueType  # 209
+    """Too many are kept out. Cause: Ban beyond 1,000 that are in force. Client: lift some."""
     REFUSAL_REASON_STATE_UNKNOWN: _RefusalReason.ValueType  # 220
     """--- Lists.
 
@@ -758,6 +771,10 @@ REFUSAL_REASON_NAME_REFUSED: RefusalReason.ValueType  # 114
 bidirectional, invisible or unassigned characters, or spaces other than single ones between words. The fact `why`
 says which. Client: choose another one.
 """
+REFUSAL_REASON_BANNED: RefusalReason.ValueType  # 116
+"""The caller is kept out for a time. Cause: an operator banned the subject, its address, or the seat that it had. The
+fact `until` says up to when, in Unix milliseconds, and `what` which of them. Client: stop, and come back then.
+"""
 REFUSAL_REASON_DEVICE_CODE_WRONG: RefusalReason.ValueType  # 115
 """The device code does not hold. Cause: mistyped, used before, or older than 5 minutes. Client: ask for a new one on the
 first device.
@@ -941,6 +958,13 @@ REFUSAL_REASON_LOG_LOST: RefusalReason.ValueType  # 192
 signed, or cannot be read; the match is or will be sealed as aborted. Client: keep the last signed head as
 evidence; do not resume.
 """
+REFUSAL_REASON_BAN_MALFORMED: RefusalReason.ValueType  # 195
+"""--- What operators ask for.
+
+Nobody can be kept out like that. Cause: Ban without a target, with an address or a seat that is none, with a subject
+that is empty or too long, for a time that is out of bounds, or with too long a note. The fact `field` says which.
+Client: correct it.
+"""
 REFUSAL_REASON_RATE_LIMITED: RefusalReason.ValueType  # 200
 """--- Limits. The fact `limit` says how many, where it is a number.
 
@@ -976,6 +1000,8 @@ REFUSAL_REASON_TOO_MANY_CODES: RefusalReason.ValueType  # 208
 """Too many device codes. Cause: those that the guest has made, or that were tried from the address, within an hour.
 Client: wait for the fact `retry_after_ms`.
 """
+REFUSAL_REASON_TOO_MANY_BANS: RefusalReason.ValueType  # 209
+"""Too many are kept out. Cause: Ban beyond 1,000 that are in force. Client: lift some."""
 REFUSAL_REASON_STATE_UNKNOWN: RefusalReason.ValueType  # 220
 """--- Lists.
 

@@ -1,6 +1,6 @@
 """The lobby: one's own matches, and those that are open or running, to join, to watch, and to open a new one."""
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -13,6 +13,7 @@ from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary, OpenMatchReque
 from rollbook_clients.sdk import Lobby, RollbookError, Table
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.errors import said_of
+from rollbook_clients.terminal.invitation import Invitation
 from rollbook_clients.terminal.own_matches import OwnMatches
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.dialogues import AskLine, AskWhether, Help
@@ -41,8 +42,17 @@ class LobbyScreen(Screen[None]):
         ("escape,q", "leave", ""),
     ]
 
-    def __init__(self, table: Table, words: Words, profile: Profile, *, watch_only: bool = False) -> None:
+    def __init__(
+        self,
+        table: Table,
+        words: Words,
+        profile: Profile,
+        *,
+        watch_only: bool = False,
+        invited: Invitation | None = None,
+    ) -> None:
         super().__init__()
+        self._invited = invited
         self.words = words
         self._table = table
         self._profile = profile
@@ -77,6 +87,8 @@ class LobbyScreen(Screen[None]):
         self._show_title()
         self._list.focus()
         self.run_worker(self._follow(), exit_on_error=False)
+        if self._invited is not None:
+            self.run_worker(self._accept(self._invited), exit_on_error=False)
         self.set_interval(TICK_SECONDS, self._tick)
         self.set_interval(LOOK_SECONDS, self._look_for_own)
 
@@ -205,6 +217,15 @@ class LobbyScreen(Screen[None]):
             self._status.update(Text(said_of(error), "bold #ff7b72"))
             return
         self._go_to(match_id)
+
+    async def _accept(self, invited: Invitation) -> None:
+        """Sit down where one was invited; whoever sits there already goes there."""
+        match = self._table.match(invited.match_id, invited.code)
+        with suppress(RollbookError):
+            if (await match.state()).perspective.HasField("seat"):
+                self._go_to(invited.match_id)
+                return
+        await self._join(invited.match_id, invited.code)
 
     def _go_to(self, match_id: str, *, public_only: bool = False) -> None:
         self._entered = match_id

@@ -8,22 +8,27 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit
+from rollbook.cli.exits import Exit, usage
 from rollbook.storage.backup import BackupRefused, BackupUnreadable, back_up, put_back
+from rollbook.storage.backup import verify as verify_backup
 
 
 def backup(
     *,
-    data: Annotated[Path, Parameter(env_var="ROLLBOOK_DATA")],
-    out: Path,
+    data: Annotated[Path | None, Parameter(env_var="ROLLBOOK_DATA")] = None,
+    out: Path | None = None,
     force: Annotated[bool, Parameter(negative="")] = False,
+    verify: Path | None = None,
 ) -> int:
     """Back up a data directory: keys, matches in play, and the archive if it is in there.
 
     The service may run meanwhile. What was acknowledged before the backup began is in it; of what came later there may
     be a part, but never half a command. Treat the file like the keys in it. Matches that are kept elsewhere, in a
     Redis of your own or in an archive at another place, need a backup of their own: first Redis, then the archive.
-    Exit code 1 if the file cannot be written or is there already, 3 if there is nothing to back up.
+    A backup holds checksums of everything in it and of itself; --verify reads one and compares. Exit code 1 if the file
+    cannot be written or is there already, 3 if there is nothing to back up, or a backup is not as it was written.
+
+    Example: `rollbook backup --data ~/rollbook --out rollbook.tar.gz`
 
     Parameters
     ----------
@@ -33,7 +38,13 @@ def backup(
         The file to write, such as rollbook.tar.gz; only its owner can read it.
     force
         Overwrite the file if it is there already.
+    verify
+        A backup to verify, bit by bit, in place of making one.
     """
+    if verify is not None:
+        return _verified(verify.expanduser())
+    if data is None or out is None:
+        return usage("say what to back up, and where to: --data and --out; rollbook backup --help explains it")
     target = out.expanduser()
     if target.exists() and not force:
         print(f"{target} is there already; --force overwrites it", file=sys.stderr)
@@ -55,12 +66,26 @@ def backup(
     return Exit.GOOD
 
 
+def _verified(backup: Path) -> Exit:
+    try:
+        count = verify_backup(backup)
+    except BackupUnreadable as unreadable:
+        print(f"rollbook backup: {unreadable}", file=sys.stderr)
+        return Exit.UNREADABLE
+    print(f"rollbook backup: {count} files, all of them as they were backed up", file=sys.stderr)
+    print(backup)
+    return Exit.GOOD
+
+
 def restore(file: Path, *, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DATA")]) -> int:
     """Put a backup back into a data directory that is empty or not there.
 
-    Nothing is in place before everything is. What happened after the backup is lost: whoever saw more of a match is
-    told DATA_LOSS, and that match is sealed as aborted. Exit code 1 if the directory is not empty or cannot be
-    written, 3 if the file is no whole backup.
+    Nothing is in place before everything is, and everything is compared with the checksums in the backup. What
+    happened after the backup is lost: whoever saw more of a match is told DATA_LOSS, and that match is sealed as
+    aborted, if anything of it is left. Exit code 1 if the directory is not empty or cannot be written, 3 if the file is
+    no whole backup.
+
+    Example: `rollbook restore rollbook.tar.gz --data ~/rollbook-again`
 
     Parameters
     ----------

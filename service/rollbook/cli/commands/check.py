@@ -25,6 +25,8 @@ def check(
     Prints `FILE: good`, or `FILE:LINE: reason` for the first thing wrong in each. Exit code 0 if all are good, 1 if one
     is wrong, 3 if one cannot be read, 2 if one hides cards that nobody has revealed yet.
 
+    Example: `rollbook tail MATCH | tee match.jsonl; rollbook check match.jsonl`
+
     Parameters
     ----------
     files

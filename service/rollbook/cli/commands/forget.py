@@ -49,6 +49,8 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
 
     Prints every match that lost names. Exit code 1 if something was not done, 3 if no such name was found.
 
+    Example: `rollbook forget --data ~/rollbook --player Anna`
+
     Parameters
     ----------
     match

@@ -14,6 +14,8 @@ from rollbook.rules.options import written
 def games(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
     """List the games with their seats and options.
 
+    Example: `rollbook games --json`
+
     Parameters
     ----------
     as_json
@@ -22,7 +24,7 @@ def games(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = F
     for game in current().values():
         print(json.dumps(_facts(game), ensure_ascii=False) if as_json else _words(game))
     if not as_json:
-        print("Play one on the terminal: rollbook simulate GAME --seats N --option NAME=VALUE")
+        print("Play them: rollbook play. The rules of one: rollbook rules GAME. See bots play: rollbook simulate GAME")
     return Exit.GOOD
 
 

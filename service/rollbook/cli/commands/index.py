@@ -27,6 +27,8 @@ def index(
     Prints how many matches there are, and of how many the index says something else. Exit code 1 if there are any, or
     the store cannot be used, 3 if there is no store.
 
+    Example: `rollbook index --data ~/rollbook`
+
     Parameters
     ----------
     data

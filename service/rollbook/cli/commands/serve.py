@@ -27,6 +27,7 @@ def serve(
     *,
     config: Annotated[Path | None, Parameter(env_var="ROLLBOOK_CONFIG")] = None,
     show_config: Annotated[bool, Parameter(negative="")] = False,
+    example: Annotated[bool, Parameter(negative="")] = False,
     **flags: Any,
 ) -> int:
     """Run the match service: its store, gRPC, health and reflection.
@@ -41,6 +42,8 @@ def serve(
     flags: they stand in the file under [limits], and the variable of matches is ROLLBOOK_LIMITS_MATCHES. --show-config
     lists and explains all.
 
+    Example: `rollbook serve --demo`
+
     Parameters
     ----------
     config
@@ -48,6 +51,8 @@ def serve(
         started.
     show_config
         Print what holds and where it comes from, as a file for --config, without passwords, and end.
+    example
+        Print such a file with the defaults alone, and end.
     """
     from rollbook.server.configuration.page import page  # noqa: PLC0415 - see above
     from rollbook.server.configuration.sources import configure  # noqa: PLC0415 - see above
@@ -55,11 +60,11 @@ def serve(
 
     given = {name: value for name, value in flags.items() if value is not None}
     try:
-        configuration = configure(given, os.environ, config)
+        configuration = configure({}, {}, None) if example else configure(given, os.environ, config)
         settings = configuration.settings()
     except SettingRefused as refused:
         return usage(f"{refused}\nrollbook serve --help explains it")
-    if show_config:
+    if show_config or example:
         print(page(configuration), end="")
         return Exit.GOOD
     if is_supervised(settings):

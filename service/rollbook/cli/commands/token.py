@@ -32,6 +32,8 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     A service takes it if it trusts the key: as `authorization: Bearer TOKEN`. Whoever has the token is its subject, so
     treat it like a password. Exit code 1 if the key file is refused, 3 if it cannot be read.
 
+    Example: `rollbook token --key DATA/token.key --subject boss --role operator`
+
     Parameters
     ----------
     key

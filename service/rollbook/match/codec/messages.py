@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, Final
 
 from google.protobuf.message import Message
 
 from rollbook.match.codec.moves import LONGEST_LIST, Unreadable, hidden_pieces, is_optional
+from rollbook.match.codec.parts import MOST_REMEMBERED
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.codec.words import numbers_of, words_of
 from rollbook.match.codec.wrappers import content, unwrap, wrap
@@ -21,6 +22,9 @@ from rollbook.rules.catalogue import AnyGame
 from rollbook.rules.options import LONGEST_REPEATED
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.v1 import games_pb2 as proto
+
+LONGEST_REMEMBERED: Final = 64
+"""The bytes of a choice; a stranger may send more, with fields that are not known here."""
 
 COUNT = "count"
 """The field that says how long a hidden tuple is."""
@@ -63,6 +67,17 @@ def _choice_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict[
 
 def read_choice(game: AnyGame, sent: proto.Choice) -> Any:
     """The choice of this game that was sent; refused if there is none, or one of another game."""
+    data = sent.SerializeToString(deterministic=True)
+    return _remembered_choice(game, data) if len(data) <= LONGEST_REMEMBERED else _read_choice(game, sent)
+
+
+@lru_cache(MOST_REMEMBERED)
+def _remembered_choice(game: AnyGame, data: bytes) -> Any:
+    """The choice by its bytes, since the same few are sent again and again; a refusal is not remembered."""
+    return _read_choice(game, proto.Choice.FromString(data))
+
+
+def _read_choice(game: AnyGame, sent: proto.Choice) -> Any:
     message = unwrap(sent, stubs_of(game).choice)
     if message is None:
         held = content(sent)

@@ -6,7 +6,11 @@ So what is written again and again, such as a column of a board, is serialised b
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Any, Final
+
+_SEVEN_BITS: Final = 0x7F
+_MORE: Final = 0x80
 
 MOST_REMEMBERED: Final = 4_096
 """Bytes that one field is remembered as; behind that it begins anew."""
@@ -29,12 +33,15 @@ class Remembered(dict[Any, bytes]):
 
 def length_delimited(number: int, content: bytes) -> bytes:
     """A field of this number, from 1 to 15, that holds bytes or a message."""
-    size = len(content)
-    if size < 0x80:  # noqa: PLR2004 - what one byte holds of a number
-        return bytes((number << 3 | 2, size)) + content
-    head = bytearray((number << 3 | 2,))
-    while size >= 0x80:  # noqa: PLR2004
-        head.append(size & 0x7F | 0x80)
+    return _prefix(number, len(content)) + content
+
+
+@lru_cache(MOST_REMEMBERED)
+def _prefix(number: int, size: int) -> bytes:
+    """Which field it is and how many bytes follow: seven bits of that in each, the lowest first."""
+    prefix = bytearray((number << 3 | 2,))
+    while size > _SEVEN_BITS:
+        prefix.append(size & _SEVEN_BITS | _MORE)
         size >>= 7
-    head.append(size)
-    return bytes(head) + content
+    prefix.append(size)
+    return bytes(prefix)

@@ -92,6 +92,15 @@ class Flags:
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], About("What is logged, on standard error. Default: info.")
     ] = "info"
+    log_calls: Annotated[
+        float,
+        About(
+            "Of how many calls a line is logged when they have ended, as a share of all: 0 none, 0.01 every hundredth,"
+            " 1 each. Calls that failed for a reason of the service's own always have one. Default: 1.",
+            least=0,
+            most=1,
+        ),
+    ] = 1.0
     archive: Annotated[
         str | None,
         About(
@@ -114,7 +123,9 @@ class Flags:
     metrics: Annotated[
         str | None,
         About(
-            "host:port on which Prometheus finds /metrics, over HTTP without TLS. Default: nowhere.", unset="nowhere"
+            "host:port on which Prometheus finds /metrics, and /healthz says whether the service serves, over HTTP"
+            " without TLS. Default: nowhere.",
+            unset="nowhere",
         ),
     ] = None
     web: Annotated[

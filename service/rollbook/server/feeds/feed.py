@@ -119,6 +119,10 @@ class Feeds:
     def drain(self) -> None:
         """Let every feed end with its position, so that its watcher goes on elsewhere."""
         self._draining = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Let every watcher look whether it still may watch."""
         for channel in (*self._live.values(), *self._delayed.values()):
             channel.bell.ring()
 

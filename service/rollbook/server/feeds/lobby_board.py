@@ -120,6 +120,11 @@ class Board:
             if not self._watchers:
                 self._rest()
 
+    @property
+    def watchers(self) -> int:
+        """How many watch it."""
+        return self._watchers
+
     async def next_look(self) -> None:
         """Wait for it; raises what keeps the lobby from being looked at."""
         if self._failure is None:

@@ -55,7 +55,7 @@ def seen_alike(ledger: Ledger, perspective: Perspective) -> Perspective:
 
     Where nothing is hidden everybody's are the public's, but for those of the seat that is told what it may choose.
     """
-    if not is_open(ledger) or perspective == _choosing_seat(ledger):
+    if perspective is Watcher.PUBLIC or not is_open(ledger) or perspective == _choosing_seat(ledger):
         return perspective
     return Watcher.PUBLIC
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
-from functools import partial
 from typing import Final
 
 from rollbook.identity.tokens import Role, Subject
@@ -76,6 +75,11 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         self._feeds.drain()
         self._board.wake()
 
+    def wake(self) -> None:
+        """Let every feed look whether its watcher still may watch."""
+        self._feeds.wake()
+        self._board.wake()
+
     async def close(self) -> None:
         """Stop following the log."""
         await self._feeds.close()
@@ -99,7 +103,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             try:
                 position = _asked(request)
-                expired = partial(self._callers.has_expired, caller)
+                expired = self._callers.expiry(caller, context)
                 async with aclosing(self._feeds.watch(request.match_id, position, eyes, expired)) as frames:
                     async for frame in frames:
                         yield self._messages.of(frame, views=views)
@@ -112,18 +116,21 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         """The public matches that are open or running, as the caller may see them, and what becomes of them."""
         caller = self._callers.of(context)
         with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
-            async with self._board.watched(), aclosing(self._lobby(caller, request.game)) as frames:
+            frames_of = self._lobby(caller, request.game, self._callers.expiry(caller, context))
+            async with self._board.watched(), aclosing(frames_of) as frames:
                 async for frame in frames:
                     yield frame
 
-    async def _lobby(self, caller: Subject, game: str) -> AsyncGenerator[LobbyFrame, None]:
+    async def _lobby(
+        self, caller: Subject, game: str, has_expired: Callable[[], bool]
+    ) -> AsyncGenerator[LobbyFrame, None]:
         looks = self._board.looks
         known = await self._board.seen_by(caller, game)
         for frame in _snapshot(list(known.values())):
             yield frame
         quiet = 0
         while True:
-            if self._draining or self._callers.has_expired(caller):
+            if self._draining or has_expired():
                 reason = END_REASON_DRAINING if self._draining else END_REASON_TOKEN_EXPIRED
                 yield LobbyFrame(ended=LobbyFrame.Ended(reason=reason))
                 return

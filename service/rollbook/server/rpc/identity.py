@@ -16,6 +16,7 @@ from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedI
 from rollbook.match.chain import HeadKeys
 from rollbook.replay_file.key_lines import keys_of_service
 from rollbook.server.access import Callers, Context
+from rollbook.server.bans import Bans
 from rollbook.server.device_codes import DeviceCodes
 from rollbook.server.limits import Rates, Strangers
 from rollbook.server.quotas import GuestQuota
@@ -68,7 +69,9 @@ class IdentityServicer(IdentityServiceServicer):
         codes: DeviceCodes,
         callers: Callers,
         strangers: Strangers,
+        bans: Bans,
         clock_ms: Callable[[], int],
+        count_guest: Callable[[bool], None],
     ) -> None:
         """Serve guests, unless they are switched off, and publish these keys by the name."""
         self._guests = guests
@@ -76,7 +79,9 @@ class IdentityServicer(IdentityServiceServicer):
         self._replay_key = replay_key
         self._name = keys_of_service(head_keys.published.values(), (), name)[0].name
         self._strangers = strangers
+        self._bans = bans
         self._clock_ms = clock_ms
+        self._count_guest = count_guest
         self._token_seconds = limits.guest_token_seconds
         self._of_returning = Rates(RETURNS_PER_HOUR / _HOUR_SECONDS, RETURNS_PER_HOUR)
         self._quota = quota
@@ -92,6 +97,7 @@ class IdentityServicer(IdentityServiceServicer):
             raise Refusal("GUESTS_OFF", "this service takes no guests")
         self._strangers.count(context)
         address = self._strangers.addresses.of(context)
+        self._bans.check_address(address)
         if request.device_code:
             old: Subject | None = await self._codes.redeem(request.device_code, address)
         else:
@@ -99,6 +105,7 @@ class IdentityServicer(IdentityServiceServicer):
         if old is None:
             await self._quota.count(address)
         else:
+            self._bans.check(old, lambda: address)
             # Whoever returns is no new guest.
             self._of_returning.take(old.key, self._clock_ms())
         name = player_name(request.name) if request.name else GUEST if old is None else old.name
@@ -106,6 +113,7 @@ class IdentityServicer(IdentityServiceServicer):
         lifetime = self._token_seconds
         sub = _new_sub(guests) if old is None else old.sub
         token = guests.issuer.mint(sub, Role.PLAYER, name=name, issued_at=issued_at, lifetime_seconds=lifetime)
+        self._count_guest(old is not None)
         return proto.SignInResponse(
             token=token, expires_ms=(issued_at + lifetime) * 1_000, name=name, same_subject=old is not None
         )

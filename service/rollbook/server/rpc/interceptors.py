@@ -150,13 +150,19 @@ class CallLog(Layer):
 
     Health checks and reflection, which come by the minute and say nothing of the service, are told at the level
     `debug`, and so are calls that are too many, or of methods that there are none of, which are counted. What is not
-    written is not put together.
+    written is not put together. Where only a share of the calls is told, they are evenly spaced among all.
     """
 
-    def __init__(self, measured: Measured) -> None:
-        """Write to the log as it is configured now; `measured` hears the method, the status and the seconds as well."""
+    def __init__(self, measured: Measured, share: float = 1.0) -> None:
+        """Write to the log as it is configured now; `measured` hears the method, the status and the seconds as well.
+
+        Of the calls that did not fail for a reason of ours only this share is told.
+        """
         self._log: Any = structlog.get_logger().bind()
         self._measured = measured
+        self._share = share
+        self._owed = 0.0
+        """How much of a line there is to be told."""
 
     def unknown(self, method: str) -> None:
         """Tell of a call that nothing handles."""
@@ -182,13 +188,21 @@ class CallLog(Layer):
                 status = _status(call.context, ending)
                 self._measured(method, status, seconds)
                 level = _level(is_quiet=is_quiet, status=status)
-                if self._log.is_enabled_for(level):
+                if self._log.is_enabled_for(level) and (level > logging.INFO or self._is_told()):
                     requests = (call.requests.first, call.requests.last) if streams_requests else (call.requests,)
                     milliseconds = round(seconds * 1_000, 3)
                     facts = _facts(requests, call.response)
                     self._log.log(level, "call", method=method, status=status, milliseconds=milliseconds, **facts)
 
         return timed
+
+    def _is_told(self) -> bool:
+        """Whether this call is one of those that are told."""
+        self._owed += self._share
+        if self._owed < 1:
+            return False
+        self._owed -= 1
+        return True
 
 
 def _level(*, is_quiet: bool, status: str) -> int:

@@ -11,7 +11,7 @@ from rollbook.identity.names import player_name
 from rollbook.identity.tokens import Role, Subject
 from rollbook.match.fold import Misplaced
 from rollbook.rules.game import Watcher
-from rollbook.server.access import Callers, Context, Sight, Sights, require
+from rollbook.server.access import Acted, Callers, Context, Sight, Sights, require
 from rollbook.server.failures import TailLost
 from rollbook.server.limits import Held
 from rollbook.server.lists import Lists, games, weight_of
@@ -85,8 +85,9 @@ class MatchServicer(MatchServiceServicer):
         players: Players,
         heads: Heads,
         locator: Locator,
+        acted: Acted,
     ) -> None:
-        """Serve these matches."""
+        """Serve these matches; `acted` hears of what operators do."""
         self._log = log
         self._callers = callers
         self._sights = sights
@@ -100,6 +101,7 @@ class MatchServicer(MatchServiceServicer):
         self._players = players
         self._heads = heads
         self._locator = locator
+        self._acted = acted
 
     async def ListGames(  # noqa: N802 - named by the contract
         self, request: proto.ListGamesRequest, context: Context
@@ -220,11 +222,16 @@ class MatchServicer(MatchServiceServicer):
         try:
             async with self._located(caller, request):
                 sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-                return proto.AbortMatchResponse(made=self._made(sight, await self._commands.abort(sight, request)))
+                made = self._made(sight, await self._commands.abort(sight, request))
+                if caller.role is Role.OPERATOR:
+                    self._acted(caller, "aborted a match", match=request.match_id, request=request.request_id)
+                return proto.AbortMatchResponse(made=made)
         except (TailLost, Hole, Misplaced):
             if caller.role is not Role.OPERATOR:
                 raise
             answer = await self._commands.end_lost(caller, request)
+        what = "dropped a match of which nothing is stored" if answer is None else "ended a match that is lost"
+        self._acted(caller, what, match=request.match_id, request=request.request_id)
         if answer is None:
             return proto.AbortMatchResponse(is_gone=True)
         head = self._heads.of(answer.ledger, answer.leads_to)
@@ -236,7 +243,8 @@ class MatchServicer(MatchServiceServicer):
         """Choose again and again in one match."""
         caller = self._callers.of(context)
         with self._plays_held.by(caller.key):
-            async with aclosing(self._plays.play(caller, request_iterator)) as answers:
+            has_expired = self._callers.expiry(caller, context)
+            async with aclosing(self._plays.play(caller, request_iterator, has_expired)) as answers:
                 async for answer in answers:
                     yield answer
 

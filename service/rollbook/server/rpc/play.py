@@ -46,10 +46,10 @@ class Plays:
     count_refusal: Callable[[str], None]
 
     async def play(
-        self, caller: Subject, requests: AsyncIterator[proto.PlayRequest]
+        self, caller: Subject, requests: AsyncIterator[proto.PlayRequest], has_expired: Callable[[], bool]
     ) -> AsyncGenerator[proto.PlayResponse, None]:
-        """Answer every request, in order."""
-        stream = PlayStream(self, caller)
+        """Answer every request, in order, as long as the caller's token holds and nobody keeps the caller out."""
+        stream = PlayStream(self, caller, has_expired)
         async for request in requests:
             yield await stream.answer(request)
 
@@ -57,10 +57,11 @@ class Plays:
 class PlayStream:
     """What one stream remembers: its match, how many refusals it has sent, and where its last choice led."""
 
-    def __init__(self, plays: Plays, caller: Subject) -> None:
+    def __init__(self, plays: Plays, caller: Subject, has_expired: Callable[[], bool]) -> None:
         """Begin before the first request."""
         self._with = plays
         self._caller = caller
+        self._has_expired = has_expired
         self._match_id = ""
         self._refusals = 0
         self._leads_to: Position | None = None
@@ -68,7 +69,7 @@ class PlayStream:
 
     async def answer(self, request: proto.PlayRequest) -> proto.PlayResponse:
         """The one answer to a request; what ends the stream is raised."""
-        if self._with.callers.has_expired(self._caller):
+        if self._has_expired():
             raise TokenRefused(TokenReason.EXPIRED, "the token has expired")
         if not self._match_id:
             await self._begin(request)

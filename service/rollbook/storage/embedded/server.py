@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
 
+from rollbook.storage.append_only import extended_file, zeros_behind
 from rollbook.storage.embedded.data_directory import DataDirectory, Lock
 from rollbook.storage.redis.durability import NEEDED_FOR_FSYNC, Durability
 
@@ -146,7 +147,9 @@ class EmbeddedServer:
             if answer.startswith(b"+PONG"):
                 return
             if self._process.poll() is not None:
-                raise ServerFailed(f"The server ended at once, with exit code {self.exit_code}.{self._last_words()}")
+                raise ServerFailed(
+                    f"The server ended at once, with exit code {self.exit_code}.{self._mending()}{self._last_words()}"
+                )
             if answer.startswith(b"-LOADING"):
                 deadline = loop.time() + start_seconds
             if loop.time() > deadline:
@@ -172,6 +175,17 @@ class EmbeddedServer:
             with contextlib.suppress(OSError):
                 self._socket.parent.rmdir()
         self._data.release()
+
+    def _mending(self) -> str:
+        """What mends the store, if it is what a power cut leaves behind."""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            path = extended_file(self._data.store)
+            if path is not None and (count := zeros_behind(path)):
+                return (
+                    f" {count:,} zero bytes stand behind the last command of {path}, as a power cut leaves them:"
+                    f" `rollbook mend --data {self._data.path}` cuts them off."
+                )
+        return ""
 
     def _last_words(self) -> str:
         with self._data.server_log.open("rb") as log:

@@ -7,8 +7,7 @@ One connection hears for everybody in a process, and only as long as somebody li
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import count
 from typing import Final
 
@@ -39,20 +38,19 @@ class Announcements:
         """What was said of them meanwhile."""
         self._turns = count()
 
-    @contextmanager
-    def appending(self, match_id: str) -> Iterator[None]:
-        """Say nothing of the match meanwhile: it may be what whoever appends learns by the answer."""
+    def appends(self, match_id: str) -> None:
+        """Say nothing of the match until this is `appended`: it may be what whoever appends learns by the answer."""
         self._appending[match_id] = self._appending.get(match_id, 0) + 1
-        try:
-            yield
-        finally:
-            self._appending[match_id] -= 1
-            if not self._appending[match_id]:
-                del self._appending[match_id]
-                held = self._held.pop(match_id, None)
-                if held is not None:
-                    # Whoever appends has taken the answer by then.
-                    asyncio.get_running_loop().call_soon(self._tell, held)
+
+    def appended(self, match_id: str) -> None:
+        """Whoever appends has an answer, or will not have one."""
+        self._appending[match_id] -= 1
+        if not self._appending[match_id]:
+            del self._appending[match_id]
+            held = self._held.pop(match_id, None)
+            if held is not None:
+                # Whoever appends has taken the answer by then.
+                asyncio.get_running_loop().call_soon(self._tell, held)
 
     async def listen(self, heard: Heard, began: Began) -> None:
         """Tell all of it from `began` on, until the connection ends; StoreUnavailable if none comes about."""

@@ -11,6 +11,7 @@ from contextlib import suppress
 from math import inf
 from typing import Any, Final, TypeAlias
 
+import hiredis
 from redis.exceptions import AskError, RedisError, ResponseError
 
 from rollbook.storage.port import StoreUnavailable
@@ -18,6 +19,8 @@ from rollbook.storage.redis.cancellation import cancellation_heeded
 from rollbook.storage.redis.durability import NOT_KEPT, Confirmation, Fence, NotDurable
 
 Command: TypeAlias = Sequence[bytes | str | int]
+
+_pack: Final[Callable[[Command], bytes]] = hiredis.pack_command  # type: ignore[assignment]  # takes any number of them
 
 Still: TypeAlias = Callable[[], Awaitable[bool]]
 
@@ -28,6 +31,10 @@ _REPLACED: Final = "another server has taken the place of this one"
 
 _SIGN_SECONDS: Final = 5.0
 """How long a server may be silent that is listened to before it is asked, and again before it is given up."""
+
+
+_SLACK: Final = 0.1
+"""By what part of its time an answer may be given up too early."""
 
 
 class Unsent(Exception):
@@ -41,6 +48,24 @@ class Unanswered(Exception):
         """Hold the answers that did come, which belong to the first of the commands."""
         super().__init__(reason)
         self.answers = answers
+
+
+async def _read(connection: Any, answers: list[Any], number: int) -> None:
+    """Read until there are so many answers; TimeoutError, with the connection closed, if one keeps us waiting.
+
+    redis-py's own limit is a timer for each answer, also for those that have come already.
+    """
+    seconds, loop = connection.socket_timeout, asyncio.get_running_loop()
+    async with asyncio.timeout(seconds) as limit:
+        began = loop.time()
+        while len(answers) < number:
+            try:
+                answers.append(await connection.read_response(timeout=inf))
+            except ResponseError as refusal:
+                answers.append(refusal)
+            if loop.time() - began > seconds * _SLACK:
+                began = loop.time()
+                limit.reschedule(began + seconds)
 
 
 async def _ask_for_signs(connection: Any, signs: asyncio.Event) -> None:
@@ -137,13 +162,13 @@ class Wire:
     async def _converse(self, connection: Any, commands: Sequence[Command], heed: Callable[[], None]) -> list[Any]:
         answers: list[Any] = []
         try:
-            await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
+            # What redis-py makes of commands is the same, and takes it ten times as long.
+            packed = b"".join([_pack(tuple(command)) for command in commands])
+            await connection.send_packed_command(packed, check_health=False)
             heed()
-            while len(answers) < len(commands):
-                try:
-                    answers.append(await connection.read_response())
-                except ResponseError as refusal:
-                    answers.append(refusal)
+            await _read(connection, answers, len(commands))
+        except TimeoutError as failure:
+            raise Unanswered("no answer in time", answers) from failure
         except (RedisError, OSError) as failure:
             raise Unanswered(str(failure), answers) from failure
         return answers

@@ -5,6 +5,7 @@ that lists it lie in the same one.
 """
 
 import hashlib
+from functools import lru_cache
 from typing import Final
 
 PARTITIONS: Final = 256
@@ -34,6 +35,11 @@ INDEX: Final = b":index:"
 ROLL_KEY: Final = b"rollbook:roll"
 """Which call the services of this store answer, and which of them have."""
 
+BANS_KEY: Final = b"rollbook:bans"
+"""Who is kept out, and until when."""
+
+MOST_REMEMBERED: Final = 20_000
+"""Matches and holders whose partition is not found out anew for every command."""
 
 ANNOUNCEMENTS: Final = b"rollbook:appended"
 """The channel on which the script that appends says so; no key has this name."""
@@ -57,6 +63,7 @@ SWEEPER_KEY: Final = b"rollbook:sweeper"
 """Which process sweeps, as long as its lease lasts."""
 
 
+@lru_cache(MOST_REMEMBERED)
 def partition_of(match_id: str, partitions: int = PARTITIONS) -> int:
     """The partition of a match, the same in every process and version.
 

@@ -143,8 +143,11 @@ class RedisLog(LobbyIndex):
             arguments += index_arguments(self._base(partition), match_id, lobby.row)
         for entry in entries:
             arguments += (entry.event, entry.private)
-        with self._announcements.appending(match_id):
+        self._announcements.appends(match_id)
+        try:
             outcome, number = await self._dispatch.append(keys, arguments)
+        finally:
+            self._announcements.appended(match_id)
         if outcome == _APPENDED:
             return Appended(number)
         return Conflict(number) if outcome == _CONFLICT else TooEarly(number)

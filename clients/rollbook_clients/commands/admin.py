@@ -1,0 +1,383 @@
+"""`rollbook admin`: what the operator of a running service does and looks at, over gRPC."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Final, Literal, TypeAlias
+
+from cyclopts import App, Parameter
+
+from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
+from rollbook.v1.admin_pb2 import BanTarget
+from rollbook.v1.match_pb2 import ListMatchesRequest, MatchState
+from rollbook_clients.commands.operator_text import banned, json_of, listed, say_facts, shown, stated
+from rollbook_clients.commands.service_calls import failed, say
+from rollbook_clients.sdk import LogLost, Refused, RollbookError, connect
+from rollbook_clients.sdk.operator import Operator
+
+HELP: Final = """Look after a running service, with the token of an operator.
+
+`rollbook token --key DATA/token.key --subject NAME --role operator` mints such a token; give it by ROLLBOOK_TOKEN.
+Every act is logged by the service with that subject. Lists come page by page: the last line names the page behind. Exit
+code 1 if the service refuses, 3 if no service answers or there is no such match or ban.
+
+Examples:
+
+    rollbook admin state
+    rollbook admin matches --state running --limit 20
+    rollbook admin lost
+    rollbook admin abort MATCH
+    rollbook admin ban --match MATCH --seat 1 --for 24h --why "insults"
+    rollbook admin ban --address 192.0.2.7 --for 30m
+    rollbook admin bans --json
+    rollbook admin lift BAN
+"""
+
+admin = App(name="admin", help=HELP, help_format="markdown", default_parameter=Parameter(show_default=False))
+
+StateName: TypeAlias = Literal["open", "getting_ready", "running", "finished", "aborted"]
+AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]
+Work: TypeAlias = Callable[[Operator], Awaitable[Exit]]
+
+_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+@admin.command
+def matches(  # noqa: PLR0913 - every flag is a parameter
+    *,
+    state: StateName | None = None,
+    game: str = "",
+    player: str = "",
+    limit: int = 50,
+    page: str = "",
+    as_json: AsJson = False,
+    at: ServiceOptions = LOCAL_SERVICE,
+) -> int:
+    """List matches, private ones too, those opened last first.
+
+    Example: `rollbook admin matches --state running --limit 20`
+
+    Parameters
+    ----------
+    state
+        Only those in this state.
+    game
+        Only those of this game.
+    player
+        Only those in which a seat has exactly this display name.
+    limit
+        How many at most, 1 to 200. Default: 50.
+    page
+        The page behind another, as that named it.
+    as_json
+        One JSON object a line, as the contract has it; the last names the page behind.
+    """
+    number = MatchState.Value(f"MATCH_STATE_{state.upper()}") if state else MatchState.Value("MATCH_STATE_UNSPECIFIED")
+    request = ListMatchesRequest(game=game, player=player, state=number, page_size=limit, page_token=page)
+    return _run("matches", at, lambda operator: _list_matches(operator, request, as_json=as_json))
+
+
+@admin.command
+def lost(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """List matches whose log is lost, or was lost and is sealed as such.
+
+    `LOST` stands before those that wait for `rollbook admin drop`. Every match has to be looked at, so a page may come
+    short, and even empty, with more to come.
+
+    Example: `rollbook admin lost`
+
+    Parameters
+    ----------
+    limit
+        How many at most, 1 to 200. Default: 50.
+    page
+        The page behind another, as that named it.
+    as_json
+        One JSON object a line; the last names the page behind.
+    """
+    request = ListMatchesRequest(lost=True, page_size=limit, page_token=page)
+    return _run("lost", at, lambda operator: _list_matches(operator, request, as_json=as_json))
+
+
+@admin.command
+def show(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """Show a match as it is now: game, state, seats, clocks, position.
+
+    Example: `rollbook admin show MATCH`
+
+    Parameters
+    ----------
+    match
+        The id of the match.
+    as_json
+        One JSON object, as the contract has it.
+    """
+
+    async def work(operator: Operator) -> Exit:
+        found = await operator.match(match)
+        print(json_of(found) if as_json else shown(found))
+        return Exit.GOOD
+
+    return _run("show", at, work)
+
+
+@admin.command
+def abort(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """End a match without a result: it is sealed as `by_operator`, and whoever watches is told.
+
+    Example: `rollbook admin abort MATCH`
+
+    Parameters
+    ----------
+    match
+        The id of the match.
+    as_json
+        One JSON object.
+    """
+
+    async def work(operator: Operator) -> Exit:
+        answer = await operator.abort(match)
+        say_facts({"match": match, "sealed_by_event": answer.made.last, "is_gone": answer.is_gone}, as_json=as_json)
+        return Exit.GOOD
+
+    return _run("abort", at, work)
+
+
+@admin.command
+def drop(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """End a match whose log is lost: what is left of it is sealed; if nothing is, it leaves the lobby.
+
+    A match whose log is whole is refused: `rollbook admin abort` ends it. `rollbook admin lost` lists what there is.
+
+    Example: `rollbook admin drop MATCH`
+
+    Parameters
+    ----------
+    match
+        The id of the match.
+    as_json
+        One JSON object.
+    """
+
+    async def work(operator: Operator) -> Exit:
+        if not await _is_lost(operator, match):
+            raise Failed(Exit.WRONG, f"the log of {match} is whole: `rollbook admin abort {match}` ends it")
+        answer = await operator.abort(match)
+        say_facts({"match": match, "sealed_by_event": answer.made.last, "is_gone": answer.is_gone}, as_json=as_json)
+        return Exit.GOOD
+
+    return _run("drop", at, work)
+
+
+@admin.command
+def bans(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """List who is kept out now, until when, by whom and why; those whose time is over first come first.
+
+    Example: `rollbook admin bans`
+
+    Parameters
+    ----------
+    limit
+        How many at most, 1 to 200. Default: 50.
+    page
+        The page behind another, as that named it.
+    as_json
+        One JSON object a line; the last names the page behind.
+    """
+
+    async def work(operator: Operator) -> Exit:
+        found = await operator.bans(limit, page)
+        for each in found.bans:
+            print(json_of(each) if as_json else banned(each))
+        return _next(found.next_page_token, as_json=as_json)
+
+    return _run("bans", at, work)
+
+
+@admin.command
+def ban(  # noqa: PLR0913 - every flag is a parameter
+    *,
+    subject: str = "",
+    issuer: str = "",
+    address: str = "",
+    match: str = "",
+    seat: int | None = None,
+    duration: Annotated[str, Parameter(name="--for")],
+    why: str = "",
+    as_json: AsJson = False,
+    at: ServiceOptions = LOCAL_SERVICE,
+) -> int:
+    """Keep somebody out for a time, in every process within two seconds: a subject, an address, or whoever has a seat.
+
+    They are refused as BANNED with the time until when. Operators are never kept out. A guest can sign in as somebody
+    else; only the ban of an address keeps them from it, and everybody else there. The ban of a proxy's address keeps
+    everybody out who comes through it: see `rollbook serve --trust-proxy`.
+
+    Example: `rollbook admin ban --match MATCH --seat 1 --for 24h --why "insults"`
+
+    Parameters
+    ----------
+    subject
+        The `sub` of the tokens of whom to keep out.
+    issuer
+        Their issuer. Default: the service itself.
+    address
+        An IPv4 address, or an IPv6 address, which stands for its /64.
+    match
+        With --seat: whoever sits there, whoever that is.
+    seat
+        The seat, from 0.
+    duration
+        For how long: a number and s, m, h or d.
+    why
+        A note for other operators; it stays in the store until the time is over.
+    as_json
+        One JSON object.
+    """
+    seconds = _seconds(duration)
+    if seconds is None:
+        return usage("--for takes a number and s, m, h or d, such as 30m; rollbook admin ban --help explains it")
+    target = BanTarget()
+    if subject:
+        target.subject.sub, target.subject.issuer = subject, issuer
+    elif address:
+        target.address = address
+    elif match and seat is not None:
+        target.seat.match_id, target.seat.seat = match, seat
+    if [bool(subject), bool(address), bool(match) and seat is not None].count(True) != 1 or (issuer and not subject):
+        return usage("name one: --subject, --address, or --match with --seat; rollbook admin ban --help explains it")
+
+    async def work(operator: Operator) -> Exit:
+        made = await operator.ban(target, seconds, why)
+        print(json_of(made) if as_json else banned(made))
+        return Exit.GOOD
+
+    return _run("ban", at, work)
+
+
+@admin.command
+def lift(ban_id: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """Let somebody in again before the time is over, in every process within two seconds.
+
+    Example: `rollbook admin lift 9f2c4e0a1b3d5f70`
+
+    Parameters
+    ----------
+    ban_id
+        As `rollbook admin bans` lists it.
+    as_json
+        One JSON object.
+    """
+
+    async def work(operator: Operator) -> Exit:
+        if not await operator.lift(ban_id):
+            raise Failed(Exit.UNREADABLE, f"no ban {ban_id} is in force; `rollbook admin bans` lists them")
+        say_facts({"ban": ban_id, "lifted": True}, as_json=as_json)
+        return Exit.GOOD
+
+    return _run("lift", at, work)
+
+
+@admin.command
+def state(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """Show how the service fares: the process that answers, its store and archive, and matches by state.
+
+    Exit code 2 if the store or the archive is not well.
+
+    Example: `rollbook admin state --json`
+
+    Parameters
+    ----------
+    as_json
+        One JSON object, with the limits in force.
+    """
+
+    async def work(operator: Operator) -> Exit:
+        found = await operator.state()
+        print(json_of(found) if as_json else "\n".join(stated(found)))
+        return Exit.GOOD if found.store_is_up and found.archive_is_up else Exit.UNVERIFIED
+
+    return _run("state", at, work)
+
+
+@admin.command
+def limits(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """List the limits in force, and whether each process counts for itself or the store for all.
+
+    Example: `rollbook admin limits`
+
+    Parameters
+    ----------
+    as_json
+        One JSON object a line.
+    """
+
+    async def work(operator: Operator) -> Exit:
+        for limit in (await operator.state()).limits:
+            counted = "all together " if limit.is_shared else "each process"
+            print(json_of(limit) if as_json else f"{limit.key:<35}{limit.value:>10}  {counted}  {limit.about}")
+        return Exit.GOOD
+
+    return _run("limits", at, work)
+
+
+# How a command is run
+
+
+def _run(command: str, options: ServiceOptions, work: Work) -> Exit:
+    """The exit code of what an operator does at a service; on standard error why it could not be done."""
+    if not options.token:
+        return usage("ROLLBOOK_TOKEN or --token has to be an operator's; rollbook admin --help tells how to get one")
+
+    async def run() -> Exit:
+        async with connect(options.service, token=options.token, authorities=options.authorities) as table:
+            return await work(Operator(table))
+
+    try:
+        return asyncio.run(run())
+    except RollbookError as error:
+        ended = failed(error)
+    except Failed as failure:
+        ended = failure
+    say(f"admin {command}", ended.why)
+    return ended.code
+
+
+async def _list_matches(operator: Operator, request: ListMatchesRequest, *, as_json: bool) -> Exit:
+    found = await operator.matches(request)
+    for summary in found.matches:
+        print(json_of(summary) if as_json else listed(summary))
+    return _next(found.next_page_token, as_json=as_json)
+
+
+async def _is_lost(operator: Operator, match_id: str) -> bool:
+    try:
+        await operator.match(match_id)
+    except LogLost:
+        return True
+    except Refused as refused:
+        if refused.reason == "LOG_LOST":
+            return True
+        raise
+    return False
+
+
+def _next(token: str, *, as_json: bool) -> Exit:
+    """Say which page comes behind."""
+    if token:
+        print(json.dumps({"next_page": token}) if as_json else f"more: --page {token}")
+    return Exit.GOOD
+
+
+def _seconds(text: str) -> int | None:
+    """A time span.
+
+    >>> _seconds("30m"), _seconds("1 day")
+    (1800, None)
+    """
+    found = re.fullmatch(r"([0-9]{1,9})([smhd])", text)
+    return int(found[1]) * _UNITS[found[2]] if found and int(found[1]) else None

@@ -1,0 +1,136 @@
+"""`rollbook matches`: which matches there are, and where it is your turn."""
+
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from cyclopts import Parameter
+
+from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
+from rollbook.v1.match_pb2 import (
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
+    MATCH_STATE_UNSPECIFIED,
+    MatchState,
+    MatchSummary,
+)
+from rollbook_clients.commands.service_calls import at_the_service
+from rollbook_clients.sdk.sync import SyncTable
+from rollbook_clients.terminal.profile import Profile
+from rollbook_replays.text import printable
+
+States = Literal["open", "running", "finished", "aborted", "all"]
+
+LIVING: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING)
+PAUSES_SECONDS: Final = (1.0, 2.0, 5.0)
+"""Between looks at the own matches; the last one again and again."""
+
+
+def matches(  # noqa: PLR0913 - every flag is a parameter
+    *,
+    state: States = "all",
+    game: str = "",
+    player: str = "",
+    mine: Annotated[bool, Parameter(negative="")] = False,
+    wait: Annotated[bool, Parameter(negative="")] = False,
+    limit: int = 50,
+    ids: Annotated[bool, Parameter(negative="")] = False,
+    at: ServiceOptions = LOCAL_SERVICE,
+) -> int:
+    """List matches of a service: open, running, finished, yours, or those of a player.
+
+    A line each, those opened last first: the id, which `rollbook export`, `show` and `watch` take, the game, the state,
+    and who sits there. With --mine you are the guest that `rollbook play` made you on this computer, or whom --token
+    names, and your turn is said.
+
+    With --wait it says nothing until it is your turn in any match, or you are to get ready, prints that match, and ends
+    with exit code 0: good for matches with a day for each move. Exit code 3 if you have no match to wait for, no match
+    fits, or no service answers, 1 if the service refuses.
+
+    Example: `rollbook export $(rollbook matches --mine --state finished --ids) --out files`
+
+    Parameters
+    ----------
+    state
+        Only open, running (or getting ready), finished or aborted ones. Default: all.
+    game
+        Only those of a game; `rollbook games` lists them.
+    player
+        Only those in which somebody sits by exactly this display name.
+    mine
+        Only those in which you have a seat.
+    wait
+        Wait until it is your turn anywhere.
+    limit
+        How many at most. Default: 50.
+    ids
+        Print nothing but the ids, for other commands.
+    """
+    if limit < 1:
+        return usage("--limit must be at least 1")
+
+    def work(table: SyncTable) -> Exit:
+        if wait:
+            return _wait(table, game)
+        found = list(islice(_found(table, state, game, player, mine=mine), limit))
+        for summary in found:
+            print(summary.match_id if ids else match_line(summary, is_on_turn=mine and _is_called(table, summary)))
+        if not found:
+            raise Failed(Exit.UNREADABLE, "no match fits")
+        return Exit.GOOD
+
+    return at_the_service("matches", at, work, keep=_guests() if (mine or wait) and not at.token else None)
+
+
+def match_line(summary: MatchSummary, *, is_on_turn: bool = False) -> str:
+    """One line: id, game, state, who sits there, and with what result.
+
+    >>> match_line(MatchSummary(match_id="a" * 24, game="dice", state=3, seats=[{"taken": True, "name": "Anna"}, {}]))
+    'aaaaaaaaaaaaaaaaaaaaaaaa  dice         running        Anna, (free)'
+    """
+    state = MatchState.Name(summary.state).removeprefix("MATCH_STATE_").replace("_", " ").lower()
+    seats = [printable(seat.name) or "?" if seat.taken else "(free)" for seat in summary.seats]
+    if summary.HasField("places"):
+        seats = [f"{place}. {name}" for place, name in zip(summary.places.places, seats, strict=True)]
+    line = f"{summary.match_id}  {summary.game:<11}  {state:<13}  {', '.join(seats)}"
+    return f"{line}  (waits for you)" if is_on_turn else line
+
+
+def _found(table: SyncTable, state: States, game: str, player: str, *, mine: bool) -> Iterator[MatchSummary]:
+    wanted = {
+        "all": [MATCH_STATE_UNSPECIFIED],
+        "running": [MATCH_STATE_RUNNING, MATCH_STATE_GETTING_READY],
+    }.get(state) or [MatchState.Value(f"MATCH_STATE_{state.upper()}")]
+    for each in wanted:
+        yield from table.matches(game, each, mine=mine, player=player)
+
+
+def _is_called(table: SyncTable, summary: MatchSummary) -> bool:
+    """Whether this match waits for the caller, to choose or to get ready."""
+    if summary.state not in {MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING}:
+        return False
+    state = table.match(summary.match_id).state()
+    if state.summary.state == MATCH_STATE_GETTING_READY:
+        return not state.summary.seats[state.perspective.seat].ready
+    return state.legal is not None
+
+
+def _wait(table: SyncTable, game: str) -> Exit:
+    pauses = iter(PAUSES_SECONDS)
+    while True:
+        living = [summary for each in LIVING for summary in table.matches(game, each, mine=True)]
+        if not living:
+            raise Failed(Exit.UNREADABLE, "you sit in no match that goes on")
+        for summary in living:
+            if _is_called(table, summary):
+                print(match_line(summary, is_on_turn=True))
+                return Exit.GOOD
+        time.sleep(next(pauses, PAUSES_SECONDS[-1]))
+
+
+def _guests() -> Path:
+    return Profile().guests

@@ -1,0 +1,108 @@
+"""What `rollbook admin` prints: one line for a match, a ban or a limit, a few for the state of a service, or JSON."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+
+from rollbook.v1.admin_pb2 import Ban, GetStateResponse
+from rollbook.v1.match_pb2 import GetMatchResponse, MatchState, MatchSummary
+from rollbook_clients.sdk.lobby import OVER
+from rollbook_replays.text import printable
+
+_MIB: Final = 1 << 20
+
+
+def json_of(message: Message) -> str:
+    """A message in one line, as the contract names its fields."""
+    return json.dumps(MessageToDict(message, preserving_proto_field_name=True), ensure_ascii=False)
+
+
+def say_facts(facts: dict[str, object], *, as_json: bool) -> None:
+    """Print what has come of an act."""
+    print(json.dumps(facts) if as_json else "  ".join(f"{name} {value}" for name, value in facts.items()))
+
+
+def _state_of(summary: MatchSummary) -> str:
+    return MatchState.Name(summary.state).removeprefix("MATCH_STATE_").lower()
+
+
+def listed(summary: MatchSummary) -> str:
+    """One line: whether it is lost, id, game, state, when it last changed, who sits there.
+
+    >>> listed(MatchSummary(match_id="a" * 24, game="cant_stop", state=3, seats=[{"taken": True, "name": "Anna"}, {}]))
+    'aaaaaaaaaaaaaaaaaaaaaaaa  cant_stop    running        1970-01-01T00:00:00Z  Anna, (free)'
+    """
+    marks = ("LOST  " if summary.is_lost else "") + ("private  " if summary.is_private else "")
+    seats = ", ".join(printable(seat.name) or "?" if seat.taken else "(free)" for seat in summary.seats)
+    return (
+        f"{marks}{summary.match_id}  {summary.game:<11}  {_state_of(summary):<13}  {_time(summary.changed_ms)}  {seats}"
+    )
+
+
+def shown(found: GetMatchResponse) -> str:
+    """A match in a few lines."""
+    summary = found.summary
+    lines = [
+        listed(summary),
+        f"opened {_time(summary.opened_ms)}, last event {summary.position.sequence} at {_time(summary.changed_ms)}",
+        f"clock {summary.turn_seconds} s a turn, {summary.reserve_seconds} s in reserve",
+    ]
+    for number, seat in enumerate(summary.seats):
+        words = [printable(seat.name) or "?" if seat.taken else "(free)"]
+        words += [word for word, holds in (("ready", seat.ready), ("forfeited", seat.forfeited)) if holds]
+        if summary.state not in OVER and summary.HasField("awaited_seat") and summary.awaited_seat == number:
+            words.append("to choose")
+        lines.append(f"seat {number}: {', '.join(words)}")
+    return "\n".join(lines)
+
+
+def banned(found: Ban) -> str:
+    """One line: id, until when, who, by whom, why."""
+    target = found.target
+    match target.WhichOneof("target"):
+        case "subject":
+            who = f"subject {target.subject.issuer}:{target.subject.sub}"
+        case "address":
+            who = f"address {target.address}"
+        case _:
+            who = f"seat {target.seat.seat} of {target.seat.match_id}"
+    note = f"  ({printable(found.why)})" if found.why else ""
+    return f"{found.ban_id}  until {_time(found.until_ms)}  {printable(who)}  by {printable(found.by)}{note}"
+
+
+def stated(found: GetStateResponse) -> Sequence[str]:
+    """The state of a service, a line for each part of it."""
+    worker = f", worker {found.worker}" if found.worker else ""
+    matches = ", ".join(f"{count} {name}" for name, count in sorted(found.matches.items())) or "none here"
+    swept = f"sweeps, last at {_time(found.swept_ms)}" if found.sweeps else "another process sweeps"
+    lines = [
+        f"rollbook {found.version}, process {found.process}{worker}: {swept}",
+        f"store    {_well(found.store_is_up)}, durability {found.durability}, clock ahead by {found.clock_ahead_ms} ms",
+    ]
+    for master in found.masters:
+        most = f" of {master.most_bytes // _MIB}" if master.most_bytes else ""
+        file = "well" if master.file_is_well else "NOT WELL, or none"
+        facts = f"{master.version}, {master.used_bytes // _MIB}{most} MiB, {master.replicas} replicas"
+        told = f"port {master.port}: {facts}, append-only file {file}" if master.answers else "a master does not answer"
+        lines.append(f"  {told}")
+    lines += [
+        f"archive  {_well(found.archive_is_up)}, {found.archive}, {found.archive_backlog} matches wait",
+        f"matches  {matches}",
+        f"lost     {found.lost_tails} logs found lost by this process",
+        f"bans     {found.bans} in force",
+    ]
+    return lines
+
+
+def _well(is_up: bool) -> str:  # noqa: FBT001 - it is the one thing that is said
+    return "up" if is_up else "DOWN"
+
+
+def _time(at_ms: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_ms / 1_000))

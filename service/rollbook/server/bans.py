@@ -1,0 +1,205 @@
+"""Who is kept out for a time: subjects, addresses, and whoever sat on a seat of a match. Operators never are.
+
+The store has the list, and every process reads it again once a second. What was read last holds for as long as the
+store is away, and each ban ends by itself, by the store's clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Protocol, Self
+
+from cachetools import LRUCache
+
+from rollbook.identity.tokens import Role, Subject
+from rollbook.server.loops import BackgroundLoop
+from rollbook.server.refusals import Refusal
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.ban_list import Listing
+
+LOOK_SECONDS: Final = 1.0
+"""Between two looks at the list: well below the two seconds within which a ban is in force."""
+
+MOST_BANS: Final = 1_000
+"""In force at once: the first call of a subject behind a change is compared with each of them."""
+
+MOST_VERDICTS: Final = 100_000
+"""Subjects that are remembered to be let in, or kept out, until the list changes."""
+
+_ID_DIGITS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """Who a ban is about; one of three, and nothing of the others."""
+
+    subject: str = ""
+    """The subject's key, and in words who that is."""
+    issuer: str = ""
+    sub: str = ""
+    address: str = ""
+    match_id: str = ""
+    seat: int = 0
+    player: str = ""
+    """The reference of whoever sits there, in hexadecimal digits."""
+
+    @property
+    def what(self) -> str:
+        """Which of the three, in a word."""
+        return "subject" if self.subject else "address" if self.address else "seat"
+
+    @property
+    def ban_id(self) -> str:
+        """The same for the same target."""
+        parts = [self.what, self.subject or self.address or f"{self.match_id}:{self.player}"]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_ID_DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """That somebody is kept out."""
+
+    target: Barred
+    since_ms: int
+    until_ms: int
+    by: str
+    why: str
+
+    def write(self) -> str:
+        """As the store has it, beside the time until when."""
+        return json.dumps([asdict(self.target), self.since_ms, self.by, self.why], ensure_ascii=False)
+
+    @classmethod
+    def read(cls, text: str, until_ms: int) -> Self:
+        """As it was written; ValueError for anything else."""
+        try:
+            target, since_ms, by, why = json.loads(text)
+            return cls(Barred(**target), int(since_ms), until_ms, str(by), str(why))
+        except (TypeError, KeyError) as wrong:
+            raise ValueError(str(wrong)) from None
+
+
+class BanStore(Protocol):
+    """Where the list is kept."""
+
+    async def read(self, known: str) -> Listing | None:
+        """The list; nothing if it is still the version that is known."""
+
+    async def put(self, ban_id: str, text: str, until_ms: int, most: int) -> bool:
+        """Put one there; whether there was room for it."""
+
+    async def remove(self, ban_id: str) -> bool:
+        """Take one out; whether it was there."""
+
+
+class _Nowhere:
+    """The list of a store that keeps none."""
+
+    async def read(self, known: str) -> Listing | None:
+        del known
+        return None
+
+    async def put(self, ban_id: str, text: str, until_ms: int, most: int) -> bool:
+        raise StoreUnavailable(f"{ban_id}, {text}, {until_ms}, {most}: this store keeps no list of bans")
+
+    async def remove(self, ban_id: str) -> bool:
+        del ban_id
+        return False
+
+
+class Bans:
+    """The bans in force, as this process knows them."""
+
+    def __init__(
+        self,
+        store: BanStore | None,
+        reference: Callable[[Subject, str], bytes],
+        clock_ms: Callable[[], int],
+        failed: Callable[[str], None],
+    ) -> None:
+        """Know of none yet; `reference` says what stands for a subject in a match, `clock_ms` is the store's."""
+        self._store = _Nowhere() if store is None else store
+        self._reference = reference
+        self._clock_ms = clock_ms
+        self._version = ""
+        self.are_any = False
+        """Whether there is anything to check, for calls that shall not pay for what nobody needs."""
+        self._in_force: Mapping[str, Bar] = {}
+        self._by_address: dict[str, Bar] = {}
+        self._verdicts: LRUCache[str, Bar | None] = LRUCache(MOST_VERDICTS)
+        self.changed: Callable[[], None] = lambda: None
+        """Is called when somebody else is kept out than before."""
+        self.loop = BackgroundLoop("bans", self.look, failed, LOOK_SECONDS)
+
+    async def start(self) -> None:
+        """Read the list before anybody calls, and again and again from now on."""
+        with suppress(StoreUnavailable):
+            await self.look()
+        self.loop.start()
+
+    async def look(self) -> None:
+        """Read the list, if it has changed."""
+        listing = await self._store.read(self._version)
+        if listing is None:
+            return
+        found: dict[str, Bar] = {}
+        for ban_id, (until_ms, text) in listing.texts.items():
+            # What is no ban was written by hand, and keeps nobody out.
+            with suppress(ValueError):
+                found[ban_id] = Bar.read(text, until_ms)
+        self._version, self._in_force, self.are_any = listing.version, found, bool(found)
+        self._by_address = {bar.target.address: bar for bar in found.values() if bar.target.address}
+        self._verdicts.clear()
+        self.changed()
+
+    async def put(self, bar: Bar) -> None:
+        """Keep somebody out from now on, or refuse if too many are."""
+        if not await self._store.put(bar.target.ban_id, bar.write(), bar.until_ms, MOST_BANS):
+            raise Refusal("TOO_MANY_BANS", "too many are kept out already", {"limit": MOST_BANS})
+        await self.look()
+
+    async def lift(self, ban_id: str) -> bool:
+        """Let somebody in again; whether the ban was in force."""
+        was_there = await self._store.remove(ban_id)
+        await self.look()
+        return was_there
+
+    def listed(self) -> list[tuple[str, Bar]]:
+        """All that are in force, by id: those whose time is over first come first."""
+        now_ms = self._clock_ms()
+        found = [(ban_id, bar) for ban_id, bar in self._in_force.items() if bar.until_ms > now_ms]
+        return sorted(found, key=lambda each: (each[1].until_ms, each[0]))
+
+    def check(self, caller: Subject, address: Callable[[], str]) -> None:
+        """Refuse a caller who is kept out, or calls from an address that is."""
+        if caller.role is Role.OPERATOR:
+            return
+        self._refuse(self._verdict(caller))
+        if self._by_address:
+            self.check_address(address())
+
+    def check_address(self, address: str) -> None:
+        """Refuse whoever calls from an address that is kept out."""
+        self._refuse(self._by_address.get(address))
+
+    def _refuse(self, bar: Bar | None) -> None:
+        if bar is not None and bar.until_ms > self._clock_ms():
+            facts: dict[str, Any] = {"until": bar.until_ms, "what": bar.target.what}
+            raise Refusal("BANNED", "an operator of this service keeps the caller out for a time", facts)
+
+    def _verdict(self, caller: Subject) -> Bar | None:
+        """The ban that is about this subject and lasts longest."""
+        key = caller.key
+        if key not in self._verdicts:
+            found = [bar for bar in self._in_force.values() if self._is_about(bar.target, caller)]
+            self._verdicts[key] = max(found, key=lambda bar: bar.until_ms, default=None)
+        return self._verdicts[key]
+
+    def _is_about(self, target: Barred, caller: Subject) -> bool:
+        if target.subject:
+            return target.subject == caller.key
+        return bool(target.match_id) and self._reference(caller, target.match_id).hex() == target.player

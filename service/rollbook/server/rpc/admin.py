@@ -1,0 +1,202 @@
+"""The AdminService: who is kept out, and how the service fares, for operators alone; what they do is noted."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, Subject
+from rollbook.server.access import Acted, Callers, Context, Sights
+from rollbook.server.addresses import told_apart
+from rollbook.server.bans import Bans, Bar, Barred
+from rollbook.server.configuration.table import without_credentials
+from rollbook.server.refusals import Refusal
+from rollbook.server.settings import LIMITS, Settings
+from rollbook.server.vitals import Vitals
+from rollbook.storage.redis.masters_told import MasterTold
+from rollbook.v1 import admin_pb2 as proto
+from rollbook.v1.admin_pb2_grpc import AdminServiceServicer
+
+PAGE: Final = 50
+LONGEST_PAGE: Final = 200
+MOST_SECONDS: Final = 10 * 365 * 24 * 3_600
+LONGEST_NOTE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What there is to say of the process and what it stands on."""
+
+    version: str
+    process: int
+    settings: Settings
+    vitals: Vitals
+    masters: Callable[[], Awaitable[list[MasterTold]]]
+
+
+class AdminServicer(AdminServiceServicer):
+    """Bans and state. What a handler raises is for `interceptors.Refusing` to tell."""
+
+    def __init__(  # noqa: PLR0913 - who asks, what about, and who hears of it
+        self,
+        *,
+        callers: Callers,
+        sights: Sights,
+        bans: Bans,
+        condition: Condition,
+        acted: Acted,
+        clock_ms: Callable[[], int],
+    ) -> None:
+        """Serve operators; `acted` hears of what they do."""
+        self._callers = callers
+        self._sights = sights
+        self._bans = bans
+        self._condition = condition
+        self._acted = acted
+        self._clock_ms = clock_ms
+
+    async def Ban(  # noqa: N802 - named by the contract
+        self, request: proto.BanRequest, context: Context
+    ) -> proto.BanResponse:
+        """Keep somebody out."""
+        caller = self._callers.operator(context)
+        if not 1 <= request.seconds <= MOST_SECONDS:
+            raise _malformed("seconds", f"a ban lasts 1 to {MOST_SECONDS} seconds")
+        if len(request.why) > LONGEST_NOTE or not (request.why.isprintable() or not request.why):
+            raise _malformed("why", f"a note has at most {LONGEST_NOTE} printable characters")
+        target = await self._target(caller, request.target)
+        now_ms = self._clock_ms()
+        bar = Bar(target, now_ms, now_ms + request.seconds * 1_000, _who(caller), request.why)
+        await self._bans.put(bar)
+        self._acted(caller, "banned", ban=target.ban_id, target=_shown(target), until_ms=bar.until_ms, why=bar.why)
+        return proto.BanResponse(ban=_message(target.ban_id, bar))
+
+    async def LiftBan(  # noqa: N802 - named by the contract
+        self, request: proto.LiftBanRequest, context: Context
+    ) -> proto.LiftBanResponse:
+        """Let somebody in again."""
+        caller = self._callers.operator(context)
+        if not request.ban_id:
+            raise _malformed("ban_id", "the id of a ban is needed; ListBans has them")
+        lifted = await self._bans.lift(request.ban_id)
+        self._acted(caller, "lifted a ban", ban=request.ban_id[:LONGEST_TEXT], lifted=lifted)
+        return proto.LiftBanResponse(lifted=lifted)
+
+    async def ListBans(  # noqa: N802 - named by the contract
+        self, request: proto.ListBansRequest, context: Context
+    ) -> proto.ListBansResponse:
+        """A page of the bans in force."""
+        self._callers.operator(context)
+        if request.page_size < 0:
+            allowed = f"0 to {LONGEST_PAGE}"
+            raise Refusal("PAGE_SIZE_NEGATIVE", f"a page has {allowed} bans", {"allowed": allowed})
+        size = min(request.page_size or PAGE, LONGEST_PAGE)
+        behind = _place(request.page_token) if request.page_token else None
+        listed = [each for each in self._bans.listed() if behind is None or (each[1].until_ms, each[0]) > behind]
+        response = proto.ListBansResponse(bans=[_message(*each) for each in listed[:size]])
+        if len(listed) > size:
+            ban_id, last = listed[size - 1]
+            response.next_page_token = base64.urlsafe_b64encode(f"{last.until_ms}.{ban_id}".encode()).decode("ascii")
+        return response
+
+    async def GetState(  # noqa: N802 - named by the contract
+        self, request: proto.GetStateRequest, context: Context
+    ) -> proto.GetStateResponse:
+        """What this process knows of itself, its store and its archive."""
+        del request
+        self._callers.operator(context)
+        condition = self._condition
+        settings, vitals = condition.settings, condition.vitals
+        response = proto.GetStateResponse(
+            version=condition.version,
+            process=condition.process,
+            worker=settings.worker,
+            durability=settings.durability,
+            store_is_up=vitals.store_is_up,
+            clock_ahead_ms=vitals.clock_ahead_ms,
+            sweeps=vitals.sweeps,
+            swept_ms=vitals.swept_ms,
+            archive=without_credentials(settings.archive_place),
+            archive_is_up=vitals.archive_is_up,
+            archive_backlog=vitals.archive_backlog,
+            lost_tails=vitals.lost_tails,
+            bans=len(self._bans.listed()),
+        )
+        for (state, _), count in vitals.matches.items():
+            response.matches[state] += count
+        for master in await condition.masters():
+            response.masters.add(
+                port=master.port,
+                answers=master.answers,
+                version=master.version,
+                used_bytes=master.used_bytes,
+                most_bytes=master.most_bytes,
+                replicas=master.replicas,
+                file_is_well=master.file_is_well,
+            )
+        for limit in LIMITS:
+            value = limit.toml(getattr(settings.limits, limit.name))
+            is_shared = limit.about.scope == "store"
+            response.limits.add(key=limit.key, value=value, is_shared=is_shared, about=limit.about.help)
+        return response
+
+    async def _target(self, caller: Subject, target: proto.BanTarget) -> Barred:
+        """Who is meant, or a refusal."""
+        match target.WhichOneof("target"):
+            case "subject":
+                issuer, sub = target.subject.issuer or OWN_ISSUER, target.subject.sub
+                if not 0 < len(sub) <= LONGEST_TEXT or len(issuer) > LONGEST_TEXT:
+                    raise _malformed("subject", f"a subject has 1 to {LONGEST_TEXT} characters, and so has its issuer")
+                # Only what makes up its key counts.
+                key = Subject(issuer, sub, Role.PLAYER, (), "", 0).key
+                return Barred(subject=key, issuer=issuer, sub=sub)
+            case "address":
+                try:
+                    return Barred(address=told_apart(target.address))
+                except ValueError:
+                    raise _malformed("address", "this is neither an IPv4 nor an IPv6 address") from None
+            case "seat":
+                match_id, seat = target.seat.match_id, target.seat.seat
+                players = (await self._sights.now(caller, match_id)).ledger.players
+                if not 0 <= seat < len(players) or not players[seat]:
+                    raise _malformed("seat", "nobody sits there")
+                return Barred(match_id=match_id, seat=seat, player=players[seat].hex())
+        raise _malformed("target", "name a subject, an address or a seat")
+
+
+def _malformed(field: str, why: str) -> Refusal:
+    return Refusal("BAN_MALFORMED", why, {"field": field})
+
+
+def _who(caller: Subject) -> str:
+    return f"{caller.issuer}:{caller.sub}"
+
+
+def _shown(target: Barred) -> str:
+    """Who it is, for the log."""
+    if target.sub:
+        return f"{target.issuer}:{target.sub}"
+    return target.address or f"seat {target.seat} of {target.match_id}"
+
+
+def _message(ban_id: str, bar: Bar) -> proto.Ban:
+    target = bar.target
+    message = proto.Ban(ban_id=ban_id, since_ms=bar.since_ms, until_ms=bar.until_ms, by=bar.by, why=bar.why)
+    if target.sub:
+        message.target.subject.issuer, message.target.subject.sub = target.issuer, target.sub
+    elif target.address:
+        message.target.address = target.address
+    else:
+        message.target.seat.match_id, message.target.seat.seat = target.match_id, target.seat
+    return message
+
+
+def _place(token: str) -> tuple[int, str]:
+    """Behind which ban a page begins."""
+    try:
+        until, _, ban_id = base64.urlsafe_b64decode(token.encode()).decode().partition(".")
+        return int(until), ban_id
+    except ValueError:
+        raise Refusal("PAGE_TOKEN_BAD", "the page token is none of this list") from None

@@ -1,0 +1,68 @@
+"""What the masters of a store say of themselves, for whoever looks after them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.connection import Unanswered, Unsent
+from rollbook.storage.redis.dispatch import Dispatch
+from rollbook.storage.redis.masters import Server
+
+ANSWER_SECONDS: Final = 2.0
+_WELL: Final = "ok"
+_ON: Final = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class MasterTold:
+    """One of them; one that does not answer tells nothing."""
+
+    answers: bool = False
+    port: int = 0
+    version: str = ""
+    used_bytes: int = 0
+    most_bytes: int = 0
+    replicas: int = 0
+    file_is_well: bool = False
+
+
+async def masters_told(dispatch: Dispatch) -> list[MasterTold]:
+    """What they say, by port; those that do not answer come first. None if it is not known which there are."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            found = await dispatch.servers.every()
+    except (StoreUnavailable, TimeoutError):
+        return []
+    told = await asyncio.gather(*[_told(server) for server in found])
+    return sorted(told, key=lambda master: (master.answers, master.port))
+
+
+async def _told(server: Server) -> MasterTold:
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            (answer,) = await server.reads.converse([("INFO",)])
+    except (Unsent, Unanswered, StoreUnavailable, TimeoutError):
+        return MasterTold()
+    if not isinstance(answer, bytes):
+        return MasterTold()
+    lines = (line.partition(":") for line in answer.decode(errors="replace").splitlines())
+    facts = {name: value.strip() for name, _, value in lines}
+    kind = "valkey" if "valkey_version" in facts else "redis"
+    return MasterTold(
+        answers=True,
+        port=_number(facts, "tcp_port"),
+        version=f"{kind} {facts.get(f'{kind}_version', '')}".strip(),
+        used_bytes=_number(facts, "used_memory"),
+        most_bytes=_number(facts, "maxmemory"),
+        replicas=_number(facts, "connected_slaves"),
+        file_is_well=facts.get("aof_enabled") == _ON
+        and {facts.get("aof_last_write_status"), facts.get("aof_last_bgrewrite_status")} == {_WELL},
+    )
+
+
+def _number(facts: dict[str, str], name: str) -> int:
+    said = facts.get(name, "")
+    return int(said) if said.isdecimal() else 0

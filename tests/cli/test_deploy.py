@@ -1,0 +1,131 @@
+"""What stands in `service/deploy`: read as those programs read it, its commands run where nothing else is installed.
+
+No image is built here: there is no Docker daemon. The steps of the Dockerfile are taken one by one in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rollbook.server.configuration.flags import FLAGS
+from rollbook.storage.redis.durability import NEEDED_FOR_FSYNC
+from tests.server.serving import started, until
+from tests.storage.servers import free_port
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "service" / "deploy"
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+
+
+def steps() -> list[tuple[str, str]]:
+    """The instructions of the Dockerfile, in order, with what they are about in one line."""
+    joined = DOCKERFILE.replace("\\\n", " ")
+    return [
+        (word, " ".join(rest.split()))
+        for word, _, rest in (line.partition(" ") for line in joined.splitlines())
+        if word and not word.startswith("#")
+    ]
+
+
+def loaded(name: str) -> Any:
+    """A file of YAML."""
+    return yaml.safe_load((DEPLOY / name).read_text(encoding="utf-8"))
+
+
+def test_the_dockerfile_keeps_to_what_its_linter_knows() -> None:
+    """Hadolint knows the mistakes that others have made before."""
+    linter = Path(sys.executable).with_name("hadolint")
+    if not linter.exists():
+        pytest.skip("there is no hadolint for this machine")
+    done = subprocess.run([linter, DEPLOY / "Dockerfile"], capture_output=True, text=True, check=False)
+    assert (0, "") == (done.returncode, done.stdout)
+
+
+def test_the_image_runs_as_nobody_in_particular_and_holds_no_secret() -> None:
+    """Whoever breaks out of the service is no superuser, and keys are made in the volume at the first start."""
+    words = [word for word, _ in steps()]
+    assert words.index("USER") < words.index("CMD")
+    (user,) = [about for word, about in steps() if word == "USER"]
+    assert int(user) >= 10_000
+    copied = [about for word, about in steps() if word == "COPY"]
+    there = [source for about in copied if "--from" not in about for source in about.split()[:-1]]
+    assert ["pyproject.toml", "README.md", "LICENSE", "./service", "./replays", "./clients"] == [
+        source if source in {"pyproject.toml", "README.md", "LICENSE"} else f"./{source}" for source in there
+    ]
+    assert all((ROOT / source).exists() for source in there)
+
+
+def test_compose_names_files_that_there_are_and_settings_that_there_are() -> None:
+    """Each volume is declared or lies beside the file; a variable is one that `serve` knows."""
+    compose = loaded("compose.yaml")
+    assert {"name", "services", "volumes"} == compose.keys()
+    known = {"image", "build", "command", "environment", "ports", "volumes", "depends_on", "restart"}
+    known |= {"stop_grace_period", "healthcheck"}
+    for service in compose["services"].values():
+        assert service.keys() <= known
+        for volume in service["volumes"]:
+            source = volume.split(":")[0]
+            assert (DEPLOY / source).is_file() if source.startswith("./") else source in compose["volumes"]
+        # Nothing but gRPC behind something with TLS is for other machines.
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+        assert set(service.get("depends_on", {})) <= compose["services"].keys()
+    rollbook = compose["services"]["rollbook"]
+    assert rollbook["environment"].keys() <= {setting.variable for setting in FLAGS}
+    assert (DEPLOY / rollbook["build"]["context"] / rollbook["build"]["dockerfile"]).resolve() == DEPLOY / "Dockerfile"
+    (port,) = re.findall(r'"--metrics", "0\.0\.0\.0:(\d+)"', DOCKERFILE)
+    (target,) = loaded("prometheus.yaml")["scrape_configs"][0]["static_configs"][0]["targets"]
+    assert f"rollbook:{port}" == target
+
+
+def test_the_valkey_of_the_deployment_keeps_what_it_acknowledges() -> None:
+    """The service would refuse it otherwise."""
+    lines = (DEPLOY / "valkey.conf").read_text(encoding="utf-8").splitlines()
+    said = dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
+    assert {name: said[name] for name in NEEDED_FOR_FSYNC} == NEEDED_FOR_FSYNC
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_what_the_image_runs_runs_in_a_bare_environment(tmp_path: Path) -> None:
+    """Its RUN makes an environment of nothing but what it copies, and its CMD serves from there, by its HEALTHCHECK."""
+    source, there = tmp_path / "source", tmp_path / "opt"
+    source.mkdir()
+    for word, about in steps():
+        if word == "COPY" and "--from" not in about:
+            *names, _ = about.split()
+            for name in names:
+                here = ROOT / name
+                if here.is_dir():
+                    shutil.copytree(here, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+                else:
+                    shutil.copy2(here, source / name)
+    install = next(about for word, about in steps() if word == "RUN")
+    command = install.replace("/opt/rollbook", str(there)).replace("python -m venv", f"{sys.executable} -m venv")
+    subprocess.run(["bash", "-euc", command], cwd=source, check=True)
+    bare = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
+    environment = bare | {"PATH": f"{there}/bin:/usr/bin:/bin", "ROLLBOOK_DATA": str(tmp_path / "data")}
+    port, metrics = free_port(), free_port()
+
+    def put(text: str) -> list[str]:
+        text = text.replace("0.0.0.0:50051", f"127.0.0.1:{port}").replace("0.0.0.0:9464", f"127.0.0.1:{metrics}")
+        words: list[str] = json.loads(text.replace("127.0.0.1:9464", f"127.0.0.1:{metrics}"))
+        return [f"{there}/bin/{words[0]}", *words[1:]]
+
+    (serve,) = [about for word, about in steps() if word == "CMD"]
+    (check,) = [about.partition("CMD ")[2] for word, about in steps() if word == "HEALTHCHECK"]
+    with started(put(serve), environment) as service:
+        assert service.address
+        until(lambda: 0 == subprocess.run(put(check), env=environment, check=False).returncode, service)
+        service.process.terminate()
+        assert 0 == service.ended()
+    assert 0 != subprocess.run(put(check), env=environment, check=False, stderr=subprocess.DEVNULL).returncode

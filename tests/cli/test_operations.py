@@ -1,0 +1,259 @@
+"""The page for operators is true: every command in it runs as it is written, or says in the page why it does not."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+import yaml
+
+from rollbook.server.metrics import STORE_ERRORS
+from rollbook.storage.embedded.server import find_server
+from tests.server.serving import READY_SECONDS, Service, started, until
+from tests.storage.servers import ALL_SLOTS, Server, free_port, running, sentinel_running
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "service" / "OPERATIONS.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+WRITTEN = "CHANGE-ME"
+"""What stands in the page for a password."""
+
+WATCHER = "watcher"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block, and what the comment above it says that a test does with it."""
+
+    kind: str
+    about: str
+    text: str
+
+    @property
+    def commands(self) -> list[str]:
+        """Its lines."""
+        return [line for line in self.text.splitlines() if line]
+
+
+BLOCKS = [
+    Block(kind, about.strip(), text)
+    for kind, about, text in re.findall(
+        r"^<!-- ([a-z ]+)(?:: (.*?))? -->\n```\w+\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL
+    )
+]
+SERVED = [block for block in BLOCKS if block.kind == "serve"]
+
+
+def test_every_block_says_what_a_test_does_with_it() -> None:
+    """A command that is new in the page is run, or its reason stands there."""
+    assert TEXT.count("\n```") == 2 * len(BLOCKS)
+    for block in BLOCKS:
+        assert block.kind in {"run", "serve", "file", "not run"}
+        assert block.about or block.kind == "run"
+
+
+@pytest.mark.parametrize("block", [block for block in BLOCKS if block.kind == "file"], ids=lambda block: block.about)
+def test_what_the_page_shows_of_a_file_is_the_file(block: Block) -> None:
+    """Whoever copies from the page and whoever mounts the file have the same."""
+    assert (ROOT / "service" / block.about).read_text(encoding="utf-8") == block.text
+
+
+@dataclass
+class Here:
+    """A folder that stands for a machine, and what its paths and addresses are called in the page."""
+
+    folder: Path
+    names: dict[str, str]
+
+    def of(self, command: str) -> str:
+        """A command of the page as it can be run here."""
+        for name, here in self.names.items():
+            command = command.replace(name, here)
+        return command
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Here:
+    """Nothing is there yet but the folders that a system has."""
+    for folder in ("var/lib", "srv", "run"):
+        (tmp_path / folder).mkdir(parents=True)
+    return Here(
+        tmp_path,
+        {
+            "/var/lib/": f"{tmp_path}/var/lib/",
+            "/srv/": f"{tmp_path}/srv/",
+            "/run/": f"{tmp_path}/run/",
+            "127.0.0.1:50051": f"127.0.0.1:{free_port()}",
+            "127.0.0.1:9464": f"127.0.0.1:{free_port()}",
+        },
+    )
+
+
+@contextmanager
+def serving(here: Here, command: str) -> Iterator[Service]:
+    """A service that this command starts, once it serves."""
+    words = here.of(command).split()
+    assert "rollbook" == words[0]
+    with started([sys.executable, "-m", *words]) as service:
+        until(lambda: any(line["event"].startswith("listening") for line in service.lines), service)
+        yield service
+
+
+@contextmanager
+def users(folder: Path) -> Iterator[Server]:
+    """A Valkey with the configuration and the users of the deployment, and nobody else's rights."""
+    settings = dict(line.split(maxsplit=1) for line in _settings("valkey.conf"))
+    settings["save"] = ""
+    file = folder / "users.acl"
+    file.write_text((ROOT / "service" / "deploy" / "users.acl").read_text(encoding="utf-8"), encoding="utf-8")
+    with ExitStack() as stack:
+        server = stack.enter_context(running(find_server(), folder / "valkey", settings))
+        with server.client() as client:
+            # From here on nobody but the service's user is let in; who is in already looks on.
+            client.execute_command("ACL", "SETUSER", WATCHER, "on", f">{WATCHER}", "~*", "&*", "+@all")
+            for line in file.read_text(encoding="utf-8").splitlines():
+                client.execute_command("ACL", "SETUSER", *line.split()[1:])
+        yield server
+
+
+def _settings(name: str) -> list[str]:
+    lines = (ROOT / "service" / "deploy" / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@contextmanager
+def stores(kind: str, here: Here) -> Iterator[Server | None]:
+    """The store that a command names, at the address that the page calls it by."""
+    with ExitStack() as stack:
+        server: Server | None = None
+        if kind == "users":
+            server = stack.enter_context(users(here.folder))
+            here.names["valkey.internal:6379"] = f"127.0.0.1:{server.port}"
+        elif kind == "sentinel":
+            server = stack.enter_context(running(find_server(), here.folder / "valkey"))
+            sentinel = stack.enter_context(sentinel_running(find_server(), here.folder, server))
+            here.names["sentinel.internal:26379"] = f"127.0.0.1:{sentinel.port}"
+        elif kind == "cluster":
+            server = stack.enter_context(running(find_server(), here.folder / "valkey", slots=ALL_SLOTS))
+            here.names["cluster.internal:7000"] = f"127.0.0.1:{server.port}"
+        else:
+            assert "own" == kind
+        yield server
+
+
+@pytest.mark.parametrize("block", SERVED, ids=[block.text.split("--", 2)[-1].strip() for block in SERVED])
+def test_a_service_starts_and_ends_as_the_page_says(block: Block, here: Here) -> None:
+    """Each shape of it, over a store of that kind; it is healthy, takes a guest, and drains."""
+    for command in block.commands:
+        with stores(block.about, here) as store, serving(here, command) as service:
+            assert 1 == service.status()
+            done = rollbook(here, "bot", "--help")
+            assert "rollbook bot" in done
+            service.process.terminate()
+            assert 0 == service.ended()
+            if block.about == "users":
+                assert store is not None
+                assert [] == denied(store)
+
+
+def rollbook(here: Here, *words: str) -> str:
+    """What a command prints; it has to end well."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rollbook", *words], cwd=here.folder, capture_output=True, text=True, check=False
+    )
+    assert 0 == done.returncode, done.stderr
+    return done.stdout
+
+
+def denied(store: Server) -> list[Any]:
+    """What the store did not let anybody do."""
+    client: Any = redis.Redis(port=store.port, username=WATCHER, password=WATCHER, protocol=2)
+    with client:
+        return [(entry["reason"], entry["object"]) for entry in client.acl_log()]
+
+
+def test_the_users_rights_suffice_for_whole_matches_and_operators(here: Here) -> None:
+    """Matches are played, archived and listed, somebody is banned; nothing was denied, and no log line says so."""
+    with users(here.folder) as store:
+        url = f"redis://rollbook:{WRITTEN}@127.0.0.1:{store.port}"
+        words = ["serve", "--data", str(here.folder / "data"), "--listen", "127.0.0.1:0", "--redis", url]
+        with started(
+            [sys.executable, "-m", "rollbook", *words, "--archive-after", "0", "--demo", "--demo-seconds", "0.01"]
+        ) as service:
+            until(lambda: any(line["event"] == "archived" for line in service.lines), service)
+            operator = rollbook(
+                here, "token", "--key", f"{here.folder}/data/token.key", "--subject", "olga", "--role", "operator"
+            )
+            asked = ["--service", service.address, "--token", operator.strip()]
+            for command in (
+                ["state"],
+                ["matches"],
+                ["lost"],
+                ["ban", "--address", "192.0.2.7", "--for", "1h"],
+                ["bans"],
+            ):
+                rollbook(here, "admin", *command, *asked)
+            service.process.terminate()
+            assert 0 == service.ended(4 * READY_SECONDS)
+            assert [] == denied(store)
+            assert [] == [line for line in service.lines if line["level"] == "error"]
+
+
+@pytest.mark.timeout(400)  # a score of commands, each a process of its own
+def test_the_commands_of_the_page_run_in_their_order(here: Here) -> None:
+    """As somebody would who works through the page beside a service of one machine."""
+    first = SERVED[0].commands[0]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    with ExitStack() as stack:
+        service = stack.enter_context(serving(here, first))
+        (here.folder / "run" / "rollbook.pid").write_text(str(service.process.pid), encoding="utf-8")
+        for block in BLOCKS:
+            if block.kind != "run":
+                continue
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", here.of(block.text)],
+                env=environment,
+                cwd=here.folder,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert 0 == done.returncode, f"{block.text}\n{done.stderr}"
+            if "kill -TERM" in block.text:
+                assert 0 == service.ended()
+                service = stack.enter_context(serving(here, first))
+        service.process.send_signal(signal.SIGTERM)
+        assert 0 == service.ended()
+        assert (here.folder / "var/lib/restored/head.key").exists()
+
+
+def test_every_alarm_is_in_the_page_and_is_about_numbers_that_there_are(here: Here) -> None:
+    """An alarm on a misspelt number never rings."""
+    rules = yaml.safe_load((ROOT / "service" / "deploy" / "alarms.yaml").read_text(encoding="utf-8"))
+    alarms = [rule for group in rules["groups"] for rule in group["rules"]]
+    assert [rule["alert"] for rule in alarms] == re.findall(r"^\| (Rollbook\w+) \|", TEXT, re.MULTILINE)
+    with serving(here, f"{SERVED[0].commands[0]} --workers 2") as service:
+        address = service.line("metrics")["address"]
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+            text = answer.read().decode()
+        with urllib.request.urlopen(f"http://{address}/healthz", timeout=10) as answer:
+            assert b"serving\n" == answer.read()
+    there = set(re.findall(r"^([a-z_]+)[{ ]", text, re.MULTILINE)) | {"up"}
+    for rule in alarms:
+        assert {"alert", "expr", "labels", "annotations"} <= rule.keys()
+        asked = set(re.findall(r"\b(?:rollbook|process)_[a-z_]+\b|\bup\b", rule["expr"]))
+        assert asked
+        assert asked <= there, rule["alert"]
+    told = re.findall(r"by `kind`: ([a-z_, ]+) \|", TEXT)
+    assert set(told[0].split(", ")) <= set(STORE_ERRORS.values())

@@ -1,0 +1,97 @@
+"""`rollbook matches` and what goes with it, as a user runs them at a service in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rollbook_clients.sdk import connect
+from rollbook_clients.terminal.invitation import LONGEST, Invitation, read
+from tests.clients.sdk.tables import QUICK, seated, service, tables
+
+PATIENCE_SECONDS = 100
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service for all of these tests."""
+    with service(tmp_path_factory.mktemp("service")) as one:
+        yield one.address
+
+
+async def rollbook(home: Path, *words: str) -> tuple[int, list[str], str]:
+    """Exit code, lines and errors of a command of whoever has this home."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "rollbook", *words),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "PATH": "", "PYTHONUTF8": "1"},
+    )
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode().splitlines(), err.decode()
+
+
+def test_matches_are_found_by_state_and_by_player(address: str, tmp_path: Path) -> None:
+    """Each with an id that other commands take; finished ones with their result."""
+
+    async def scenario() -> None:
+        at = ("--service", address)
+        async with tables(address, "Anna", "Ben") as players:
+            matches = await seated(players)
+            await asyncio.gather(*(match.ready() for match in matches))
+            opened = await players[0].open("raffzahn", seats=3)
+            code, lines, _ = await rollbook(tmp_path, "matches", "--state", "running", *at)
+            assert (0, [f"{matches[0].id}  cant_stop    running        Anna, Ben"]) == (code, lines)
+            code, lines, _ = await rollbook(tmp_path, "matches", "--state", "open", "--ids", *at)
+            assert (0, [opened.id]) == (code, lines)
+            await matches[1].resign()
+            code, lines, _ = await rollbook(tmp_path, "matches", "--player", "Ben", *at)
+            assert (0, [f"{matches[0].id}  cant_stop    finished       1. Anna, 2. Ben"]) == (code, lines)
+            code, lines, err = await rollbook(tmp_path, "matches", "--game", "wuerfelzoo", *at)
+            assert (3, [], True) == (code, lines, "no match fits" in err)
+
+    asyncio.run(scenario())
+
+
+def test_my_matches_are_those_of_the_guest_of_this_computer(address: str, tmp_path: Path) -> None:
+    """Waiting ends when it is my turn, or I am to get ready; without a match there is nothing to wait for."""
+
+    async def scenario() -> None:
+        at = ("--service", address)
+        code, _, err = await rollbook(tmp_path, "matches", "--wait", *at)
+        assert (3, True) == (code, "you sit in no match" in err)
+        guests = tmp_path / "state" / "rollbook" / "guests.json"
+        async with connect(address, keep=guests, name="Me", patience=QUICK) as me, tables(address, "Ben") as (ben,):
+            mine = await me.open("cant_stop")
+            await mine.join()
+            waiting = asyncio.create_task(rollbook(tmp_path, "matches", "--wait", *at))
+            _, lines, _ = await rollbook(tmp_path, "matches", "--mine", *at)
+            assert [f"{mine.id}  cant_stop    open           Me, (free)"] == lines
+            assert not waiting.done()
+            await ben.match(mine.id).join()
+            code, lines, _ = await waiting
+            assert (0, [f"{mine.id}  cant_stop    getting ready  Me, Ben  (waits for you)"]) == (code, lines)
+            code, lines, _ = await rollbook(tmp_path, "device", *at)
+            assert 0 == code
+            assert lines[0].startswith(f"rollbook play --service {address} --code ")
+            async with connect(address, code=lines[0].split()[-1], patience=QUICK) as second:
+                assert "Me" == second.name
+
+    asyncio.run(scenario())
+
+
+def test_an_invitation_is_one_short_line() -> None:
+    """With address, match and code; what is none says how one reads."""
+    invitation = Invitation("games.example.org:50051", "a" * 24, "b" * 24)
+    assert len(str(invitation)) <= LONGEST
+    assert invitation == read(str(invitation)) == read(str(invitation).removeprefix("rollbook play "))
+    for wrong in ("", "localhost:50051", "localhost:50051/match", f"localhost:50051/{'a' * 24}/code"):
+        with pytest.raises(ValueError, match="HOST:PORT/MATCH"):
+            read(wrong)
