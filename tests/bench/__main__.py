@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tests.bench import one_choose, replays, replicated, results, rules
+from tests.bench import one_choose, replays, replicated, results, rules, web
 from tests.bench.measure import Row
 from tests.bench.peers import suite as peers
 from tests.bench.scale import suite as scale
@@ -20,7 +20,7 @@ from tests.bench.service import suite
 
 BENCHES = {"rules": rules.bench, "service": suite.bench, "replays": replays.bench}
 COUNT = "one_choose"
-OF_THEIR_OWN = {"peers": peers.main, "scale": scale.main, "replicated": replicated.main}
+OF_THEIR_OWN = {"peers": peers.main, "scale": scale.main, "replicated": replicated.main, "web": web.main}
 """With options of their own."""
 _WHOLE = 1_000
 """From here on no fraction is shown."""

@@ -35,6 +35,13 @@ def test_a_bench_runs_to_its_end(bench: str) -> None:
         assert row["median"] > 0
 
 
+def test_watching_in_browsers_is_measured() -> None:
+    """With a few of them: what each costs, and how late it hears."""
+    said = run_script("tests.bench", "web", "--tiny")
+    assert "| memory a watcher, of 20 |" in said
+    assert "| the same, 99 of 100 |" in said
+
+
 @pytest.mark.parametrize("bench", MEASURED)
 def test_a_profile_says_where_the_time_goes(bench: str) -> None:
     """Function by function, with the service or its rules among them."""

@@ -186,10 +186,11 @@ REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
 def test_no_limit_is_without_a_test() -> None:
     """Whoever adds a limit adds the way to reach it. Those of the connection itself are tried where a service runs.
 
-    Two are no bounds but what holds for matches whose opener says nothing: `test_expiry.py` tries them.
+    Two are no bounds but what holds for matches whose opener says nothing: `test_expiry.py` tries them. How many seats
+    the house may have is tried in `test_openers.py`.
     """
     bounds = {field.name for field in fields(Limits)} - {"open_seconds", "idle_seconds"}
-    assert bounds == {*REACHED, "connections"}
+    assert bounds == {*REACHED, "connections", "house_seats"}
 
 
 @pytest.mark.parametrize("name", REACHED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import socket
 import subprocess
@@ -63,9 +62,7 @@ class WebProcess:
         """Start it."""
         words = ["web", "--listen", f"127.0.0.1:{self.port}", "--service", self._service]
         with (self._folder / "web.log").open("ab") as said:
-            return subprocess.Popen(
-                [sys.executable, "-m", "rollbook", *words], stdout=said, stderr=said, env=os.environ
-            )
+            return subprocess.Popen([sys.executable, "-m", "rollbook", *words], stdout=said, stderr=said)
 
     def is_up(self) -> bool:
         """Whether it answers."""
