@@ -87,6 +87,27 @@ async def assert_sealed(world: Spoiler, match_id: str, at: int, head: SignedHead
 
 
 @pytest.mark.parametrize("route", ROUTES)
+def test_a_match_of_which_nothing_is_left_is_lost_to_whoever_kept_a_head_of_it(
+    act: Callable[..., None], route: str
+) -> None:
+    """As after a restore of a backup that is older than the match; to everybody else there never was one."""
+
+    async def scenario(world: Spoiler) -> None:
+        match_id, _, head = await played(world)
+        await world.delete(match_id)
+        await world.log.unlist(match_id)
+        async with world.restarted():
+            told = await ask(world, route, match_id, kept(head))
+            assert DATA_LOSS == (told.code, told.reason)
+            assert str(head.sequence) == told.facts["known"]
+            forged = Position(sequence=head.sequence, link=head.link, key_id=head.key_id, signature=bytes(64))
+            assert "MATCH_NOT_FOUND" == (await ask(world, route, match_id, forged)).reason
+            assert "MATCH_NOT_FOUND" == (await ask(world, route, match_id, Position())).reason
+
+    act(scenario)
+
+
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("left", ["nobody seated", "in play"])
 def test_a_head_that_a_client_kept_proves_a_lost_tail_to_a_process_that_knows_nothing(
     act: Callable[..., None], route: str, left: str

@@ -17,7 +17,7 @@ HIDING = frozenset({"private", "hidden", "insiders", "secret", "view", "seen", "
 
 MESSAGES = frozenset(
     {"ProjectedEvent", "View", "LegalChoices", "Clocks", "HiddenOutcome", "Private", "Revealed", "SignedHead"}
-    | {"fill", "write_view", "write_legal", "write_hidden"}
+    | {"fill", "write_view", "write_view_bytes", "write_legal", "write_legal_bytes", "write_hidden"}
 )
 """What such things leave in, and what fills it."""
 

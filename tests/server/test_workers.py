@@ -320,7 +320,9 @@ def test_a_worker_that_hangs_is_killed_and_started_again(monkeypatch: pytest.Mon
     monkeypatch.setattr(staff, "LOOK_SECONDS", 0.01)
 
     async def scenario() -> None:
-        all_of_them = staff.Staff(Settings.read(workers=2), [sys.executable, "-c", STANDING_STILL], Tallies())
+        all_of_them = staff.Staff(
+            Settings.read(workers=2), [sys.executable, "-c", STANDING_STILL], Tallies(), lambda *_: None
+        )
         assert "a-key" == await all_of_them.start()
         watching = asyncio.create_task(all_of_them.watch())
         while all_of_them.deaths < 2 or all_of_them.size < 2:  # noqa: ASYNC110 - other processes

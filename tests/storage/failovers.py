@@ -14,7 +14,8 @@ from typing import Any, Final
 from rollbook.storage.embedded.server import find_server
 from tests.storage.servers import Server, running, sentinel_running
 
-PATIENCE_SECONDS: Final = 30.0
+PATIENCE_SECONDS: Final = 90.0
+"""A Sentinel that did not like its replicas tries again after ten seconds, and after thirty if the clock jumped."""
 _QUICK: Final = MappingProxyType({"repl-diskless-sync-delay": "0", "repl-ping-slave-period": "1"})
 
 
@@ -144,13 +145,13 @@ def copied(
 def watched(
     directory: Path, replicas: int = 1, settings: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[Watched]:
-    """The same with a Sentinel that looks ten times a second."""
+    """The same with a Sentinel that looks several times a second."""
     with (
         copied(directory, replicas, settings) as store,
         sentinel_running(find_server(), directory, store.master) as sentinel,
     ):
         with sentinel.client() as client:
-            client.execute_command("SENTINEL", "DEBUG", "INFO-PERIOD", 100, "PING-PERIOD", 100)
+            client.execute_command("SENTINEL", "DEBUG", "INFO-PERIOD", 200, "PING-PERIOD", 400)
         found = Watched(store.servers, sentinel)
         found.until_followed()
         yield found

@@ -7,16 +7,15 @@ seat, nor a house that is not run any more, leaves a match behind that never end
 
 import asyncio
 import hashlib
-import secrets
 import traceback
-from collections.abc import Coroutine, Sequence
-from contextlib import aclosing, suppress
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Final, Protocol
 
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING, ListGamesResponse
 from rollbook_clients.bots import catalogue
-from rollbook_clients.bots.chooser import Chooser, read_seat
-from rollbook_clients.sdk import Match, MovedOn, NotNow, OutcomeUnknown, Refused, Table, Unauthenticated, Unreachable
+from rollbook_clients.bots.house_seat import UnderWay, play_seat
+from rollbook_clients.sdk import Match, NotNow, Refused, Table, Unauthenticated, Unreachable
 
 STRATEGY: Final = "random"
 
@@ -31,8 +30,6 @@ RETRY_SECONDS: Final = 5.0
 """After something has failed that is not the bots' fault."""
 
 _REQUEST_DIGITS: Final = 32
-
-T = TypeVar("T")
 
 
 class Tell(Protocol):
@@ -53,7 +50,7 @@ class House:
         self._pause_seconds = pause_seconds
         self._tell = tell
         self._given_up: set[str] = set()
-        self._commands: set[asyncio.Task[Any]] = set()
+        self._under_way = UnderWay()
 
     async def play(self) -> None:
         """Play every game of the service until it is cancelled, and then finish what is under way."""
@@ -63,7 +60,7 @@ class House:
                 for ruleset in current.values():
                     games.create_task(self._keep_going(ruleset))
         finally:
-            await asyncio.gather(*self._commands, return_exceptions=True)
+            await self._under_way.finished()
 
     async def _keep_going(self, ruleset: ListGamesResponse.Ruleset) -> None:
         game, last = ruleset.game, await self._last(ruleset.game)
@@ -113,7 +110,7 @@ class House:
             ready_seconds=READY_SECONDS,
             request_id=request_id(ruleset.game, ruleset.ruleset, seats, last),
         )
-        match = await self._finished(opening)
+        match = await self._under_way.finish(opening)
         self._tell("info", "the demo opens a match", game=ruleset.game, match=match.id)
         return match
 
@@ -121,7 +118,7 @@ class House:
         """Fill the match, and play it to its end."""
         async with asyncio.TaskGroup() as seats:
             for seated in await self._sit_down(match.id):
-                seats.create_task(self._play_seat(seated))
+                seats.create_task(play_seat(seated, self._strategy, self._pause_seconds, self._under_way))
 
     async def _sit_down(self, match_id: str) -> list[Match]:
         """Take all seats that are free; the match as each of the bots has it that sit there."""
@@ -133,38 +130,12 @@ class House:
                 if state.summary.state != MATCH_STATE_OPEN:
                     continue
                 try:
-                    await self._finished(match.join())
+                    await self._under_way.finish(match.join())
                 except NotNow:
                     # A stranger was faster.
                     continue
             seated.append(match)
         return seated
-
-    # Seats
-
-    async def _play_seat(self, match: Match) -> None:
-        state = await match.state()
-        seat = read_seat(state, secrets.randbits(64))
-        chooser = Chooser(self._strategy, seat)
-        if not state.summary.seats[seat.number].ready:
-            # A match that was aborted meanwhile is over, and that is what comes next.
-            with suppress(NotNow):
-                await match.ready()
-        async with aclosing(match.play()) as moments:
-            async for moment in moments:
-                if moment.legal is not None:
-                    await asyncio.sleep(self._pause_seconds)
-                    choice = await chooser.choose(moment.view, moment.legal)
-                    # If it was too late, or may have been, the next moment shows it.
-                    with suppress(MovedOn, OutcomeUnknown):
-                        await self._finished(match.choose(choice, at=moment.position))
-
-    async def _finished(self, command: Coroutine[Any, Any, T]) -> T:
-        """What a command comes to; it is finished even if the house is ended meanwhile."""
-        task = asyncio.create_task(command)
-        self._commands.add(task)
-        task.add_done_callback(self._commands.discard)
-        return await asyncio.shield(task)
 
 
 def request_id(game: str, ruleset: int, seats: int, last: str) -> str:

@@ -15,7 +15,9 @@ from grpc.aio import UnaryUnaryMultiCallable
 
 from rollbook.v1.match_pb2 import (
     AbortMatchRequest,
+    AddBotRequest,
     ChooseRequest,
+    FreeSeatRequest,
     LeaveSeatRequest,
     ReadyRequest,
     ResignRequest,
@@ -27,7 +29,15 @@ from rollbook_clients.sdk.refusals import LimitReached, OutcomeUnknown, Refused,
 from rollbook_clients.sdk.witness import Witness
 
 Command = TypeVar(
-    "Command", TakeSeatRequest, ReadyRequest, LeaveSeatRequest, AbortMatchRequest, ChooseRequest, ResignRequest
+    "Command",
+    TakeSeatRequest,
+    ReadyRequest,
+    LeaveSeatRequest,
+    AddBotRequest,
+    FreeSeatRequest,
+    AbortMatchRequest,
+    ChooseRequest,
+    ResignRequest,
 )
 A = TypeVar("A")
 

@@ -50,12 +50,17 @@ class Caller:
         secret: bytes = b"",
         *,
         is_guest: bool = False,
+        code: str = "",
     ) -> None:
-        """Be who the token says; without one the guest of the file, or a new one. A guest's own token is renewed."""
+        """Be who the token says; without one the guest of the code, of the file, or a new one.
+
+        A guest's own token is renewed.
+        """
         self.connection = connection
         self.name = name
         self._is_guest = is_guest or not token
         self._keep = keep
+        self._code = "" if token else code
         kept = _kept(keep, connection.address) if keep is not None else {}
         self.token = token or kept.get("token", "")
         self._secret = secret or bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
@@ -81,9 +86,9 @@ class Caller:
             await self._sign_in("", seconds)
 
     async def _sign_in(self, old_token: str, seconds: float | None = None) -> None:
-        request = SignInRequest(name=self.name, old_token=old_token)
+        request = SignInRequest(name=self.name, old_token=old_token, device_code=self._code)
         answer = await self.connection.call(lambda line: line.identity.SignIn, request, seconds=seconds)
-        self.token, self.name = answer.token, answer.name
+        self.token, self.name, self._code = answer.token, answer.name, ""
         lifetime = answer.expires_ms / 1_000 - time.time()
         # A clock that is wrong must not lead to a sign-in before every call: then the refusal tells when it is time.
         self._renew_at = time.monotonic() + lifetime * (1 - _RENEWED_WITH) if lifetime > 0 else float("inf")

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from google.protobuf.message import Message
 
 from rollbook.files import write_file
 from rollbook.match.chain import Position, entropy_commitment
 from rollbook.replay_file.kept_heads import WitnessedHead
+from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.match_pb2 import (
     AbortMatchRequest,
+    AddBotRequest,
     ChooseRequest,
     EventsMade,
+    FreeSeatRequest,
     GetMatchRequest,
     LeaveSeatRequest,
+    OpenMatchRequest,
     ReadyRequest,
     ResignRequest,
     TakeSeatRequest,
@@ -36,6 +41,9 @@ from rollbook_clients.sdk.witness import Witness
 if TYPE_CHECKING:
     from rollbook_replays.audit.verdicts import Audited
 
+_MOST_TOLD: Final = 20
+"""So many legal choices are told in a sentence."""
+
 
 class Match:
     """A match at a table; `table.match` and `table.open` give it.
@@ -44,15 +52,20 @@ class Match:
     answer to a command.
     """
 
-    def __init__(self, caller: Caller, witness: Witness, invitation_code: str = "") -> None:
-        """Nothing is asked yet."""
+    def __init__(
+        self, caller: Caller, witness: Witness, another: Callable[[str, str], Match], invitation_code: str = ""
+    ) -> None:
+        """Nothing is asked yet. `another` gives another match of the same table, by id and invitation code."""
         self.id = witness.match_id
         self.invitation_code = invitation_code
         """What opens a seat of a private match to whoever has it; empty if it is public, or not known."""
         self._caller = caller
         self._witness = witness
+        self._another = another
         self._commands = MatchCommands(caller, witness)
         self._shown: Position | None = None
+        self._legal: Legal | None = None
+        """What was legal where the match was last looked at, or watched."""
 
     def __repr__(self) -> str:
         return f"Match({self.id!r})"
@@ -76,11 +89,12 @@ class Match:
             raise self._witness.judged(refused) from None
         head = await self._witness.check(answer.head)
         self._show(head.position)
+        self._legal = Legal(answer.legal) if answer.HasField("legal") else None
         return State(
             answer.summary,
             answer.perspective,
             answer.view,
-            Legal(answer.legal) if answer.HasField("legal") else None,
+            self._legal,
             answer.clocks if answer.HasField("clocks") else None,
             head.position,
             head,
@@ -108,10 +122,30 @@ class Match:
         answer = await self._commands.send(lambda line: line.matches.LeaveSeat, LeaveSeatRequest(match_id=self.id))
         return await self.take_in(answer.made)
 
+    async def add_bot(self, strategy: str = "", seat: int | None = None) -> TakenSeat:
+        """Have a bot of the house sit down in a match that this caller has opened; it gets ready and plays by itself.
+
+        From weak to strong it plays by "random", "heuristic" (the default) or "monte_carlo".
+        """
+        request = AddBotRequest(match_id=self.id, seat=seat, strategy=strategy)
+        answer = await self._commands.send(lambda line: line.matches.AddBot, request)
+        return TakenSeat(answer.seat, answer.closed_seats, await self.take_in(answer.made))
+
+    async def free_seat(self, seat: int) -> Made:
+        """Free a seat of a match that this caller has opened: any of a private one, and that of a bot of the house."""
+        request = FreeSeatRequest(match_id=self.id, seat=seat)
+        answer = await self._commands.send(lambda line: line.matches.FreeSeat, request)
+        return await self.take_in(answer.made)
+
     async def withdraw(self) -> Made:
         """End a match that this caller has opened, before all seats are taken; it is aborted, for all who watch it."""
         answer = await self._commands.send(lambda line: line.matches.AbortMatch, AbortMatchRequest(match_id=self.id))
         return await self.take_in(answer.made)
+
+    async def abort(self) -> Made | None:
+        """End any match without a result, for operators; none if nothing was left of it but its place in the lobby."""
+        answer = await self._commands.send(lambda line: line.matches.AbortMatch, AbortMatchRequest(match_id=self.id))
+        return None if answer.is_gone else await self.take_in(answer.made)
 
     async def ready(self) -> Made:
         """Wait until all seats are taken, check what stands in the log so far, and reveal this seat's entropy.
@@ -155,18 +189,29 @@ class Match:
     async def choose(self, choice: Message, *, at: Position | None = None, request_id: str = "") -> Made:
         """Choose for this client's seat, in answer to the last that was shown, or to another position.
 
-        `choice` is one of the legal ones, or a choice of the match's game such as a CantStopChoice. It is made once or
-        not at all: OutcomeUnknown says that this could not be found out, and the next call settles it first; the same
-        choice again is then the same one, also by another client that sends it with the same `request_id`. MovedOn
-        says that the match has gone on.
+        `choice` is one of the legal ones, or a choice of the match's game, as `rollbook_clients.sdk.choices` makes
+        them. It is made once or not at all. IllegalChoice is what the rules do not allow now, with those that they do.
+        OutcomeUnknown says that this could not be found out, and the next call settles it first; the same choice again
+        is then the same one, also by another client that sends it with the same `request_id`. MovedOn says that the
+        match has gone on.
         """
+        message = self._readable(choice)
         position = at or self._shown
         if position is None:
             raise Malformed("POSITION_MISSING", "look at the match before choosing: state, watch or play show it")
-        request = ChooseRequest(match_id=self.id, position=self._witness.message(position), choice=choice_of(choice))
+        request = ChooseRequest(match_id=self.id, position=self._witness.message(position), choice=message)
         request.request_id = request_id
         answer = await self._commands.send(lambda line: line.matches.Choose, request)
         return await self.take_in(answer.made)
+
+    def _readable(self, choice: Message) -> Choice:
+        try:
+            return choice_of(choice)
+        except (TypeError, AttributeError):
+            why = f"{choice!r} is no choice; those of a game are made by rollbook_clients.sdk.choices"
+            few = self._legal is not None and len(self._legal) <= _MOST_TOLD
+            legal = f"; legal here: {', '.join(map(str, self._legal or ()))}" if few else ""
+            raise Malformed("NOTHING_CHOSEN", why + legal, position=self._shown, legal=self._legal) from None
 
     async def resign(self) -> Made:
         """Give up for good: the caretaker plays on for this seat."""
@@ -212,7 +257,23 @@ class Match:
             async for frame in frames:
                 if isinstance(frame, Events):
                     self._show(frame.position)
+                    self._legal = frame.legal
                 yield frame
+
+    async def rematch(self) -> Match:
+        """The rematch of this match, which has a result and in which this caller sat; nobody sits down by that.
+
+        Whoever asks first opens it, and the others meet the same table: the same game, options, clocks and seats, which
+        are kept for them for five minutes.
+        """
+        request = OpenMatchRequest(request_id=str(uuid4()), rematch_of=self.id)
+        try:
+            answer = await self._caller.call(lambda line: line.matches.OpenMatch, request)
+        except Refused as refused:
+            raise self._witness.judged(refused) from None
+        match = self._another(answer.match_id, answer.invitation_code)
+        await match.take_in(answer.made)
+        return match
 
     # Taking it home
 
@@ -227,11 +288,14 @@ class Match:
             raise self._witness.judged(refused) from None
 
     async def export(self, path: Path | str, *, public_only: bool = False, without_names: bool = False) -> Path:
-        """Write the match as a replay file, whole or not at all.
+        """Write the match as a replay file, whole or not at all: to this file, or into this folder by the match's id.
 
         When the match is over that is all of it, before that what this client may see.
         """
+        from rollbook.replay_file.container import SUFFIX  # noqa: PLC0415 - it loads rules, which nobody else needs
+
         path = Path(path)
+        path = path / f"{self.id}{SUFFIX}" if path.is_dir() else path
         write_file(path, await self.replay(public_only=public_only, without_names=without_names), 0o600)
         return path
 

@@ -3,6 +3,7 @@
 RollbookError
 ├── Refused              the service said no, for a reason; nothing has changed
 │   ├── Malformed        the same call never succeeds
+│   ├── IllegalChoice    the rules do not allow this choice now; `legal` has those that they do
 │   ├── NotNow           not allowed as things stand
 │   ├── MovedOn          somebody was faster, or a clock ran out: look again, choose anew
 │   ├── NotFound         for this caller there is no such match
@@ -75,8 +76,15 @@ class Malformed(Refused):
     """It cannot be read, or never be meant: the same call never succeeds."""
 
 
+class IllegalChoice(Refused):
+    """The rules do not allow this choice now; `legal` has those that they do."""
+
+
+Illegal = IllegalChoice
+
+
 class NotNow(Refused):
-    """The rules, or the state of the match, do not allow it now."""
+    """The state of the match does not allow it now."""
 
 
 class MovedOn(Refused):
@@ -147,6 +155,10 @@ _KINDS: Final[dict[grpc.StatusCode, type[Refused]]] = {
 }
 
 
+_OF_THE_RULES: Final = range(30, 100)
+"""The numbers of the reasons why the rules do not allow what they can read."""
+
+
 def refusal_of(error: grpc.aio.AioRpcError) -> Refused:
     """The refusal that a status tells of; of any other status one without a reason."""
     kind = _KINDS.get(error.code(), Refused)
@@ -154,6 +166,8 @@ def refusal_of(error: grpc.aio.AioRpcError) -> Refused:
     why = error.details() or error.code().name
     if detail is None:
         return kind("", why)
+    if kind is NotNow and detail.reason in _OF_THE_RULES:
+        kind = IllegalChoice
     return kind(
         _name(detail.reason),
         why,

@@ -16,6 +16,7 @@
 """
 
 import asyncio
+import inspect
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from functools import wraps
@@ -66,6 +67,9 @@ class Loop:
         self._loop.close()
 
 
+C = TypeVar("C", bound=Callable[..., Any])
+
+
 class _Run(Generic[T]):
     """Something asynchronous, and the loop that runs it."""
 
@@ -82,6 +86,14 @@ def _waiting(method: Callable[Concatenate[T, P], Coroutine[Any, Any, R]]) -> Cal
         return run.loop.run(method(run.inner, *args, **kwargs))
 
     return waits
+
+
+def _giving(function: C, method: Callable[..., Any], told: Callable[[str], str]) -> C:
+    """The function, whose signature says what it gives: that of the method gives something to await."""
+    signature = inspect.signature(method)
+    result = told(str(signature.return_annotation))
+    function.__signature__ = signature.replace(return_annotation=result)  # type: ignore[attr-defined]  # as inspect reads it
+    return function
 
 
 def _stepping(
@@ -103,7 +115,7 @@ def _stepping(
             if not run.loop.is_closed:
                 run.loop.run(items.aclose())
 
-    return steps
+    return _giving(steps, method, lambda told: told.replace("AsyncGenerator[", "Generator[").replace("]", ", None]"))
 
 
 async def _next(items: AsyncGenerator[R, None]) -> R:
@@ -137,6 +149,9 @@ class SyncMatch(_Run[asynchronous.Match]):
     join = _waiting(asynchronous.Match.join)
     leave = _waiting(asynchronous.Match.leave)
     withdraw = _waiting(asynchronous.Match.withdraw)
+    abort = _waiting(asynchronous.Match.abort)
+    add_bot = _waiting(asynchronous.Match.add_bot)
+    free_seat = _waiting(asynchronous.Match.free_seat)
     ready = _waiting(asynchronous.Match.ready)
     choose = _waiting(asynchronous.Match.choose)
     resign = _waiting(asynchronous.Match.resign)
@@ -145,6 +160,10 @@ class SyncMatch(_Run[asynchronous.Match]):
     replay = _waiting(asynchronous.Match.replay)
     export = _waiting(asynchronous.Match.export)
     verify = _waiting(asynchronous.Match.verify)
+
+    def rematch(self) -> "SyncMatch":
+        """The rematch of this match, as the others who sat in it meet it."""
+        return SyncMatch(self.loop.run(self.inner.rematch()), self.loop)
 
 
 def _opening(
@@ -156,7 +175,7 @@ def _opening(
     def opens(run: _Run[T], /, *args: P.args, **kwargs: P.kwargs) -> SyncMatch:
         return SyncMatch(run.loop.run(method(run.inner, *args, **kwargs)), run.loop)
 
-    return opens
+    return _giving(opens, method, lambda _: "SyncMatch")
 
 
 class SyncTable(_Run[asynchronous.Table]):
@@ -200,6 +219,7 @@ class SyncTable(_Run[asynchronous.Table]):
         return self.inner.heads
 
     games = _waiting(asynchronous.Table.games)
+    device_code = _waiting(asynchronous.Table.device_code)
     open = _opening(asynchronous.Table.open)
     matches = _stepping(asynchronous.Table.matches)
     lobby = _stepping(asynchronous.Table.lobby)
@@ -216,7 +236,7 @@ def _entering(method: Callable[P, asynchronous.Table]) -> Callable[P, SyncTable]
     def enters(*args: P.args, **kwargs: P.kwargs) -> SyncTable:
         return SyncTable(method(*args, **kwargs), Loop())
 
-    return enters
+    return _giving(enters, method, lambda _: "SyncTable")
 
 
 connect = _entering(asynchronous.connect)

@@ -28,6 +28,7 @@ from weakref import WeakValueDictionary
 from google.protobuf.message import Message
 
 from rollbook import DEFAULT_ADDRESS
+from rollbook.v1.identity_pb2 import CreateDeviceCodeRequest
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_UNSPECIFIED,
     ListGamesRequest,
@@ -54,6 +55,7 @@ def connect(  # noqa: PLR0913 - who calls whom, and how
     *,
     name: str = "",
     token: str = "",
+    code: str = "",
     secret: bytes = b"",
     authorities: bytes | None = None,
     server_name: str = "",
@@ -64,15 +66,16 @@ def connect(  # noqa: PLR0913 - who calls whom, and how
 ) -> Table:
     """A table at the service that listens there, to be used with `async with`.
 
-    Without a token one is a guest, called `name`. `keep` names a file that makes the guest the same one next time: it
-    holds the guest's token, and the secret from which its entropy follows. `heads` names a file in which the last
-    signed head of every match is kept, for audits. `authorities` are the certificates to trust, as PEM, for a service
-    with TLS; empty ones are those that gRPC trusts; `server_name` is what its certificate calls it, if that is not the
-    host of the address. Entropy follows from a `secret`, if one is given, so that another process can get ready where
-    this one sat down. The `seed` decides how attempts are spaced, and nothing else.
+    Without a token one is a guest, called `name`, or with a `code` the guest who made it on another device. `keep`
+    names a file that makes the guest the same one next time: it holds the guest's token, and the secret from which its
+    entropy follows. `heads` names a file in which the last signed head of every match is kept, for audits.
+    `authorities` are the certificates to trust, as PEM, for a service with TLS; empty ones are those that gRPC trusts;
+    `server_name` is what its certificate calls it, if that is not the host of the address. Entropy follows from a
+    `secret`, if one is given, so that another process can get ready where this one sat down. The `seed` decides how
+    attempts are spaced, and nothing else.
     """
     connection = Connection(address, authorities, patience or Patience(), Random(seed), server_name)
-    caller = Caller(connection, name, token, None if keep is None else Path(keep), secret)
+    caller = Caller(connection, name, token, None if keep is None else Path(keep), secret, code=code)
     return Table(caller, KeptHeads(None if heads is None else Path(heads)))
 
 
@@ -127,6 +130,14 @@ class Table:
         answer = await self._caller.call(lambda line: line.matches.ListGames, ListGamesRequest())
         return tuple(answer.rulesets)
 
+    async def device_code(self) -> str:
+        """A code by which this guest is the same one on a second device: `connect(code=…)` there, within five minutes.
+
+        A seat gets ready where it was taken; everything else both devices can do.
+        """
+        answer = await self._caller.call(lambda line: line.identity.CreateDeviceCode, CreateDeviceCodeRequest())
+        return answer.code
+
     async def open(  # noqa: PLR0913 - what can be agreed on
         self,
         game: str,
@@ -174,7 +185,7 @@ class Table:
         match = self._matches.get(match_id)
         if match is None:
             witness = Witness(match_id, self._keys, self._heads)
-            match = self._matches[match_id] = Match(self._caller, witness)
+            match = self._matches[match_id] = Match(self._caller, witness, self.match)
         match.invitation_code = invitation_code or match.invitation_code
         return match
 

@@ -27,7 +27,8 @@ from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.finished import Finished
 from rollbook.server.forgetter import Forgetter
-from rollbook.server.house import HouseProcess
+from rollbook.server.house import HouseProcess, is_installed
+from rollbook.server.house_bots import Invite
 from rollbook.server.index_keeper import IndexKeeper
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.limits import Held, Rates, Strangers
@@ -37,7 +38,7 @@ from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
 from rollbook.server.page_process import page_of
-from rollbook.server.play.bots import Bots, Invite
+from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
@@ -274,6 +275,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
     verifier = Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
+    house, invite = _house(foundation)
     parts = Parts(
         Given(
             log=MeasuredLog(log, foundation.metrics),
@@ -287,6 +289,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             guests=Guests(Issuer(keys.token.private), returning, draw_secret) if settings.guests else None,
             finished=finished,
             archives=settings.archives,
+            invite=invite,
             name=settings.name,
             limits=settings.limits,
             addresses=Addresses(settings.trust_proxy, partial(is_gateway, verifier)),
@@ -301,10 +304,8 @@ async def assemble(foundation: Foundation) -> Assembly:
     await archivist.start()
     forgetter = Forgetter(RollCall(foundation.log), parts.lobby, finished, foundation.metrics.loop_failed)
     forgetter.loop.start()
-    demo = settings.demo_seconds
-    issuer = Issuer(keys.token.private)
-    house = None if demo is None else HouseProcess(issuer, keys.service, settings.tls, demo)
-    page = await page_of(settings, issuer)
+    await parts.bots.invite_again(parts.clock())
+    page = await page_of(settings, Issuer(keys.token.private))
 
     async def close() -> None:
         await forgetter.close()
@@ -330,6 +331,18 @@ async def assemble(foundation: Foundation) -> Assembly:
         works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},
     )
+
+
+def _house(foundation: Foundation) -> tuple[HouseProcess | None, Invite | None]:
+    """The house of this process, if it has one of its own, and how it is told where its bots sit, if there are any."""
+    settings, keys = foundation.settings, foundation.keys
+    has_bots = bool(settings.limits.house_seats) and is_installed()
+    if foundation.invite is not None:
+        return None, foundation.invite if has_bots else None
+    if settings.demo_seconds is None and not has_bots:
+        return None, None
+    house = HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, settings.demo_seconds)
+    return house, house.sit if has_bots else None
 
 
 def _trusted(paths: Sequence[Path]) -> list[TrustedIssuer]:

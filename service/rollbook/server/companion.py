@@ -12,7 +12,7 @@ import json
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -83,6 +83,19 @@ class CompanionProcess(ABC):
     def _instructions(self) -> Mapping[str, Any]:
         """What it has to know besides where the service is."""
 
+    def _news(self) -> Iterable[Mapping[str, Any]]:
+        """What it is told behind that, whenever it is started."""
+        return ()
+
+    def _hear(self, _said: Mapping[str, Any]) -> bool:
+        """Whether it has said something to this service, which is not to be logged."""
+        return False
+
+    def _tell(self, words: Mapping[str, Any]) -> None:
+        """Say something more to it, if it is there."""
+        if self._child is not None and not self._child.stdin.is_closing():
+            self._child.stdin.write(processes.frame(json.dumps(words).encode()))
+
     async def _keep_going(self, address: Listen) -> None:
         pause = FIRST_PAUSE_SECONDS
         while True:
@@ -103,13 +116,17 @@ class CompanionProcess(ABC):
         """Run the program once, and give its exit code; none if it had to be killed."""
         async with processes.running(self._words, env=_environment(address), pass_fds=self._pass_fds) as child:
             self._child = child
-            told = json.dumps({**self._service(address), **self._instructions()})
-            child.stdin.write(processes.frame(told.encode()))
+            self._tell({**self._service(address), **self._instructions()})
+            for more in self._news():
+                self._tell(more)
             if self._ending.is_set():
                 child.stdin.close()
-            with suppress(processes.CutOff):
-                while True:
-                    self._relay(await processes.receive_frame(child.stdout, MOST_LOGGED_BYTES))
+            try:
+                with suppress(processes.CutOff):
+                    while True:
+                        self._relay(await processes.receive_frame(child.stdout, MOST_LOGGED_BYTES))
+            finally:
+                self._child = None
             with suppress(TimeoutError):
                 async with asyncio.timeout(LAST_WORDS_SECONDS):
                     return await child.wait()
@@ -124,9 +141,11 @@ class CompanionProcess(ABC):
         }
 
     def _relay(self, data: bytes) -> None:
-        """Log what it says."""
+        """Hear or log what it says."""
         try:
             said = json.loads(data)
+            if self._hear(said):
+                return
             level, event = str(said.pop("level")), str(said.pop("event"))
         except (ValueError, AttributeError, KeyError, TypeError):
             _log.warning(f"{self._name} is not understood")

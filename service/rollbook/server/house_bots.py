@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from rollbook.identity.tokens import HOUSE, OWN_ISSUER, Role, Subject
 
@@ -55,6 +55,10 @@ class HouseBot:
     def subject(self) -> Subject:
         """It as a caller."""
         return Subject(OWN_ISSUER, self.sub, Role.PLAYER, (), self.shown, 0)
+
+
+Invite: TypeAlias = Callable[[str, HouseBot], None]
+"""Tells the house in which match one of its bots sits; twice is the same as once."""
 
 
 def bots_of(strategy: str) -> Iterator[HouseBot]:

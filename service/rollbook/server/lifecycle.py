@@ -22,6 +22,7 @@ from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
 from rollbook.server import event_loop
 from rollbook.server.addresses import Addresses
 from rollbook.server.exposition import exposed
+from rollbook.server.house_bots import Invite
 from rollbook.server.limits import Strangers
 from rollbook.server.metrics import Metrics
 from rollbook.server.ports import Listening, NotListening, why_not
@@ -64,6 +65,8 @@ class Foundation:
     log: RedisLog
     keys: ServiceKeys
     metrics: Metrics = field(default_factory=Metrics)
+    invite: Invite | None = None
+    """Tells the house of whoever started this process where its bots sit; none: a house is this process's own."""
 
 
 async def _at_once() -> None:
@@ -121,6 +124,8 @@ class Surroundings:
     metrics: Metrics = field(default_factory=Metrics)
     apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
     """What health tells of other processes, by names of its own."""
+    invite: Invite | None = None
+    """Tells the house where its bots sit."""
 
 
 async def serve(
@@ -225,7 +230,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     shared_keys = SharedKeys(log, keys, metrics.loop_failed)
     await shared_keys.settle()
     stack.push_async_callback(shared_keys.close)
-    assembly = await assemble(Foundation(settings, log, keys, metrics))
+    assembly = await assemble(Foundation(settings, log, keys, metrics, around.invite))
     assembly = replace(assembly, apart={**assembly.apart, **around.apart})
     servicers = assembly.servicers
     for servicer in servicers:

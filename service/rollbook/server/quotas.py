@@ -138,8 +138,7 @@ class Quotas:
         for place, until_ms in places.items():
             match_id, _, sub = place.partition("/")
             bot, listed = HouseBot.of(sub), lobby.get(match_id)
-            player = self._players.reference(bot.subject, match_id)
-            if listed is not None and _is_seated(listed, player):
+            if listed is not None and _is_seated(listed, self._players.reference(bot.subject, match_id)):
                 seats.append((match_id, bot))
             elif until_ms < now_ms or (listed is not None and listed.summary.state != MATCH_STATE_OPEN):
                 stale[place] = until_ms

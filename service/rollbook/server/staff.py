@@ -53,8 +53,18 @@ class WorkerFailed(Exception):
 class Worker:
     """One of them, for as long as the service lives."""
 
-    def __init__(self, settings: Settings, words: Sequence[str], tallies: Tallies, changed: Callable[[], None]) -> None:
-        """Start it by these words, with these settings; `changed` hears of it whenever it can or cannot be called."""
+    def __init__(
+        self,
+        settings: Settings,
+        words: Sequence[str],
+        tallies: Tallies,
+        changed: Callable[[], None],
+        sit: Callable[[str, str], None],
+    ) -> None:
+        """Start it by these words, with these settings.
+
+        `changed` hears of it whenever it can or cannot be called, and `sit` in which match which bot of the house sits.
+        """
         self.number = settings.worker
         self.can_be_called = False
         self.head_key_id = ""
@@ -66,6 +76,7 @@ class Worker:
         self._words = words
         self._tallies = tallies
         self._changed = changed
+        self._sit = sit
         self._child: processes.Child | None = None
         self._ending = asyncio.Event()
         self._misses_store = False
@@ -182,6 +193,8 @@ class Worker:
         self._misses_store = self._misses_store or "store" in said
         if said.get("rounds", self._rounds) != self._rounds:
             self._rounds, self._silent_looks = said["rounds"], 0
+        if "sit" in said:
+            self._sit(*said["sit"])
         if "numbers" in said:
             self._tallies.heard(str(self.number), said["numbers"])
             if self._asked is not None:
@@ -196,11 +209,13 @@ class Worker:
 class Staff:
     """All of them."""
 
-    def __init__(self, settings: Settings, words: Sequence[str], tallies: Tallies) -> None:
-        """Start as many as the settings say, by these words."""
+    def __init__(
+        self, settings: Settings, words: Sequence[str], tallies: Tallies, sit: Callable[[str, str], None]
+    ) -> None:
+        """Start as many as the settings say, by these words; `sit` hears in which match which bot of the house sits."""
         self._changes = asyncio.Event()
         self.workers = [
-            Worker(replace(settings, worker=number), words, tallies, self._have_changed)
+            Worker(replace(settings, worker=number), words, tallies, self._have_changed, sit)
             for number in range(1, settings.workers + 1)
         ]
         self._kept: set[asyncio.Task[None]] = set()

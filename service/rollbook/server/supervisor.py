@@ -19,15 +19,17 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Metric, Process
 from prometheus_client.registry import Collector
 
 from rollbook.server.exposition import exposed
+from rollbook.server.house_bots import HouseBot
 from rollbook.server.own_store import LOOK_SECONDS, OwnStore
 from rollbook.server.ports import Listening, held
-from rollbook.server.settings import Settings
+from rollbook.server.settings import Listen, Settings
 from rollbook.server.signals import Shutdown, Signals, ending_signals
 from rollbook.server.staff import Staff
 from rollbook.server.tallies import Tallies, told
 
 if TYPE_CHECKING:
-    from rollbook.server.companion import CompanionProcess
+    from rollbook.server.house import HouseProcess
+    from rollbook.server.page_process import PageProcess
 
 DRAIN_SECONDS: Final = 40.0
 """How long workers may take to end, which bound everything that they wait for themselves."""
@@ -71,7 +73,8 @@ class _Service:
     listening: Listening
     staff: Staff
     store: OwnStore | None
-    companions: Sequence[CompanionProcess]
+    page: PageProcess | None
+    house: _House
 
     async def keep_store(self) -> None:
         """Start a store of our own again whenever it dies."""
@@ -94,7 +97,8 @@ class _Service:
 
     async def _let_finish(self) -> None:
         # As long as their calls are answered.
-        await asyncio.gather(*(companion.drain() for companion in self.companions))
+        drained = [self.house.drain(), *([] if self.page is None else [self.page.drain()])]
+        await asyncio.gather(*drained)
         await _end(self.staff, DRAIN_SECONDS)
 
 
@@ -107,34 +111,75 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     if store is not None:
         stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    companions = await _companions(settings)
+    house = _House(settings)
+    page = await _page(settings)
     address = await stack.enter_async_context(held(settings.listen))
     url = settings.redis if store is None else store.url
-    staff = Staff(
-        replace(settings, listen=address, redis=url, metrics=None, web=None, demo_seconds=None), words, tallies
-    )
+    of_workers = replace(settings, listen=address, redis=url, metrics=None, web=None, demo_seconds=None)
+    staff = Staff(of_workers, words, tallies, house.sit)
     stack.push_async_callback(_end, staff, FORCED_SECONDS)
     registry.register(_Sum(staff, tallies))
     head_key_id = await staff.start()
-    for companion in companions:
-        stack.push_async_callback(companion.close)
-        companion.start(address)
-    return _Service(Listening(address, settings, head_key_id), staff, store, companions)
+    stack.push_async_callback(house.close)
+    house.start(address)
+    if page is not None:
+        stack.push_async_callback(page.close)
+        page.start(address)
+    return _Service(Listening(address, settings, head_key_id), staff, store, page, house)
 
 
-async def _companions(settings: Settings) -> Sequence[CompanionProcess]:
-    if settings.demo_seconds is None and settings.web is None:
-        return []
-    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for companions
-    from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for companions
-    from rollbook.server.house import HouseProcess  # noqa: PLC0415 - only for companions
-    from rollbook.server.page_process import page_of  # noqa: PLC0415 - only for companions
+async def _page(settings: Settings) -> PageProcess | None:
+    if settings.web is None:
+        return None
+    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a page
+    from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a page
+    from rollbook.server.page_process import page_of  # noqa: PLC0415 - only for a page
 
     keys = ServiceKeys.in_directory(settings.data, settings.head_key)
-    issuer, demo = Issuer(keys.token.private), settings.demo_seconds
-    house = None if demo is None else HouseProcess(issuer, keys.service, settings.tls, demo)
-    page = await page_of(settings, issuer)
-    return [companion for companion in (page, house) if companion is not None]
+    return await page_of(settings, Issuer(keys.token.private))
+
+
+class _House:
+    """The house, which is made when it is needed: for a demo at once, else when a bot is asked to a table."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Make it for a demo; CompanionMissing if there is none."""
+        self._settings = settings
+        self._address: Listen | None = None
+        self._process = None if settings.demo_seconds is None else _house(settings)
+
+    def start(self, address: Listen) -> None:
+        """Let it play at the service that listens here."""
+        self._address = address
+        if self._process is not None:
+            self._process.start(address)
+
+    def sit(self, match_id: str, sub: str) -> None:
+        """Have a bot play where it sits."""
+        if self._process is None:
+            self._process = _house(self._settings)
+            if self._address is not None:
+                self._process.start(self._address)
+        self._process.sit(match_id, HouseBot.of(sub))
+
+    async def drain(self) -> None:
+        """Let it finish what is under way."""
+        if self._process is not None:
+            await self._process.drain()
+
+    async def close(self) -> None:
+        """End it."""
+        if self._process is not None:
+            await self._process.close()
+
+
+def _house(settings: Settings) -> HouseProcess:
+    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a house
+    from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a house
+    from rollbook.server.house import HouseProcess  # noqa: PLC0415 - only for a house
+
+    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
+    return HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, settings.demo_seconds)
 
 
 async def _end(staff: Staff, seconds: float) -> None:

@@ -10,6 +10,7 @@ it, and everything that goes out, are frames with a JSON object each:
          {"numbers": [...]}                     what `tallies` sums up
          {"rounds": count}                      how often its loop went round
          {"store": "away"}                      before it ends because the store did not answer when it began
+         {"sit": [match, bot]}                  where a bot of the house sits
 
 A thread of its own listens, so that nothing here waits for calls, or keeps them waiting. When standard input ends, the
 supervisor is gone, and so is the worker.
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from rollbook import processes
+from rollbook.server.house_bots import HouseBot
 from rollbook.server.lifecycle import Assemble, Surroundings, serve
 from rollbook.server.metrics import Metrics
 from rollbook.server.ports import Listening
@@ -55,7 +57,8 @@ class Supervised:
     async def serve(self, assemble: Assemble) -> Shutdown:
         """Serve until a signal ends it."""
         supervisor = self.supervisor
-        around = Surroundings(supervisor.metrics, {WORKERS: lambda: supervisor.is_staff_complete})
+        apart = {WORKERS: lambda: supervisor.is_staff_complete}
+        around = Surroundings(supervisor.metrics, apart, supervisor.invite)
         going_round = asyncio.create_task(supervisor.go_round())
         try:
             return await serve(self.settings, assemble, supervisor.listening, around)
@@ -86,6 +89,10 @@ class Supervisor:
     def miss_store(self) -> None:
         """Say that there is no store to serve from."""
         self._say({"store": "away"})
+
+    def invite(self, match_id: str, bot: HouseBot) -> None:
+        """Have the house told where one of its bots sits."""
+        self._say({"sit": [match_id, bot.sub]})
 
     async def go_round(self) -> None:
         """Count rounds of the loop, as long as it goes round."""

@@ -763,8 +763,11 @@ class AddBotResponse(_message.Message):
 
     MADE_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
+    CLOSED_SEATS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """The seat, from 0."""
+    closed_seats: _builtins.bool
+    """Whether this filled the last seat and closed them all."""
     @_builtins.property
     def made(self) -> Global___EventsMade:
         """The event `seat_taken`, with `house` set."""
@@ -774,10 +777,11 @@ class AddBotResponse(_message.Message):
         *,
         made: Global___EventsMade | None = ...,
         seat: _builtins.int = ...,
+        closed_seats: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["made", b"made"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["made", b"made", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["closed_seats", b"closed_seats", "made", b"made", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

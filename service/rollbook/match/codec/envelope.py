@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cache, partial
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
@@ -15,6 +16,7 @@ from google.protobuf.message import DecodeError
 from rollbook.match.chain import Head, link
 from rollbook.match.codec.messages import read_choice, read_outcome, write_choice, write_hidden, write_outcome
 from rollbook.match.codec.moves import Unreadable
+from rollbook.match.codec.parts import Remembered
 from rollbook.match.codec.views import read_options, write_options
 from rollbook.match.dice import SCHEME
 from rollbook.match.events import (
@@ -77,17 +79,20 @@ def write_bytes(  # noqa: PLR0913 - what stands around an event
     secret: bytes = b"",
 ) -> Logged:
     """Serialise an event for good; the secret lies beside event 1, what it hides, if known, beside their draw."""
-    written = proto.Event(sequence=sequence, time_ms=time_ms, previous=previous, request=request)
     seat = getattr(event, "seat", None)
-    if seat is not None:
-        written.seat = seat
-    _write_body(game, event, written)
+    around = proto.Event(sequence=sequence, time_ms=time_ms, previous=previous, request=request, seat=seat)
     private = b""
-    if isinstance(event, Opened):
-        private = proto.Private(secret=secret).SerializeToString(deterministic=True)
+    if isinstance(event, Chosen):
+        body = _bodies(game)[event]
     elif isinstance(event, Happened):
-        private = write_private(game, event.outcome)
-    data = written.SerializeToString(deterministic=True)
+        body = _bodies(game)[event]
+        private = _privates(game)[event.outcome]
+    else:
+        body = _body_bytes(game, event)
+        if isinstance(event, Opened):
+            private = proto.Private(secret=secret).SerializeToString(deterministic=True)
+    # The body has higher numbers than what stands around it.
+    data = around.SerializeToString(deterministic=True) + body
     return Logged(sequence, time_ms, previous, event, request, data, private)
 
 
@@ -120,6 +125,23 @@ def read_secret(private: bytes) -> bytes:
 
 
 # Writing
+
+
+@cache
+def _bodies(game: AnyGame) -> Remembered:
+    """What is chosen and thrown again and again, in one match and the next."""
+    return Remembered(partial(_body_bytes, game))
+
+
+@cache
+def _privates(game: AnyGame) -> Remembered:
+    return Remembered(partial(write_private, game))
+
+
+def _body_bytes(game: AnyGame, event: Event) -> bytes:
+    written = proto.Event()
+    _write_body(game, event, written)
+    return written.SerializeToString(deterministic=True)
 
 
 def _write_body(game: AnyGame, event: Event, written: proto.Event) -> None:

@@ -17,9 +17,10 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from rollbook.match.codec.messages import choice_in, choice_values, read_word, sent_word
 from rollbook.match.codec.moves import Unreadable
+from rollbook.match.codec.parts import Remembered, length_delimited
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.codec.words import numbers_of
-from rollbook.match.codec.wrappers import unwrap, wrap
+from rollbook.match.codec.wrappers import OTHER, place, unwrap, wrap
 from rollbook.rules.catalogue import AnyGame
 from rollbook.rules.game import Choices, Listed
 from rollbook.rules.options import Options, OptionValue
@@ -65,6 +66,14 @@ def write_view(game: AnyGame, view: Any) -> proto.View:
     return wrap(proto.View(), kind(**_values(view, kind.DESCRIPTOR)))
 
 
+def write_view_bytes(game: AnyGame, view: Any) -> bytes:
+    """The bytes of that message."""
+    kind = stubs_of(game).view
+    viewed: Any = type(view)
+    written = _bytes_writer(viewed, cast("Any", kind))(view)
+    return _wrapped_bytes(proto.View, kind, written)
+
+
 def read_view(game: AnyGame, sent: proto.View) -> Any:
     """What `Game.view` gave the perspective that this message is for."""
     message = unwrap(sent, stubs_of(game).view)
@@ -85,6 +94,18 @@ def write_legal(game: AnyGame, choices: Choices[Any]) -> proto.LegalChoices:
     else:
         values = {LISTED: [choice_values(game, choice) for choice in choices]}
     return wrap(proto.LegalChoices(), kind(**values))
+
+
+def write_legal_bytes(game: AnyGame, choices: Choices[Any]) -> bytes:
+    """The bytes of that message."""
+    if type(choices) is Listed:
+        return _listed_bytes(game)[choices]
+    return write_legal(game, choices).SerializeToString()
+
+
+@cache
+def _listed_bytes(game: AnyGame) -> Remembered:
+    return Remembered(lambda choices: write_legal(game, choices).SerializeToString())
 
 
 def read_legal(game: AnyGame, sent: proto.LegalChoices) -> Choices[Any]:
@@ -149,6 +170,43 @@ def _messages(described: Any, values: Iterable[Any]) -> list[dict[str, Any]]:
 def _inner_list(described: Any, values: tuple[Any, ...]) -> dict[str, Any]:
     (inner,) = described.fields
     return {inner.name: _written(inner, values)}
+
+
+# Bytes
+
+
+def _wrapped_bytes(wrapper: type[Message], kind: type[Message], content: bytes) -> bytes:
+    """A game's message where its game belongs."""
+    name = place(wrapper, kind)
+    if name == OTHER:
+        return wrap(wrapper(), kind.FromString(content)).SerializeToString(deterministic=True)
+    return length_delimited(wrapper.DESCRIPTOR.fields_by_name[name].number, content)
+
+
+@cache
+def _bytes_writer(kind: Any, message: type[Message]) -> Callable[[Any], bytes]:
+    """What makes of a dataclass of this kind the bytes of such a message."""
+    described = sorted(
+        (message.DESCRIPTOR.fields_by_name[field.name] for field in fields(kind)), key=lambda field: field.number
+    )
+    get = attrgetter(*[field.name for field in described])
+    written = [_field_bytes(message, field) for field in described]
+
+    def whole(value: Any) -> bytes:
+        return b"".join([write(item) for write, item in zip(written, get(value))])  # noqa: B905 - of the same fields
+
+    return whole
+
+
+def _field_bytes(message: type[Message], field: Any) -> Callable[[Any], bytes]:
+    """What makes the bytes of one field, without any where it is not there."""
+    name, write = field.name, _writer(field) or (lambda value: value)
+    if field.message_type is None or not field.is_repeated:
+        return Remembered(
+            lambda value: b"" if value is None else message(**{name: write(value)}).SerializeToString()
+        ).__getitem__
+    item = Remembered(lambda value: message(**{name: write((value,))}).SerializeToString()).__getitem__
+    return lambda values: b"" if values is None else b"".join(map(item, values))
 
 
 def _read(kind: type[Any], message: Message) -> Any:

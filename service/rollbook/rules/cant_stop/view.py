@@ -1,6 +1,7 @@
 """What is seen of Can't Stop, and the places."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rollbook.rules.cant_stop.moves import LENGTHS
 from rollbook.rules.cant_stop.state import ADVANCE, FINISHED, FIRST_SEAT, NOBODY, State
@@ -35,6 +36,10 @@ class View:
     places: tuple[int, ...]
 
 
+_column = lru_cache(4_096)(Column)
+"""Columns are looked at again and again, and most of them stay as they are."""
+
+
 def view(state: State, _perspective: Perspective) -> View:
     """The same for every perspective."""
     winners, reached, runners = state.winners, state.reached, state.runners
@@ -44,7 +49,7 @@ def view(state: State, _perspective: Perspective) -> View:
         dice=state.dice if state.stage == ADVANCE else (),
         columns=tuple(
             [
-                Column(
+                _column(
                     column,
                     length,
                     None if winners[column] == NOBODY else winners[column],

@@ -7,26 +7,48 @@ bytes are sent as they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from rollbook.match.chain import Position
+from rollbook.match.codec.parts import length_delimited
 from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.game import Perspective
 from rollbook.server.out.projection import (
     Heads,
     clocks_message,
     is_open,
-    legal_message,
+    legal_bytes,
     perspective_message,
-    projected,
+    projected_bytes,
     revealed,
-    view_message,
+    view_bytes,
 )
 from rollbook.v1.feed_pb2 import EndReason, MatchFrame
-from rollbook.v1.games_pb2 import View
 from rollbook.v1.table_pb2 import Position as PositionMessage
+
+
+class WrittenFrame:
+    """A MatchFrame that is serialised already: what is asked of a message to send it is all that it can do."""
+
+    __slots__ = ("_data",)
+
+    FromString = MatchFrame.FromString
+
+    def __init__(self, data: bytes) -> None:
+        """Be these bytes."""
+        self._data = data
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 - as messages call it
+        """The bytes."""
+        return self._data
+
+
+_EVENTS: Final = MatchFrame.Events.EVENTS_FIELD_NUMBER
+_VIEW: Final = MatchFrame.Events.VIEW_FIELD_NUMBER
+_LEGAL: Final = MatchFrame.Events.LEGAL_FIELD_NUMBER
+_HEAD: Final = MatchFrame.Events.HEAD_FIELD_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +61,7 @@ class ConfirmedFrame:
     """The match as far as it may be seen; none as long as nothing of it may."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EventsFrame:
     """What has happened since the frame before; the ledger is the match after the last of them.
 
@@ -49,6 +71,8 @@ class EventsFrame:
     events: Sequence[Visible]
     perspective: Perspective
     ledger: Ledger
+    written: dict[bool, WrittenFrame] = field(default_factory=dict)
+    """With the table, and without, once somebody has been told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +118,6 @@ Frame: TypeAlias = (
 )
 
 
-class WrittenFrame:
-    """A MatchFrame that is serialised already: what is asked of a message to send it is all that it can do."""
-
-    __slots__ = ("_data",)
-
-    FromString = MatchFrame.FromString
-
-    def __init__(self, message: MatchFrame) -> None:
-        """Serialise it."""
-        self._data = message.SerializeToString()
-
-    def SerializeToString(self) -> bytes:  # noqa: N802 - as messages call it
-        """The bytes."""
-        return self._data
-
-
 class FrameMessages:
     """Makes the messages that frames are, each once for everybody who is told the same."""
 
@@ -117,9 +125,7 @@ class FrameMessages:
         """Sign by these heads, and tell clocks by this one."""
         self._heads = heads
         self._clock_ms = clock_ms
-        self._made: WeakKeyDictionary[EventsFrame, WrittenFrame] = WeakKeyDictionary()
-        self._made_without_views: WeakKeyDictionary[EventsFrame, WrittenFrame] = WeakKeyDictionary()
-        self._open_views: WeakKeyDictionary[Ledger, View] = WeakKeyDictionary()
+        self._open_views: WeakKeyDictionary[Ledger, bytes] = WeakKeyDictionary()
         """Of matches in which nothing is hidden."""
 
     def of(  # noqa: PLR0911 - one for each kind
@@ -127,10 +133,9 @@ class FrameMessages:
     ) -> MatchFrame | WrittenFrame:
         """The message of a frame, with the table or without; do not change it."""
         if isinstance(frame, EventsFrame):  # nearly all are
-            made = self._made if views else self._made_without_views
-            message = made.get(frame)
+            message = frame.written.get(views)
             if message is None:
-                message = made[frame] = WrittenFrame(self._events(frame, views=views))
+                message = frame.written[views] = WrittenFrame(self._events(frame, views=views))
             return message
         match frame:
             case ConfirmedFrame(perspective, position, ledger):
@@ -153,22 +158,23 @@ class FrameMessages:
             case EndedFrame(reason, position):
                 return MatchFrame(ended=MatchFrame.Ended(reason=reason, position=_position(position)))
 
-    def _events(self, frame: EventsFrame, *, views: bool) -> MatchFrame:
-        return MatchFrame(
-            events=MatchFrame.Events(
-                events=[projected(event, frame.perspective) for event in frame.events],
-                view=self._view(frame.ledger, frame.perspective) if views else None,
-                legal=legal_message(frame.ledger, frame.perspective) if views else None,
-                head=self._heads.of(frame.ledger),
-            )
-        )
+    def _events(self, frame: EventsFrame, *, views: bool) -> bytes:
+        ledger, perspective = frame.ledger, frame.perspective
+        parts = [length_delimited(_EVENTS, projected_bytes(event, perspective)) for event in frame.events]
+        if views:
+            parts.append(length_delimited(_VIEW, self._view(ledger, perspective)))
+            legal = legal_bytes(ledger, perspective)
+            if legal is not None:
+                parts.append(length_delimited(_LEGAL, legal))
+        parts.append(length_delimited(_HEAD, self._heads.of(ledger).SerializeToString()))
+        return length_delimited(MatchFrame.EVENTS_FIELD_NUMBER, b"".join(parts))
 
-    def _view(self, ledger: Ledger, perspective: Perspective) -> View:
+    def _view(self, ledger: Ledger, perspective: Perspective) -> bytes:
         if not is_open(ledger):
-            return view_message(ledger, perspective)
+            return view_bytes(ledger, perspective)
         view = self._open_views.get(ledger)
         if view is None:
-            view = self._open_views[ledger] = view_message(ledger, perspective)
+            view = self._open_views[ledger] = view_bytes(ledger, perspective)
         return view
 
 

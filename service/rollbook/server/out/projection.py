@@ -15,7 +15,8 @@ from typing import Final
 
 from rollbook.match.chain import HeadKeys, Position
 from rollbook.match.codec.envelope import Logged
-from rollbook.match.codec.views import write_legal, write_view
+from rollbook.match.codec.parts import length_delimited
+from rollbook.match.codec.views import write_legal, write_legal_bytes, write_view, write_view_bytes
 from rollbook.match.events import Happened, Sealed
 from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.game import Perspective, Watcher, everything_is_open
@@ -80,6 +81,13 @@ def projected(event: Visible, perspective: Perspective) -> proto.ProjectedEvent:
     return proto.ProjectedEvent(event=event.logged.data, hidden=hidden)
 
 
+def projected_bytes(event: Visible, perspective: Perspective) -> bytes:
+    """The bytes of that message."""
+    if perspective in event.insiders:
+        return projected(event, perspective).SerializeToString()
+    return length_delimited(proto.ProjectedEvent.EVENT_FIELD_NUMBER, event.logged.data)
+
+
 def _hidden(logged: Logged) -> HiddenOutcome | None:
     """What lies beside an outcome; nothing that lies beside another event is ever for anybody."""
     if not logged.private or not isinstance(logged.event, Happened):
@@ -141,11 +149,24 @@ def view_message(ledger: Ledger, perspective: Perspective) -> View:
     return write_view(game, game.view(ledger.match.state, Watcher.PUBLIC if is_open(ledger) else perspective))
 
 
+def view_bytes(ledger: Ledger, perspective: Perspective) -> bytes:
+    """The bytes of that message."""
+    game = ledger.game
+    return write_view_bytes(game, game.view(ledger.match.state, Watcher.PUBLIC if is_open(ledger) else perspective))
+
+
 def legal_message(ledger: Ledger, perspective: Perspective) -> LegalChoices | None:
     """Everything that this seat may choose now; nothing for all others, nor while its caretaker chooses for it."""
     if perspective != _choosing_seat(ledger):
         return None
     return write_legal(ledger.game, ledger.game.legal(ledger.match.state))
+
+
+def legal_bytes(ledger: Ledger, perspective: Perspective) -> bytes | None:
+    """The bytes of that message."""
+    if perspective != _choosing_seat(ledger):
+        return None
+    return write_legal_bytes(ledger.game, ledger.game.legal(ledger.match.state))
 
 
 def _choosing_seat(ledger: Ledger) -> int | None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
 from rollbook.identity.references import request_hash
 from rollbook.match.commands import Declined, Why
 from rollbook.server.access import Sight
 from rollbook.server.failures import RequestReused
-from rollbook.server.house_bots import STRATEGIES, STRATEGY, HouseBot, bots_of
+from rollbook.server.house_bots import STRATEGIES, STRATEGY, HouseBot, Invite, bots_of
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Answer
 from rollbook.server.players import Players
 from rollbook.server.quotas import Quotas
 from rollbook.server.refusals import Refusal
 from rollbook.v1 import match_pb2 as proto
-
-Invite: TypeAlias = Callable[[str, HouseBot], None]
-"""Tells the house in which match one of its bots sits; twice is the same as once."""
 
 
 class Bots:

@@ -180,6 +180,10 @@ class Matches:
             if not is_there:
                 raise TailLost(match_id, kept.sequence, ledger.head.sequence, kept)
 
+    async def is_gone(self, match_id: str, kept: Head) -> bool:
+        """Whether there is no log at all of a match of which the service signed a head that a client kept."""
+        return self._lost.have_signed(match_id, kept) and not await self._log.head(match_id)
+
     async def _opened_before(self, replica: Replica, command: OpenMatch) -> Answer:
         ledger = await replica.caught_up()
         made = ledger.made_by(command.origin.request)

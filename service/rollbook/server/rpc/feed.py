@@ -14,6 +14,7 @@ from rollbook.match.commands import Declined
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective
 from rollbook.server.access import Callers, Context, Sights
+from rollbook.server.failures import MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.limits import Held
@@ -85,7 +86,11 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     ) -> AsyncIterator[MatchFrame | WrittenFrame]:
         """A match from a position to its end."""
         caller = self._callers.of(context)
-        sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
+        asked = Asked(caller, request.match_id, request.position, request.invitation_code)
+        try:
+            sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
+        except MatchUnknown as error:
+            raise await self._locator.located(asked, error) from error
 
         def eyes(ledger: Ledger) -> Perspective:
             return sight.perspective_on(ledger, public_only=request.public_only)
@@ -99,7 +104,6 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                     async for frame in frames:
                         yield self._messages.of(frame, views=views)
             except (Declined, Refusal) as error:
-                asked = Asked(caller, request.match_id, request.position, request.invitation_code)
                 raise await self._locator.located(asked, error) from error
 
     async def WatchLobby(  # noqa: N802 - the contract's name

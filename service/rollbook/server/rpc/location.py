@@ -49,11 +49,13 @@ class Locator:
         """The error with where the match stands; others stay as they are.
 
         To whoever may not see the match it is unknown, whatever else was refused before that was found out. If the
-        position that came with the call is a head that the service signed, and the log does not hold it, that is what
-        is wrong, whatever else is.
+        position that came with the call is a head that the service signed, and the log does not hold it, or is not
+        there at all, that is what is wrong, whatever else is.
         """
         refusal = refusal_of(error)
-        if refusal is None or refusal.reason == "MATCH_NOT_FOUND" or refusal.code not in _ABOUT_THE_MATCH:
+        if isinstance(error, MatchUnknown) and await self._is_gone(asked):
+            return _lost(asked.position.sequence)
+        if refusal is None or refusal.code not in _ABOUT_THE_MATCH:
             return error
         sight = None
         try:
@@ -64,28 +66,42 @@ class Locator:
             pass
         if (lost := await self._lost(asked)) is not None:
             return lost
-        if sight is None:
-            return refusal
         try:
-            sight = await self._sights.delayed(sight)
+            sight = sight and await self._sights.delayed(sight)
         except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told
+            sight = None
+        if sight is None:
             return refusal
         refined = _refined(refusal, sight)
         return refined.at(sight.ledger.head, legal_message(sight.ledger, sight.perspective))
 
     async def _lost(self, asked: Asked) -> Refusal | None:
         """That the log lacks the head which was sent; nothing if it does not, or cannot be read."""
-        position = asked.position
-        kept = Head(position.sequence, position.link, position.key_id, position.signature)
         try:
-            await self._matches.compare(asked.match_id, kept)
+            await self._matches.compare(asked.match_id, _kept(asked))
         except TailLost:
-            # How much is stored is not told: a spectator delay may hide it.
-            why = "the log does not hold the head that was sent, which this service signed; nothing is built on it"
-            return Refusal("LOG_LOST", why, {"known": kept.sequence})
+            return _lost(asked.position.sequence)
         except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not the log can be read
             return None
         return None
+
+    async def _is_gone(self, asked: Asked) -> bool:
+        """Whether there is nothing left of a match of which the caller sent a head."""
+        try:
+            return await self._matches.is_gone(asked.match_id, _kept(asked))
+        except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not the log can be read
+            return False
+
+
+def _kept(asked: Asked) -> Head:
+    position = asked.position
+    return Head(position.sequence, position.link, position.key_id, position.signature)
+
+
+def _lost(known: int) -> Refusal:
+    # How much is stored is not told: a spectator delay may hide it.
+    why = "the log does not hold the head that was sent, which this service signed; nothing is built on it"
+    return Refusal("LOG_LOST", why, {"known": known})
 
 
 def _refined(refusal: Refusal, sight: Sight) -> Refusal:

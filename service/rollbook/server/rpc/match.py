@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rollbook.identity.names import player_name
-from rollbook.identity.tokens import Role
+from rollbook.identity.tokens import Role, Subject
 from rollbook.match.fold import Misplaced
 from rollbook.rules.game import Watcher
 from rollbook.server.access import Callers, Context, Sight, Sights, require
@@ -128,8 +128,8 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context)
         require(caller, Role.PLAYER)
         code = request.invitation_code
-        sight = await self._sights.now(caller, request.match_id, code, request.request_id)
-        async with self._located(sight, request, code):
+        async with self._located(caller, request, code):
+            sight = await self._sights.now(caller, request.match_id, code, request.request_id)
             name = player_name(request.name) if request.name else caller.name
             async with self._seats.allowed(sight, request):
                 answer = await self._commands.take_seat(sight, request, name)
@@ -141,8 +141,8 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.ReadyResponse:
         """Get ready."""
         caller = self._callers.of(context)
-        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
+            sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             return proto.ReadyResponse(made=self._made(sight, await self._commands.ready(sight, request)))
 
     async def LeaveSeat(  # noqa: N802 - named by the contract
@@ -150,8 +150,8 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.LeaveSeatResponse:
         """Get up again."""
         caller = self._callers.of(context)
-        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
+            sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             return proto.LeaveSeatResponse(made=self._made(sight, await self._commands.leave_seat(sight, request)))
 
     async def AddBot(  # noqa: N802 - named by the contract
@@ -161,9 +161,10 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context)
         require(caller, Role.PLAYER)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
             answer = await self._bots.add(sight, request)
-            return proto.AddBotResponse(made=self._made(sight, answer), seat=seat_taken(answer)[0])
+            seat, closed = seat_taken(answer)
+            return proto.AddBotResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
 
     async def FreeSeat(  # noqa: N802 - named by the contract
         self, request: proto.FreeSeatRequest, context: Context
@@ -171,7 +172,7 @@ class MatchServicer(MatchServiceServicer):
         """Free a seat that somebody else took."""
         caller = self._callers.of(context)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
             return proto.FreeSeatResponse(made=self._made(sight, await self._commands.free_seat(sight, request)))
 
     async def GetMatch(  # noqa: N802 - named by the contract
@@ -197,8 +198,8 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.ChooseResponse:
         """Choose for the own seat."""
         caller = self._callers.of(context)
-        sight = await self._sights.known(caller, request.match_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
+            sight = await self._sights.known(caller, request.match_id)
             answer = await self._commands.choose(sight, request, position_of(request))
             return proto.ChooseResponse(made=self._made(sight, answer))
 
@@ -207,8 +208,8 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.ResignResponse:
         """Give up."""
         caller = self._callers.of(context)
-        sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(sight, request):
+        async with self._located(caller, request):
+            sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             return proto.ResignResponse(made=self._made(sight, await self._commands.resign(sight, request)))
 
     async def AbortMatch(  # noqa: N802 - named by the contract
@@ -217,8 +218,8 @@ class MatchServicer(MatchServiceServicer):
         """End a match without a result."""
         caller = self._callers.of(context)
         try:
-            sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-            async with self._located(sight, request):
+            async with self._located(caller, request):
+                sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
                 return proto.AbortMatchResponse(made=self._made(sight, await self._commands.abort(sight, request)))
         except (TailLost, Hole, Misplaced):
             if caller.role is not Role.OPERATOR:
@@ -244,10 +245,10 @@ class MatchServicer(MatchServiceServicer):
         return made_message(answer.made, sight.perspective_on(answer.ledger), head)
 
     @asynccontextmanager
-    async def _located(self, sight: Sight, request: Placed, code: str = "") -> AsyncIterator[None]:
+    async def _located(self, caller: Subject, request: Placed, code: str = "") -> AsyncIterator[None]:
         """Let whatever is refused in here say where the match stands."""
         try:
             yield
         except Exception as error:
-            asked = Asked(sight.caller, request.match_id, request.position, code, request.request_id)
+            asked = Asked(caller, request.match_id, request.position, code, request.request_id)
             raise await self._locator.located(asked, error) from error

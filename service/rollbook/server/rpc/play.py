@@ -17,6 +17,7 @@ from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Position
 from rollbook.match.commands import Declined
 from rollbook.server.access import Callers, Sight, Sights, check_request_id
+from rollbook.server.failures import MatchUnknown
 from rollbook.server.out.projection import Heads, made_message
 from rollbook.server.play.commands import Commands, position_of
 from rollbook.server.play.matches import Answer
@@ -70,7 +71,7 @@ class PlayStream:
         if self._with.callers.has_expired(self._caller):
             raise TokenRefused(TokenReason.EXPIRED, "the token has expired")
         if not self._match_id:
-            await self._begin(request.match_id)
+            await self._begin(request)
         request_id = request.request_id[:LONGEST_REQUEST_ID]
         try:
             sight, answer = await self._chosen(request)
@@ -86,11 +87,16 @@ class PlayStream:
         made = made_message(answer.made, sight.perspective_on(answer.ledger), head)
         return proto.PlayResponse(request_id=request_id, made=made)
 
-    async def _begin(self, match_id: str) -> None:
-        if not match_id:
+    async def _begin(self, request: proto.PlayRequest) -> None:
+        if not request.match_id:
             raise Refusal("OTHER_MATCH_IN_PLAY", "the first request of a stream names its match")
-        await self._with.sights.now(self._caller, match_id)
-        self._match_id = match_id
+        try:
+            await self._with.sights.now(self._caller, request.match_id)
+        except MatchUnknown as error:
+            raise await self._with.locator.located(
+                Asked(self._caller, request.match_id, request.position), error
+            ) from error
+        self._match_id = request.match_id
 
     async def _chosen(self, request: proto.PlayRequest) -> tuple[Sight, Answer]:
         if request.match_id not in {"", self._match_id}:

@@ -1,0 +1,124 @@
+"""Choices by the names of the rules: made, told, and refused with those that are legal."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+from typing import Any
+
+import pytest
+
+from rollbook.identity.tokens import Role
+from rollbook.rules.catalogue import current
+from rollbook.v1.cant_stop_pb2 import CantStopChoice
+from rollbook.v1.games_pb2 import Choice
+from rollbook_clients import sdk
+from rollbook_clients.sdk import Illegal, Malformed, NotAllowed, NotNow, connect, sync
+from rollbook_clients.sdk.choices import CantStop, Raffzahn, in_words
+from tests.clients.sdk.tables import GAMES, address, run, running, tables, turn
+from tests.server.watching import Theatre
+
+
+def test_choices_are_made_by_name() -> None:
+    """A list by its values, other fields by place or name; what is missing or unknown is a mistake of the program."""
+    advance = Choice()
+    advance.cant_stop.advance.columns.extend([2, 8])
+    assert advance == CantStop.advance(2, 8) == CantStop.advance(columns=[2, 8])
+    take = Choice()
+    take.raffzahn.take.tile, take.raffzahn.take.safe = 21, False
+    assert take == Raffzahn.take(21, safe=False)
+    assert ["advance", "roll", "stop"] == sorted(dir(CantStop))
+    mistakes: tuple[Any, ...] = (CantStop.advance, lambda: CantStop.stop(1), lambda: CantStop.advance(rows=[2]))
+    for wrong in mistakes:
+        with pytest.raises(TypeError, match="takes"):
+            wrong()
+    with pytest.raises(AttributeError, match="its choices: advance"):
+        CantStop.jump()
+
+
+def test_a_choice_is_told_in_words() -> None:
+    """As `str` tells it, of whatever game; nothing where nothing is chosen."""
+    assert "advance 2 8" == str(CantStop.advance(2, 8)) == in_words(CantStop.advance(2, 8))
+    assert "take tile 21, safe true" == str(Raffzahn.take(21, safe=True))
+    assert "nothing" == str(Choice()) == str(Choice(cant_stop=CantStopChoice()))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_legal_choices_of_every_game_are_told_apart(game: str) -> None:
+    """No two have the same words, and each begins with a kind of the rules."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as players:
+            _, moment = await turn(await running(players, game))
+            assert moment.legal
+            told = [str(choice) for choice in moment.legal]
+            assert len(set(told)) == len(told)
+            assert {words.split()[0] for words in told} <= current()[game].choices.keys()
+
+    run(scenario)
+
+
+def test_what_is_no_choice_is_refused_with_those_that_are_legal() -> None:
+    """By its type and by name, before the service is asked."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as players:
+            match, moment = await turn(await running(players))
+            with pytest.raises(Malformed, match=r"is no choice; .*legal here: advance") as refused:
+                await match.choose("stop")  # type: ignore[arg-type]
+            assert moment.legal == refused.value.legal
+            assert "NOTHING_CHOSEN" == refused.value.reason
+
+    run(scenario)
+
+
+def test_what_the_rules_do_not_allow_is_illegal() -> None:
+    """And not what only the state of the match does not allow; the legal choices come along."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as players:
+            match, moment = await turn(await running(players))
+            with pytest.raises(Illegal) as refused:
+                await match.choose(CantStop.stop())
+            assert not isinstance(refused.value, NotNow)
+            assert moment.legal == refused.value.legal
+
+    run(scenario)
+
+
+def test_help_fits_on_a_few_screens() -> None:
+    """Whoever asks for help reads it."""
+    assert len(pydoc.plain(pydoc.render_doc(sdk)).splitlines()) <= 200
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (sync.SyncMatch.join, "TakenSeat"),
+        (sync.SyncMatch.play, "Generator[Events, None, None]"),
+        (sync.SyncTable.matches, "Generator[MatchSummary, None, None]"),
+        (sync.SyncTable.open, "SyncMatch"),
+        (sync.SyncMatch.rematch, "SyncMatch"),
+        (sync.connect, "SyncTable"),
+    ],
+)
+def test_signatures_without_async_say_what_they_give(function: object, given: str) -> None:
+    """Not something to be awaited."""
+    assert given == str(inspect.signature(function).return_annotation)  # type: ignore[arg-type]
+
+
+def test_operators_list_and_abort_whatever_there_is() -> None:
+    """Private matches too; nobody else may."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as players:
+            match, _ = await turn(await running(players, is_private=True))
+            with pytest.raises(NotAllowed):
+                await players[1].match(match.id).abort()
+            async with connect(address(theatre), token=theatre.token("boss", Role.OPERATOR)) as operator:
+                assert [match.id] == [summary.match_id async for summary in operator.matches()]
+                made = await operator.match(match.id).abort()
+            assert made is not None
+            assert "sealed" == made.events[-1].kind
+
+    run(scenario)

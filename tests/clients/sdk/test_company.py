@@ -1,0 +1,185 @@
+"""Whoever opened a match has company: bots of the house, friends, a rematch, and a second device."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import aclosing, suppress
+from itertools import chain
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rollbook.v1.events_pb2 import Event as EventMessage
+from rollbook_clients.sdk import (
+    Events,
+    LimitReached,
+    Match,
+    MovedOn,
+    NotAllowed,
+    NotNow,
+    Refused,
+    Table,
+    connect,
+    sync,
+)
+from tests.clients.sdk.tables import PATIENCE_SECONDS, QUICK, tables
+from tests.server.serving import Service, started
+
+
+def serving(data: Path, **more: str) -> list[str]:
+    """The words that start a service."""
+    flags = {"--data": str(data), "--listen": "127.0.0.1:0", "--durability": "relaxed", **more}
+    return [sys.executable, "-m", "rollbook", "serve", *chain.from_iterable(flags.items())]
+
+
+async def play(match: Match, bots: set[int]) -> None:
+    """Choose what comes first until all of these bots have chosen as well, and give up then."""
+    chosen: set[int] = set()
+    async with aclosing(match.watch()) as frames:
+        async for frame in frames:
+            if isinstance(frame, Events):
+                chosen |= {event.message.seat for event in frame.events if _is_chosen(event.message)}
+                if bots <= chosen:
+                    break
+                if frame.legal:
+                    with suppress(MovedOn):
+                        await match.choose(next(iter(frame.legal)), at=frame.position)
+    await match.resign()
+
+
+def _is_chosen(event: EventMessage) -> bool:
+    return event.HasField("chosen") and not event.chosen.by_caretaker
+
+
+def houses(service: Service) -> list[psutil.Process]:
+    """The processes of a service's house bots."""
+    children = psutil.Process(service.process.pid).children(recursive=True)
+    return [child for child in children if child.cmdline()[-1:] == ["house"]]
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_bots_of_the_house_play_where_they_are_asked_to(tmp_path: Path, workers: str) -> None:
+    """Whichever worker is asked; their process is started for the first of them, and one for all."""
+
+    async def scenario(service: Service) -> None:
+        assert [] == houses(service)
+        async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Anna") as (anna,):
+            match = await anna.open("raffzahn", seats=3, is_private=True)
+            assert 0 == (await match.join()).number
+            assert [1, 2] == [(await match.add_bot(strategy)).number for strategy in ("random", "heuristic")]
+            await match.ready()
+            await play(match, {1, 2})
+            summary = (await match.state()).summary
+            assert summary.seats[0].forfeited
+            assert ["Anna", "Anna (bot, random)", "Tom (bot, heuristic)"] == [seat.name for seat in summary.seats]
+            assert all(seat.brings_entropy for seat in summary.seats)
+            assert 1 == len(houses(service))
+
+    with started(serving(tmp_path / "data", **{"--workers": workers})) as service:
+        asyncio.run(scenario(service))
+
+
+def test_bots_play_on_when_their_process_or_the_service_was_killed(tmp_path: Path) -> None:
+    """Where they sit stands in the store, and what they brought to the dice follows from the service key."""
+
+    async def seated(service: Service) -> str:
+        async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Anna") as (anna,):
+            match = await anna.open("cant_stop", seats=3)
+            await match.add_bot("random")
+            await match.add_bot("random")
+            return match.id
+
+    async def joined(service: Service, match_id: str) -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Ben") as (ben,):
+            match = ben.match(match_id)
+            await match.join()
+            await match.ready()
+            (house,) = houses(service)
+            house.kill()
+            await play(match, {0, 1})
+
+    with started(serving(tmp_path / "data")) as service:
+        match_id = asyncio.run(seated(service))
+        service.process.kill()
+        service.process.wait()
+    with started(serving(tmp_path / "data")) as service:
+        asyncio.run(joined(service, match_id))
+
+
+def test_without_house_seats_there_are_no_bots(tmp_path: Path) -> None:
+    """As the operator wants it; the refusal says what else can be done."""
+
+    async def scenario(service: Service) -> None:
+        async with tables(service.address, "Anna") as (anna,):
+            match = await anna.open("cant_stop")
+            with pytest.raises(NotNow, match="rollbook bot") as refused:
+                await match.add_bot()
+            assert "NO_HOUSE" == refused.value.reason
+
+    env = os.environ | {"ROLLBOOK_LIMITS_HOUSE_SEATS": "0"}
+    with started(serving(tmp_path / "data"), env=env) as service:
+        asyncio.run(scenario(service))
+
+
+def test_friends_meet_in_a_rematch(tmp_path: Path) -> None:
+    """Who asks second finds the match of who asked first, as the same object at the same table."""
+
+    async def scenario(service: Service) -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Anna", "Ben", "Eve") as (anna, ben, eve):
+            match = await anna.open("cant_stop", is_private=True)
+            sides = [match, ben.match(match.id, match.invitation_code)]
+            for side in sides:
+                await side.join()
+            await asyncio.gather(*(side.ready() for side in sides))
+            with pytest.raises(NotNow):
+                await match.rematch()
+            await sides[1].resign()
+            first, second = await asyncio.gather(*(side.rematch() for side in sides))
+            assert first.id == second.id != match.id
+            assert first is anna.match(first.id)
+            with pytest.raises(Refused):
+                await eve.match(match.id).rematch()
+            assert {0, 1} == {(await side.join()).number for side in (first, second)}
+
+    with started(serving(tmp_path / "data")) as service:
+        asyncio.run(scenario(service))
+
+
+def test_a_guest_has_a_second_device(tmp_path: Path) -> None:
+    """By a code that is good for once; seats that are ready are played from either."""
+
+    async def scenario(service: Service) -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Anna") as (anna,):
+            match = await anna.open("cant_stop")
+            await match.join()
+            await match.add_bot("random")
+            await match.ready()
+            code = await anna.device_code()
+            async with connect(service.address, code=code, keep=tmp_path / "guests", patience=QUICK) as device:
+                assert "Anna" == device.name
+                await play(device.match(match.id), {1})
+            with pytest.raises(NotAllowed) as refused:
+                await Table.__aenter__(connect(service.address, code=code, patience=QUICK))
+            assert "DEVICE_CODE_WRONG" == refused.value.reason
+            async with connect(service.address, keep=tmp_path / "guests", patience=QUICK) as device:
+                assert 0 == (await device.match(match.id).state()).perspective.seat
+
+    with started(serving(tmp_path / "data")) as service:
+        asyncio.run(scenario(service))
+
+
+def test_without_async_there_is_the_same_company(tmp_path: Path) -> None:
+    """A seat that was freed is free; limits hold."""
+    env = os.environ | {"ROLLBOOK_LIMITS_HOUSE_SEATS": "1"}
+    with started(serving(tmp_path / "data"), env=env) as service, sync.connect(service.address) as table:
+        match = table.open("cant_stop")
+        assert 1 == match.add_bot("random", seat=1).number
+        with pytest.raises(LimitReached):
+            match.add_bot("random")
+        assert "seat_left" == match.free_seat(1).events[0].kind
+        assert 9 == len(table.device_code())
+        assert tmp_path / f"{match.id}.rollbook" == match.export(tmp_path)
+        assert tmp_path / "mine" == match.export(tmp_path / "mine")
