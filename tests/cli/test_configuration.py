@@ -115,7 +115,11 @@ def source(page: str, setting: Setting) -> str:
 def test_every_flag_and_every_limit_is_in_the_table() -> None:
     """And the command line has no other flags, but those that say where the others come from."""
     assert {field.name for field in fields(Flags)} | {f"limits.{field.name}" for field in fields(Limits)} == set(EVERY)
-    on_the_command_line = {key for key, setting in EVERY.items() if not setting.section} | {"config", "show_config"}
+    on_the_command_line = {key for key, setting in EVERY.items() if not setting.section} | {
+        "config",
+        "show_config",
+        "example",
+    }
     assert on_the_command_line == set(inspect.signature(serve).parameters)
     assert len(EVERY) == len({setting.variable for setting in EVERY.values()})
     assert len(EVERY) == len({setting.name for setting in EVERY.values()})
