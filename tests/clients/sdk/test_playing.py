@@ -13,6 +13,7 @@ from rollbook.server.feeds import feed as feeds
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED
 from rollbook_clients.sdk import (
+    Illegal,
     Malformed,
     MovedOn,
     NotAllowed,
@@ -70,7 +71,7 @@ def test_a_refusal_says_why_and_where_and_what_would_be_legal() -> None:
         async with tables(theatre, "Anna", "Ben") as players:
             matches = await running(players)
             match, moment = await turn(matches)
-            with pytest.raises(NotNow) as caught:
+            with pytest.raises(Illegal) as caught:
                 await match.choose(CantStopChoice(roll=CantStopChoice.Roll()))
             refused = caught.value
             assert ("OTHER_CHOICE_AWAITED", moment.position) == (refused.reason, refused.position)
