@@ -160,6 +160,6 @@ def test_what_is_remembered_of_one_claim_is_not_written_for_another() -> None:
     game = find("allie_gator")
     claims = [1, LONGEST_LIST + 1, 300_000_000, LONGEST_LIST + 1, 1]
     for count in claims:
-        drawn = Happened(Drawn(0, hidden_pieces(count)))
+        drawn: Happened[Any] = Happened(Drawn(0, hidden_pieces(count)))
         data = write_bytes(game, drawn, sequence=10, time_ms=1, previous=bytes(32)).data
         assert count == proto.Event.FromString(data).happened.outcome.allie_gator.draw.count
