@@ -240,14 +240,7 @@ class _Parts:
 
 def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
     _check_fields(data)
-    try:
-        body = replay_file_pb2.ReplayBody.FromString(data)
-    except DecodeError:
-        raise NotAReplay("the body holds no replay") from None
-    if not (body.hidden and _is_all_known(data)):
-        parts = (body.perspective, *body.hidden, *body.heads)
-        if not _is_canonical(data, body, *parts) or any(_holds_unknown(item.hidden) for item in body.hidden):
-            raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
+    body = _canonical(data)
     if not is_match_id(body.match_id):
         raise NotAReplay("a match is named by 1 to 100 visible ASCII characters")
     if not 1 <= len(body.events) <= MOST_EVENTS:
@@ -265,11 +258,27 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
     return body
 
 
-def _is_all_known(data: bytes) -> bool:
-    """Whether these bytes are a body as we write it, with nothing in any part of it that we do not know."""
-    known = replay_file_pb2.ReplayBody.FromString(data)
-    known.DiscardUnknownFields()
-    return known.SerializeToString(deterministic=True) == data
+def _canonical(data: bytes) -> replay_file_pb2.ReplayBody:
+    """The body that these bytes are, as we write it, with nothing in it that we do not know; NotAReplay."""
+    body = _parsed(data)
+    if body.hidden:
+        body.DiscardUnknownFields()
+        if body.SerializeToString(deterministic=True) == data:
+            return body
+        # A body may take many times its bytes: two at once would be too much.
+        del body
+        body = _parsed(data)
+    parts = (body.perspective, *body.hidden, *body.heads)
+    if not _is_canonical(data, body, *parts) or any(_holds_unknown(item.hidden) for item in body.hidden):
+        raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
+    return body
+
+
+def _parsed(data: bytes) -> replay_file_pb2.ReplayBody:
+    try:
+        return replay_file_pb2.ReplayBody.FromString(data)
+    except DecodeError:
+        raise NotAReplay("the body holds no replay") from None
 
 
 def _is_canonical(data: bytes, message: Message, *parts: Message) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from rollbook.match.chain import Head, genesis
 from rollbook.match.codec.envelope import Logged, read_bytes, read_secret, write_bytes
-from rollbook.match.codec.moves import Unreadable, with_hidden
+from rollbook.match.codec.moves import LONGEST_LIST, Unreadable, hidden_pieces, with_hidden
 from rollbook.match.events import (
     LOG_LOST,
     Chosen,
@@ -28,6 +28,7 @@ from rollbook.match.events import (
     TimedOut,
 )
 from rollbook.match.simulation import Simulation
+from rollbook.rules.allie_gator.moves import Drawn
 from rollbook.rules.cant_stop.moves import Advance
 from rollbook.rules.catalogue import current, find
 from rollbook.v1 import events_pb2 as proto
@@ -152,3 +153,13 @@ def test_an_opening_that_is_not_known_here_is_unreadable(opened: proto.Opened, w
         read_bytes(proto.Event(sequence=1, opened=opened).SerializeToString())
     with pytest.raises(Unreadable, match="begins with"):
         read_bytes(proto.Event(started=proto.Started()).SerializeToString())
+
+
+def test_what_is_remembered_of_one_claim_is_not_written_for_another() -> None:
+    """Claims of more pieces than there can be hold one None; no event of theirs passes for one with other numbers."""
+    game = find("allie_gator")
+    claims = [1, LONGEST_LIST + 1, 300_000_000, LONGEST_LIST + 1, 1]
+    for count in claims:
+        drawn: Happened[Any] = Happened(Drawn(0, hidden_pieces(count)))
+        data = write_bytes(game, drawn, sequence=10, time_ms=1, previous=bytes(32)).data
+        assert count == proto.Event.FromString(data).happened.outcome.allie_gator.draw.count

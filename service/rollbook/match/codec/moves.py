@@ -41,6 +41,18 @@ class ClaimedPieces(tuple[None, ...]):  # noqa: SLOT001 - no tuple can have slot
         """How many are claimed."""
         return self._count
 
+    def __eq__(self, other: object) -> bool:
+        """As many were claimed: what is remembered by one claim, or by a hidden piece, is not that of another."""
+        return isinstance(other, ClaimedPieces) and self._count == other._count
+
+    def __ne__(self, other: object) -> bool:
+        """A tuple has a word of its own for this."""
+        return not self == other
+
+    def __hash__(self) -> int:
+        """By the number."""
+        return hash((ClaimedPieces, self._count))
+
 
 def hidden_pieces(count: int) -> tuple[None, ...]:
     """So many hidden pieces; of more than any list of any game has, only the claim.
