@@ -30,8 +30,12 @@ PLACES = {
 }
 """Scripts that remake something, and where that is kept."""
 
-TRIED = {*PLACES, "tests.rules.perft", "tests.sim", "tests.fuzz", "tests.bench", "tests.mutants"}
-"""The last two have tests of their own."""
+TRIED = {
+    *PLACES,
+    *("tests.rules.perft", "tests.sim", "tests.fuzz", "tests.bench", "tests.mutants", "tests.faults"),
+    *("tests.clients.web.pictures", "tests.clients.web.readme_picture"),
+}
+"""The last five have tests of their own, or are looked at."""
 
 
 def documents() -> Iterator[Path]:

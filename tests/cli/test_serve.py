@@ -45,11 +45,11 @@ def done(*flags: str, env: Mapping[str, str] | None = None) -> subprocess.Comple
 
 
 def test_serve_offers_the_whole_contract(tmp_path: Path) -> None:
-    """Matches, feeds, identity and replays, and a call to each of them; parts of files as large as they may be."""
+    """All that clients and operators ask for, and a call to most of it; parts of files as large as they may be."""
     with started([*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT]) as one, one.channel() as channel:
         assert health_pb2.HealthCheckResponse.SERVING == one.status()
         services = {name for name in ProtoReflectionDescriptorDatabase(channel).get_services() if "rollbook" in name}
-        assert {f"rollbook.v1.{name}Service" for name in ("Match", "Feed", "Identity", "Replay")} == services
+        assert {f"rollbook.v1.{name}Service" for name in ("Admin", "Match", "Feed", "Identity", "Replay")} == services
         keys = IdentityServiceStub(channel).GetKeys(identity_pb2.GetKeysRequest(), timeout=20).keys
         assert [one.line("listening")["head_key_id"]] == [key.key_id for key in keys]
         assert MatchServiceStub(channel).ListGames(match_pb2.ListGamesRequest(), timeout=20).ByteSize()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -143,8 +144,8 @@ class Service:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """What it logged; every line has to be JSON."""
-        return [json.loads(line) for line in self.said]
+        """What it logged; every line has to be JSON but those that gRPC's own core may write."""
+        return [json.loads(line) for line in self.said if not re.match(r"[IWE]\d{4} |$", line)]
 
     def line(self, event: str) -> dict[str, Any]:
         """Wait for a line in the log that begins like this."""

@@ -194,7 +194,7 @@ def test_after_a_kill_of_the_supervisor_everything_ends_and_a_new_start_works_at
         with started([*PROGRAM, "--data", str(tmp_path), "--listen", one.address, *TWO]) as two:
             with two.channel() as channel:
                 assert CONNECTIONS == call(channel, "Read")
-                assert not any(process.is_running() for process in left)
+                assert [] == psutil.wait_procs(left, timeout=READY_SECONDS)[1]
                 assert CONNECTIONS + 1 == call(channel, "Write")
             assert one.address == two.address
 

@@ -28,6 +28,10 @@ TAKE_THE_TERMINAL = (
 """Makes the terminal that of the session, as a shell's is: it is told when the terminal goes away."""
 
 
+NOT_INHERITED = {"NO_COLOR", "COLORTERM", "COLUMNS", "LINES"}
+"""What would say more of a terminal than the terminal itself."""
+
+
 class Pseudo:
     """`rollbook WORDS` on a screen of 80 by 24, or another size."""
 
@@ -48,7 +52,7 @@ class Pseudo:
         self.resize(size)
         self.modes_before = self.modes
         program = [sys.executable, "-m", "rollbook", *words]
-        inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLORTERM"}}
+        inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
         self.process = subprocess.Popen(
             [sys.executable, "-c", TAKE_THE_TERMINAL, *program] if is_told else program,
             stdin=slave,

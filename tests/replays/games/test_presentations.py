@@ -28,7 +28,7 @@ SHARED = [
     *Path(rollbook_replays.__path__[0]).rglob("*.py"),
     *Path(rollbook_clients.terminal.__path__[0]).rglob("*.py"),
 ]
-EXAMPLES = {"manifest.py"}
+EXAMPLES = {"manifest.py", "simulate.py"}
 """What names a game in an example of its docstring."""
 
 
