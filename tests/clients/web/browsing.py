@@ -36,6 +36,7 @@ FLAGS: Final = [
     "--disable-component-update",
     "--disable-sync",
 ]
+CLICK_MS: Final = 5_000
 WAIT_MS: Final = 60_000
 """A busy machine takes its time; whatever is waited for is a condition."""
 
@@ -235,5 +236,9 @@ class Person:
         buttons = page.locator("#choices-list button")
         await buttons.nth(random.randrange(await buttons.count())).click()
         moved_on = "before => Number(document.getElementById('table').dataset.position) > before"
-        await page.wait_for_function(moved_on, arg=before)
+        try:
+            await page.wait_for_function(moved_on, arg=before, timeout=CLICK_MS)
+        except BrowserError:
+            # The table was drawn anew under the click, which is lost then, as it is for people.
+            return False
         return True
