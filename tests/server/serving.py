@@ -144,8 +144,8 @@ class Service:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """What it logged; every line has to be JSON but those that gRPC's own core may write."""
-        return [json.loads(line) for line in self.said if not re.match(r"[IWE]\d{4} |$", line)]
+        """What it logged; every line has to be JSON but those of gRPC's own core, and why a process did not start."""
+        return [json.loads(line) for line in self.said if not re.match(r"[IWE]\d{4} |rollbook serve: |$", line)]
 
     def line(self, event: str) -> dict[str, Any]:
         """Wait for a line in the log that begins like this."""
