@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import json
 import os
 import signal
 import struct
@@ -20,12 +21,15 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, Self, cast
 
 GROUP: Final = "rollbook.processes"
 
 PARENT_SECONDS: Final = 1.0
 """How often a process looks for its parent where the system does not tell."""
+
+MOST_MESSAGE_BYTES: Final = 1 << 20
+"""The longest message of a service to a program of its own."""
 
 _PR_SET_PDEATHSIG: Final = 1
 _LENGTH: Final = struct.Struct(">I")
@@ -133,6 +137,36 @@ async def receive_frame(stream: asyncio.StreamReader, most_bytes: int) -> bytes:
         return await stream.readexactly(_length(await stream.readexactly(_LENGTH.size), most_bytes))
     except asyncio.IncompleteReadError as cut:
         raise CutOff(f"{len(cut.partial)} of {cut.expected} bytes") from None
+
+
+class ParentService:
+    """The service that started this program, on its standard input and output: a JSON object a frame."""
+
+    def __init__(self, messages: asyncio.StreamReader) -> None:
+        """Use `ParentService.connected`."""
+        self._messages = messages
+
+    @classmethod
+    async def connected(cls) -> Self:
+        """Listen to it; this process ends when it does."""
+        end_with_parent()
+        messages = asyncio.StreamReader()
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(messages), sys.stdin)
+        return cls(messages)
+
+    async def receive(self) -> Any:
+        """The next message; CutOff if there will be none."""
+        return json.loads(await receive_frame(self._messages, MOST_MESSAGE_BYTES))
+
+    async def until_closed(self) -> None:
+        """Wait until it closes the pipe, and ignore what comes until then."""
+        while await self._messages.read(MOST_MESSAGE_BYTES):
+            pass
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message."""
+        sys.stdout.buffer.write(frame(json.dumps(message).encode()))
+        sys.stdout.buffer.flush()
 
 
 def _length(data: bytes, most_bytes: int) -> int:

@@ -140,9 +140,7 @@ def abort(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SER
     """
 
     async def work(operator: Operator) -> Exit:
-        answer = await operator.abort(match)
-        say_facts({"match": match, "sealed_by_event": answer.made.last, "is_gone": answer.is_gone}, as_json=as_json)
-        return Exit.GOOD
+        return await _seal(operator, match, as_json=as_json)
 
     return _run("abort", at, work)
 
@@ -166,9 +164,7 @@ def drop(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERV
     async def work(operator: Operator) -> Exit:
         if not await _is_lost(operator, match):
             raise Failed(Exit.WRONG, f"the log of {match} is whole: `rollbook admin abort {match}` ends it")
-        answer = await operator.abort(match)
-        say_facts({"match": match, "sealed_by_event": answer.made.last, "is_gone": answer.is_gone}, as_json=as_json)
-        return Exit.GOOD
+        return await _seal(operator, match, as_json=as_json)
 
     return _run("drop", at, work)
 
@@ -352,6 +348,12 @@ async def _list_matches(operator: Operator, request: ListMatchesRequest, *, as_j
     for summary in found.matches:
         print(json_of(summary) if as_json else listed(summary))
     return _next(found.next_page_token, as_json=as_json)
+
+
+async def _seal(operator: Operator, match: str, *, as_json: bool) -> Exit:
+    answer = await operator.abort(match)
+    say_facts({"match": match, "sealed_by_event": answer.made.last, "is_gone": answer.is_gone}, as_json=as_json)
+    return Exit.GOOD
 
 
 async def _is_lost(operator: Operator, match_id: str) -> bool:

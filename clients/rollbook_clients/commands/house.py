@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import sys
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from rollbook import processes
 from rollbook.cli.exits import Exit
 
 if TYPE_CHECKING:
     from rollbook_clients.bots.company import Company
+    from rollbook_clients.bots.house import Tell
     from rollbook_clients.sdk import Table
-
-MOST_INSTRUCTIONS_BYTES: Final = 1 << 20
 
 
 def house() -> int:
@@ -30,29 +26,26 @@ def house() -> int:
     what is under way is finished: exit code 0. Exit code 1 if the tokens hold no more, 3 if the service does not
     answer, or the first frame is cut off.
     """
-    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    processes.end_with_parent()
     return asyncio.run(_run())
 
 
 async def _run() -> Exit:
-    from rollbook_clients.bots.company import Company  # noqa: PLC0415 - see above
-    from rollbook_clients.bots.house import House  # noqa: PLC0415 - see above
-    from rollbook_clients.sdk import Unauthenticated, Unreachable  # noqa: PLC0415 - see above
+    from rollbook_clients.bots.company import Company  # noqa: PLC0415 - loaded only to play
+    from rollbook_clients.bots.house import House  # noqa: PLC0415 - as above
+    from rollbook_clients.sdk import Unauthenticated, Unreachable  # noqa: PLC0415 - as above
 
-    service = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(service), sys.stdin)
+    service = await processes.ParentService.connected()
+    tell = _logged_by(service)
     code = Exit.GOOD
     try:
-        instructions = json.loads(await processes.receive_frame(service, MOST_INSTRUCTIONS_BYTES))
-        company = Company(_say, lambda seat: _write({"over": [seat.match_id, seat.sub]}))
+        instructions = await service.receive()
+        company = Company(tell, lambda seat: service.send({"over": [seat.match_id, seat.sub]}))
         async with AsyncExitStack() as stack:
             bots = [] if instructions["pause_seconds"] is None else instructions["bots"]
             tables = [await stack.enter_async_context(_table(instructions, bot)) for bot in bots]
             playing = [company.play(), _seats(service, instructions, company)]
             if tables:
-                playing.append(House(tables, instructions["pause_seconds"], _say).play())
+                playing.append(House(tables, instructions["pause_seconds"], tell).play())
             await _until_one_ends(playing)
     except* (processes.CutOff, Unreachable):
         code = Exit.UNREADABLE
@@ -62,7 +55,7 @@ async def _run() -> Exit:
 
 
 def _table(instructions: Mapping[str, Any], bot: Mapping[str, str]) -> Table:
-    from rollbook_clients.sdk import connect  # noqa: PLC0415 - see above
+    from rollbook_clients.sdk import connect  # noqa: PLC0415 - loaded only to play
 
     certificates = instructions["certificates"]
     return connect(
@@ -75,13 +68,13 @@ def _table(instructions: Mapping[str, Any], bot: Mapping[str, str]) -> Table:
     )
 
 
-async def _seats(service: asyncio.StreamReader, instructions: Mapping[str, Any], company: Company) -> None:
+async def _seats(service: processes.ParentService, instructions: Mapping[str, Any], company: Company) -> None:
     """Hear where bots sit, until the service says no more."""
-    from rollbook_clients.bots.company import CompanySeat  # noqa: PLC0415 - see above
+    from rollbook_clients.bots.company import CompanySeat  # noqa: PLC0415 - loaded only to play
 
     with suppress(processes.CutOff):
         while True:
-            told = json.loads(await processes.receive_frame(service, MOST_INSTRUCTIONS_BYTES))
+            told = await service.receive()
             seat = CompanySeat(told["match"], told["sub"], told["strategy"], told["bot"]["name"])
             company.sit(seat, _table(instructions, told["bot"]))
 
@@ -98,10 +91,8 @@ async def _until_one_ends(parts: Sequence[Coroutine[Any, Any, None]]) -> None:
             task.result()
 
 
-def _say(level: str, event: str, /, **facts: str) -> None:
-    _write({"level": level, "event": event} | facts)
+def _logged_by(service: processes.ParentService) -> Tell:
+    def tell(level: str, event: str, /, **facts: str) -> None:
+        service.send({"level": level, "event": event} | facts)
 
-
-def _write(said: Mapping[str, Any]) -> None:
-    sys.stdout.buffer.write(processes.frame(json.dumps(said).encode()))
-    sys.stdout.buffer.flush()
+    return tell

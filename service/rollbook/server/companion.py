@@ -20,16 +20,12 @@ import structlog
 from cryptography import x509
 
 from rollbook import processes
+from rollbook.server.restarts import RestartPauses
 from rollbook.server.settings import Listen, Tls
 
 DRAIN_SECONDS: Final = 5.0
 LAST_WORDS_SECONDS: Final = 2.0
 """Between the end of what a program says and its own."""
-
-FIRST_PAUSE_SECONDS: Final = 1.0
-LONGEST_PAUSE_SECONDS: Final = 60.0
-STEADY_SECONDS: Final = 60.0
-"""A program that has lived so long is started again soon."""
 
 MOST_LOGGED_BYTES: Final = 64 << 10
 
@@ -97,20 +93,18 @@ class CompanionProcess(ABC):
             self._child.stdin.write(processes.frame(json.dumps(words).encode()))
 
     async def _keep_going(self, address: Listen) -> None:
-        pause = FIRST_PAUSE_SECONDS
+        pauses = RestartPauses(first_seconds=1.0, longest_seconds=60.0, lived_seconds=60.0)
         while True:
             began = time.monotonic()
             code = await self._run(address)
             if self._ending.is_set():
                 return
-            if time.monotonic() - began > STEADY_SECONDS:
-                pause = FIRST_PAUSE_SECONDS
+            pause = pauses.after(time.monotonic() - began)
             _log.warning(f"{self._name} has ended, and is started again", code=code, in_seconds=pause)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._ending.wait()
                     return
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     async def _run(self, address: Listen) -> int | None:
         """Run the program once, and give its exit code; none if it had to be killed."""

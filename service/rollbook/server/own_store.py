@@ -7,18 +7,12 @@ from typing import Any, Final, Self
 
 import structlog
 
+from rollbook.server.restarts import RestartPauses
 from rollbook.server.settings import Settings
 from rollbook.storage.embedded.server import EmbeddedServer, ServerFailed
 
 LOOK_SECONDS: Final = 0.25
 """How often it is looked whether it runs."""
-
-FIRST_PAUSE_SECONDS: Final = 0.1
-LONGEST_PAUSE_SECONDS: Final = 5.0
-"""Before it is started again, doubled each time it does not live long."""
-
-LIVED_SECONDS: Final = 30.0
-"""A server that lived this long did not die of its start."""
 
 STOP_SECONDS: Final = 10.0
 
@@ -31,7 +25,7 @@ class OwnStore:
         self._settings = settings
         self._server = server
         self._started = asyncio.get_running_loop().time()
-        self._pause_seconds = FIRST_PAUSE_SECONDS
+        self._pauses = RestartPauses(first_seconds=0.1, longest_seconds=5.0, lived_seconds=30.0)
         self._logger: Any = structlog.get_logger()
         self.url = server.url
 
@@ -57,18 +51,17 @@ class OwnStore:
     async def start_again(self) -> None:
         """Start it until it runs; a data directory that somebody else took meanwhile is refused."""
         loop = asyncio.get_running_loop()
-        if loop.time() - self._started > LIVED_SECONDS:
-            self._pause_seconds = FIRST_PAUSE_SECONDS
+        pause = self._pauses.after(loop.time() - self._started)
         while True:
-            await asyncio.sleep(self._pause_seconds)
-            self._pause_seconds = min(2 * self._pause_seconds, LONGEST_PAUSE_SECONDS)
+            await asyncio.sleep(pause)
             # Only now is the directory let go of, and taken again in the same breath.
             await self._server.stop()
             try:
                 self._server = await EmbeddedServer.start(self._settings.data, self._settings.durability)
             except (ServerFailed, OSError) as failure:
+                pause = self._pauses.after(0.0)
                 self._logger.error(  # noqa: TRY400 - what it means is known
-                    "the store does not start", why=str(failure), again_in_seconds=self._pause_seconds
+                    "the store does not start", why=str(failure), again_in_seconds=pause
                 )
             else:
                 self._started = loop.time()

@@ -6,8 +6,6 @@ again waits instead of being turned away.
 
 from __future__ import annotations
 
-import asyncio
-import errno
 import socket
 import time
 from collections.abc import Mapping
@@ -18,7 +16,7 @@ import structlog
 from rollbook.identity.tokens import Issuer, Role
 from rollbook.server.companion import CompanionMissing, CompanionProcess
 from rollbook.server.log_output import announce
-from rollbook.server.ports import HANDOVER_SECONDS, NotListening
+from rollbook.server.ports import NotListening, once_free
 from rollbook.server.settings import Listen, Settings, Tls
 
 COMMAND: Final = "page"
@@ -28,7 +26,6 @@ TOKEN_SECONDS: Final = 7 * 24 * 3_600
 """The page ends before its token does, and is started again with another one."""
 
 MOST_WAITING: Final = 1_024
-_POLL_SECONDS: Final = 0.05
 
 _log = structlog.get_logger()
 
@@ -87,11 +84,6 @@ async def page_of(settings: Settings, issuer: Issuer) -> PageProcess | None:
 async def _listener(address: Listen) -> socket.socket:
     """A socket that listens there, as soon as the page of a service that was killed has let go of it; OSError."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    deadline = asyncio.get_running_loop().time() + HANDOVER_SECONDS
-    while True:
-        try:
-            return socket.create_server((address.host, address.port), family=family, backlog=MOST_WAITING)
-        except OSError as failure:
-            if failure.errno != errno.EADDRINUSE or asyncio.get_running_loop().time() > deadline:
-                raise
-        await asyncio.sleep(_POLL_SECONDS)
+    return await once_free(
+        lambda: socket.create_server((address.host, address.port), family=family, backlog=MOST_WAITING)
+    )

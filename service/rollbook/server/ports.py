@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from rollbook.server.settings import Listen, Settings
 
 HANDOVER_SECONDS: Final = 2.0
-"""How long workers of a service that was killed may still hold a port: they end with it, but not at once."""
+"""How long processes of a service that was killed may still hold a port: they end with it, but not at once."""
 
 _POLL_SECONDS: Final = 0.05
+
+Taken = TypeVar("Taken")
 
 _ABSENT: Final = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 """A name such as localhost may stand for addresses of a family that this machine does not have."""
@@ -56,17 +58,24 @@ async def held(address: Listen) -> AsyncIterator[Listen]:
     Until it is let go of, whoever wants the port alone is refused it. The address comes with the port that the system
     chose, if it was asked to.
     """
-    deadline = asyncio.get_running_loop().time() + HANDOVER_SECONDS
     with ExitStack() as stack:
-        while True:
-            try:
-                bound = stack.enter_context(_held(address))
-                break
-            except OSError as failure:
-                if failure.errno != errno.EADDRINUSE or asyncio.get_running_loop().time() > deadline:
-                    raise NotListening.at(address, failure.strerror or str(failure)) from None
-            await asyncio.sleep(_POLL_SECONDS)
+        try:
+            bound = await once_free(lambda: stack.enter_context(_held(address)))
+        except OSError as failure:
+            raise NotListening.at(address, failure.strerror or str(failure)) from None
         yield bound
+
+
+async def once_free(take: Callable[[], Taken]) -> Taken:
+    """Take a port as soon as a service that was killed has let go of it; OSError."""
+    deadline = asyncio.get_running_loop().time() + HANDOVER_SECONDS
+    while True:
+        try:
+            return take()
+        except OSError as failure:
+            if failure.errno != errno.EADDRINUSE or asyncio.get_running_loop().time() > deadline:
+                raise
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 @contextmanager

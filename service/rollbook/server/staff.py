@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 import structlog
 
 from rollbook import processes
+from rollbook.server.restarts import RestartPauses
 from rollbook.server.settings import Settings
 from rollbook.server.tallies import Tallies
 
@@ -23,13 +24,6 @@ ANSWER_SECONDS: Final = 2.0
 
 LAST_WORDS_SECONDS: Final = 10.0
 """Between the end of what a worker says and its own."""
-
-FIRST_PAUSE_SECONDS: Final = 0.1
-LONGEST_PAUSE_SECONDS: Final = 5.0
-"""Before a worker is started again, doubled each time it does not live long."""
-
-LIVED_SECONDS: Final = 30.0
-"""A worker that lived this long did not die of its start."""
 
 FAILED_STARTS: Final = 5
 """So many in a row without one that succeeds end the service; those that found no store are tried for ever."""
@@ -88,7 +82,7 @@ class Worker:
     async def keep(self) -> None:
         """Run it until it is told to end, again and again; WorkerFailed if it does not start."""
         loop = asyncio.get_running_loop()
-        pause = FIRST_PAUSE_SECONDS
+        pauses = RestartPauses(first_seconds=0.1, longest_seconds=5.0, lived_seconds=30.0)
         has_started, failed_starts = False, 0
         while not self._ending.is_set():
             began = loop.time()
@@ -108,13 +102,11 @@ class Worker:
             if not has_started or failed_starts == FAILED_STARTS:
                 often = f"{failed_starts} times in a row, the last time " if has_started else ""
                 raise WorkerFailed(f"worker {self.number} does not start: it ended {often}{_how(code)}", code)
-            if loop.time() - began > LIVED_SECONDS:
-                pause = FIRST_PAUSE_SECONDS
+            pause = pauses.after(loop.time() - began)
             _log.error("a worker has ended, and is started again", worker=self.number, how=_how(code), in_seconds=pause)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._ending.wait()
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     def signal(self, number: signal.Signals) -> None:
         """Send it a signal that ends it for good."""

@@ -28,6 +28,7 @@ from rollbook.server.staff import Staff
 from rollbook.server.tallies import Tallies, told
 
 if TYPE_CHECKING:
+    from rollbook.identity.service_keys import ServiceKeys
     from rollbook.server.house import HouseProcess
     from rollbook.server.page_process import PageProcess
 
@@ -136,12 +137,10 @@ def _serves(registry: CollectorRegistry) -> bool:
 async def _page(settings: Settings) -> PageProcess | None:
     if settings.web is None:
         return None
-    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a page
     from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a page
     from rollbook.server.page_process import page_of  # noqa: PLC0415 - only for a page
 
-    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
-    return await page_of(settings, Issuer(keys.token.private))
+    return await page_of(settings, Issuer(_keys(settings).token.private))
 
 
 class _House:
@@ -179,12 +178,17 @@ class _House:
 
 
 def _house(settings: Settings) -> HouseProcess:
-    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a house
     from rollbook.identity.tokens import Issuer  # noqa: PLC0415 - only for a house
     from rollbook.server.house import HouseProcess  # noqa: PLC0415 - only for a house
 
-    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
+    keys = _keys(settings)
     return HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, settings.demo_seconds)
+
+
+def _keys(settings: Settings) -> ServiceKeys:
+    from rollbook.identity.service_keys import ServiceKeys  # noqa: PLC0415 - only for a page or a house
+
+    return ServiceKeys.in_directory(settings.data, settings.head_key)
 
 
 async def _end(staff: Staff, seconds: float) -> None:
