@@ -378,7 +378,7 @@ def test_a_log_that_goes_together_with_its_place_in_the_lobby_is_lost(act: Calla
         await world.log.unlist(opened.match_id)
         async with world.restarted():
             with pytest.raises(Hole):
-                await world.service.lobby.beside(ledger)
+                await world.service.lobby.metadata(ledger)
 
     act(scenario)
 

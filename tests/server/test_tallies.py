@@ -7,12 +7,12 @@ import json
 from prometheus_client import CollectorRegistry, Gauge
 
 from rollbook.server.metrics import Metrics
-from rollbook.server.tallies import Tallies, told
+from rollbook.server.tallies import Tallies, samples_of
 
 
 def tell(tallies: Tallies, process: str, metrics: Metrics) -> None:
     """What a process tells, as it comes through a pipe."""
-    tallies.heard(process, json.loads(json.dumps(told(metrics.registry, process))))
+    tallies.update(process, json.loads(json.dumps(samples_of(metrics.registry, process))))
 
 
 def numbers(tallies: Tallies) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -81,6 +81,6 @@ def test_what_the_system_says_of_a_process_is_told_of_each() -> None:
     for process, size in (("1", 5), ("2", 6)):
         registry = CollectorRegistry()
         Gauge("process_resident_memory_bytes", "Memory.", registry=registry).set(size)
-        tallies.heard(process, told(registry, process))
+        tallies.update(process, samples_of(registry, process))
     name = "process_resident_memory_bytes"
     assert {(name, (("process", "1"),)): 5, (name, (("process", "2"),)): 6} == numbers(tallies)

@@ -22,7 +22,7 @@ from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.bans import Bans
 from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
 from rollbook.server.limits import Rates, Strangers
-from rollbook.server.lobby import Beside, StoredLobby
+from rollbook.server.lobby import MatchMetadata, StoredLobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import state_of, summary_message
 from rollbook.server.players import Players
@@ -154,7 +154,7 @@ class Sight:
     """For a delayed viewer as it was; read it, and do not change it."""
     caller: Subject
     perspective: Perspective
-    beside: Beside
+    metadata: MatchMetadata
     player: bytes
     """The reference that stands for the caller in this match."""
 
@@ -166,8 +166,8 @@ class Sight:
     @property
     def summary(self) -> MatchSummary:
         """The match in a few lines."""
-        beside = self.beside
-        return summary_message(self.ledger, beside.names, beside.opened_ms, beside.rematch_of)
+        metadata = self.metadata
+        return summary_message(self.ledger, metadata.names, metadata.opened_ms, metadata.rematch_of)
 
     def perspective_on(self, ledger: Ledger, *, public_only: bool = False) -> Perspective:
         """With whose eyes the caller sees another state of the match."""
@@ -278,7 +278,7 @@ class Sights:
         match_id = ledger.opened.match_id
         player = self._players.reference(caller, match_id)
         perspective = perspective_of(ledger, player, is_judge=judges(caller, match_id))
-        return Sight(ledger, caller, perspective, await self._lobby.beside(ledger), player)
+        return Sight(ledger, caller, perspective, await self._lobby.metadata(ledger), player)
 
     async def _may_know(self, caller: Subject, match_id: str, invitation_code: str) -> bool:
         """Whether the caller may hear that there is a match whose log cannot be read, as far as the lobby knows it."""
@@ -289,11 +289,11 @@ class Sights:
         return knows or self._players.is_invited(match_id, invitation_code)
 
     async def _is_expected(self, sight: Sight) -> bool:
-        return await self._rematches.expects(sight.caller, sight.beside)
+        return await self._rematches.expects(sight.caller, sight.metadata)
 
     def _may_see(self, sight: Sight, invitation_code: str) -> bool:
         if not sight.ledger.opened.terms.is_private or sight.perspective is not Watcher.PUBLIC:
             return True
-        if sight.caller.role is Role.OPERATOR or sight.player == sight.beside.opener:
+        if sight.caller.role is Role.OPERATOR or sight.player == sight.metadata.opener:
             return True
         return self._players.is_invited(sight.match_id, invitation_code)

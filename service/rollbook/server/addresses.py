@@ -48,7 +48,7 @@ class Addresses:
                 caller = named
                 if not self._trusts(caller):
                     break
-        return _told_apart(caller)
+        return _limit_key(caller)
 
     def _comes_by_gateway(self, context: Any) -> bool:
         sent = [value for key, value in context.invocation_metadata() or () if key == GATEWAY]
@@ -67,16 +67,16 @@ def read_network(text: str) -> Network:
     return ip_network(text)
 
 
-def told_apart(text: str) -> str:
+def limit_key(text: str) -> str:
     """An address as limits see it; ValueError for what is none.
 
-    >>> told_apart("192.0.2.7"), told_apart("2001:db8::7")
+    >>> limit_key("192.0.2.7"), limit_key("2001:db8::7")
     ('192.0.2.7', '2001:db8::/64')
     """
     address = _read(text.partition("/")[0])
     if address is None:
         raise ValueError(text)
-    return _told_apart(address)
+    return _limit_key(address)
 
 
 def _address_of(peer: str) -> Address | None:
@@ -99,7 +99,7 @@ def _read(text: str) -> Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
-def _told_apart(address: Address) -> str:
+def _limit_key(address: Address) -> str:
     if isinstance(address, IPv6Address):
         return str(ip_network((address, IPV6_PREFIX), strict=False))
     return str(address)

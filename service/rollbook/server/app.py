@@ -64,7 +64,7 @@ from rollbook.server.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import Log
 from rollbook.storage.redis.ban_list import BanList
-from rollbook.storage.redis.masters_told import masters_told
+from rollbook.storage.redis.master_status import master_statuses
 from rollbook.storage.redis.roll_call import RollCall
 from rollbook.v1.admin_pb2_grpc import add_AdminServiceServicer_to_server
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
@@ -332,7 +332,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     await parts.bans.start()
     matches, feeds, identity = parts.match_servicer(), parts.feed_servicer(), parts.identity_servicer()
     replays = parts.replay_servicer(log)
-    masters = partial(masters_told, foundation.log.dispatch)
+    masters = partial(master_statuses, foundation.log.dispatch)
     admin = parts.admin_servicer(Condition(__version__, os.getpid(), settings, foundation.metrics.vitals, masters))
     sweeper = parts.sweeper()
     sweeper.loop.start()

@@ -185,7 +185,7 @@ class Archivist:
         entries = await whole_log(self._archived, match_id)
         if not entries or not Event.FromString(entries[-1].event).HasField("sealed"):
             end = listed.summary.position
-            self._lost.tell(match_id, Position(end.sequence, end.link), sealed=True)
+            self._lost.record_sent(match_id, Position(end.sequence, end.link), sealed=True)
             await self._lost.seal(match_id, end.sequence, len(entries))
             raise NotTheSame("the lobby says that the match is over, and the log does not")
         if not await self._has(archive, match_id, entries):

@@ -83,14 +83,14 @@ class CompanionProcess(ABC):
         """What it is told behind that, whenever it is started."""
         return ()
 
-    def _hear(self, _said: Mapping[str, Any]) -> bool:
+    def _receive(self, _said: Mapping[str, Any]) -> bool:
         """Whether it has said something to this service, which is not to be logged."""
         return False
 
-    def _tell(self, words: Mapping[str, Any]) -> None:
+    def _send(self, message: Mapping[str, Any]) -> None:
         """Say something more to it, if it is there."""
         if self._child is not None and not self._child.stdin.is_closing():
-            self._child.stdin.write(processes.frame(json.dumps(words).encode()))
+            self._child.stdin.write(processes.frame(json.dumps(message).encode()))
 
     async def _keep_going(self, address: Listen) -> None:
         pauses = RestartPauses(first_seconds=1.0, longest_seconds=60.0, lived_seconds=60.0)
@@ -110,9 +110,9 @@ class CompanionProcess(ABC):
         """Run the program once, and give its exit code; none if it had to be killed."""
         async with processes.running(self._words, env=_environment(address), pass_fds=self._pass_fds) as child:
             self._child = child
-            self._tell({**self._service(address), **self._instructions()})
+            self._send({**self._service(address), **self._instructions()})
             for more in self._news():
-                self._tell(more)
+                self._send(more)
             if self._ending.is_set():
                 child.stdin.close()
             try:
@@ -138,7 +138,7 @@ class CompanionProcess(ABC):
         """Hear or log what it says."""
         try:
             said = json.loads(data)
-            if self._hear(said):
+            if self._receive(said):
                 return
             level, event = str(said.pop("level")), str(said.pop("event"))
         except (ValueError, AttributeError, KeyError, TypeError):

@@ -185,7 +185,7 @@ class Erasure:
         for match_id, stored in sorted((await log.lobby()).items()):
             self._erased.there.add(match_id)
             if self._selection.may_be_in(match_id) and await self._erase_listed(log, match_id, stored):
-                self._tell(match_id)
+                self._report(match_id)
                 count += 1
         return count
 
@@ -228,7 +228,7 @@ class Erasure:
             lost_names = await asyncio.gather(*[self._erase_file(archive, match_id) for match_id in several])
             for match_id, lost in zip(several, lost_names, strict=True):
                 if lost:
-                    self._tell(match_id)
+                    self._report(match_id)
                     count += 1
                 self._versions[match_id] = there[match_id]
                 self._files.one_more()
@@ -261,7 +261,7 @@ class Erasure:
         finally:
             index.close()
 
-    def _tell(self, match_id: str) -> None:
+    def _report(self, match_id: str) -> None:
         if match_id not in self._erased.matches:
             self._erased.matches.add(match_id)
             self._found(match_id)

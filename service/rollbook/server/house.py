@@ -65,7 +65,7 @@ class HouseProcess(CompanionProcess):
         if self._task is None and self._address is not None:
             self.start(self._address)
         else:
-            self._tell(self._seat(match_id, bot))
+            self._send(self._seat(match_id, bot))
 
     def _instructions(self) -> Mapping[str, Any]:
         bots = [self._bot(f"{HOUSE}{name.lower()}", f"{name} (bot)") for name in NAMES]
@@ -74,7 +74,7 @@ class HouseProcess(CompanionProcess):
     def _news(self) -> Iterable[Mapping[str, Any]]:
         return [self._seat(match_id, bot) for (match_id, _), bot in self._seats.items()]
 
-    def _hear(self, said: Mapping[str, Any]) -> bool:
+    def _receive(self, said: Mapping[str, Any]) -> bool:
         if "over" not in said:
             return False
         match_id, sub = said["over"]

@@ -1,4 +1,4 @@
-"""What lies beside the logs: the names of players, who opened a match, and the list of matches.
+"""What is not in the logs: the names of players, who opened a match, and the list of matches.
 
 None of it is in an event, so that it can be erased: it is kept in the store's lobby, which an append changes along with
 the log. As long as seats are open, whoever appends reads first what the lobby says: other processes have brought names,
@@ -33,7 +33,7 @@ from rollbook.storage.port import Hole, IndexRow, LobbyEntry, Log, Place
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.match_pb2 import MatchSummary
 
-MOST_BESIDES: Final = 10_000
+MOST_METADATA: Final = 10_000
 """Matches whose names are kept in memory."""
 
 MOST_ODD: Final = 1_000
@@ -51,8 +51,8 @@ _logger = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class Beside:
-    """What lies beside one log."""
+class MatchMetadata:
+    """What is known of a match and is not in its log."""
 
     opened_ms: int
     opener: bytes = b""
@@ -65,8 +65,8 @@ class Beside:
     """The event behind which the lobby said so."""
     rematch_of: str = ""
     """The match that this is the rematch of; empty for none."""
-    told: tuple[tuple[int, ...], bytes] | None = None
-    """Who had forfeited when the lobby was last told that the match runs, and by which event."""
+    written: tuple[tuple[int, ...], bytes] | None = None
+    """Who had forfeited when the lobby was last written for the running match, and by which event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +115,15 @@ class ListedMatch:
         return self.summary.opened_ms, self.summary.match_id
 
     @property
-    def beside(self) -> Beside:
-        """What lies beside the log of this match."""
+    def metadata(self) -> MatchMetadata:
+        """The metadata of this match."""
         seated = zip(self.players, self.summary.seats, strict=True)
         names = {player: seat.name for player, seat in seated if player}
         holders = {player: holder for player, holder in zip(self.players, self.holders, strict=False) if holder}
         summary = self.summary
-        return Beside(summary.opened_ms, self.opener, names, holders, summary.position.sequence, summary.rematch_of)
+        return MatchMetadata(
+            summary.opened_ms, self.opener, names, holders, summary.position.sequence, summary.rematch_of
+        )
 
 
 async def _not_archived(_match_id: str) -> ListedMatch | None:
@@ -136,7 +138,7 @@ class StoredLobby:
         """Serve the lobby of this log; `archived` finds what the archive knows of a match."""
         self._log = log
         self._archived = archived
-        self._besides: LRUCache[str, Beside] = LRUCache(MOST_BESIDES)
+        self._known_metadata: LRUCache[str, MatchMetadata] = LRUCache(MOST_METADATA)
         self._listed: dict[str, tuple[bytes, ListedMatch]] = {}
         self.uses = NameUses()
         """Who takes names out of here to where they are kept."""
@@ -146,7 +148,7 @@ class StoredLobby:
 
     async def forget(self) -> None:
         """Know no names but those that the store has from now on; nobody writes others when this returns."""
-        self._besides.clear()
+        self._known_metadata.clear()
         self._listed = {}
         await self.uses.begin_anew()
 
@@ -158,8 +160,8 @@ class StoredLobby:
         `player` is who asks for that: opens the match, as the rematch of another one, or sits down by this name, and is
         counted as this holder.
         """
-        known = self._besides.get(ledger.opened.match_id)
-        if known is not None and _is_told(ledger, known):
+        known = self._known_metadata.get(ledger.opened.match_id)
+        if known is not None and _is_up_to_date(ledger, known):
             return nullcontext()  # No name is read, so forgetting need not wait.
         return self._new_summary(ledger, player, name, holder, rematch_of)
 
@@ -174,38 +176,38 @@ class StoredLobby:
         self, ledger: Ledger, player: bytes, name: str, holder: str, rematch_of: str
     ) -> LobbyEntry | None:
         if ledger.head.sequence == 1:
-            return _entry(ledger, Beside(ledger.time_ms, player, rematch_of=rematch_of))
-        beside = await self._beside(ledger, ledger.head.sequence - 1)
-        if _is_told(ledger, beside):
+            return _entry(ledger, MatchMetadata(ledger.time_ms, player, rematch_of=rematch_of))
+        metadata = await self._metadata(ledger, ledger.head.sequence - 1)
+        if _is_up_to_date(ledger, metadata):
             return None
         if _runs(ledger):
-            beside.told = tuple(ledger.match.forfeited), ledger.head.link
+            metadata.written = tuple(ledger.match.forfeited), ledger.head.link
         if name:
-            beside = replace(beside, names={**beside.names, player: name})
+            metadata = replace(metadata, names={**metadata.names, player: name})
         if holder:
-            beside = replace(beside, holders={**beside.holders, player: holder})
-        return _entry(ledger, beside)
+            metadata = replace(metadata, holders={**metadata.holders, player: holder})
+        return _entry(ledger, metadata)
 
-    async def beside(self, ledger: Ledger) -> Beside:
-        """What lies beside this log."""
+    async def metadata(self, ledger: Ledger) -> MatchMetadata:
+        """The metadata of this match."""
         if ledger.match.sealed is not None and (over := await self._over(ledger.opened.match_id)) is not None:
-            return over.beside
-        return await self._beside(ledger, ledger.head.sequence)
+            return over.metadata
+        return await self._metadata(ledger, ledger.head.sequence)
 
-    async def _beside(self, ledger: Ledger, sequence: int) -> Beside:
+    async def _metadata(self, ledger: Ledger, sequence: int) -> MatchMetadata:
         """What the lobby says behind this event, or behind the one that closed the seats: then no name changes."""
         match_id, closing = ledger.opened.match_id, ledger.closing
         least = sequence if closing is None else min(sequence, closing.sequence)
-        found = self._besides.get(match_id)
+        found = self._known_metadata.get(match_id)
         if found is None or found.sequence < least:
             age = self.uses.age
             stored = await self._log.summary(match_id)
             if stored is None:
-                found = Beside(await self._opened_ms(match_id), sequence=least)
+                found = MatchMetadata(await self._opened_ms(match_id), sequence=least)
             else:
-                found = (await self._read(match_id, stored)).beside
+                found = (await self._read(match_id, stored)).metadata
             if age == self.uses.age:
-                self._besides[match_id] = found
+                self._known_metadata[match_id] = found
         return found
 
     async def entry(self, match_id: str) -> ListedMatch | None:
@@ -350,16 +352,16 @@ def _runs(ledger: Ledger) -> bool:
     return ledger.match.started and ledger.match.sealed is None
 
 
-def _is_told(ledger: Ledger, beside: Beside) -> bool:
-    """Whether the lobby was told that the match runs, and of every forfeit; an append may be asked for twice."""
-    told = beside.told
+def _is_up_to_date(ledger: Ledger, metadata: MatchMetadata) -> bool:
+    """Whether the lobby shows that the match runs, and every forfeit; an append may be asked for twice."""
+    written = metadata.written
     return (
-        _runs(ledger) and told is not None and told[0] == tuple(ledger.match.forfeited) and told[1] != ledger.head.link
+        _runs(ledger) and written is not None and written[0] == tuple(ledger.match.forfeited) and written[1] != ledger.head.link
     )
 
 
-def _entry(ledger: Ledger, beside: Beside) -> LobbyEntry:
-    summary = summary_message(ledger, beside.names, beside.opened_ms, beside.rematch_of)
-    holders = tuple(beside.holders.get(player, "") for player in ledger.players)
-    listed = ListedMatch(summary, beside.opener, tuple(ledger.players), holders if any(holders) else ())
+def _entry(ledger: Ledger, metadata: MatchMetadata) -> LobbyEntry:
+    summary = summary_message(ledger, metadata.names, metadata.opened_ms, metadata.rematch_of)
+    holders = tuple(metadata.holders.get(player, "") for player in ledger.players)
+    listed = ListedMatch(summary, metadata.opener, tuple(ledger.players), holders if any(holders) else ())
     return LobbyEntry(listed.write(), listed.row)

@@ -7,7 +7,7 @@ from typing import Final
 
 from rollbook.identity.tokens import Subject
 from rollbook.server.failures import BROKEN, MatchUnknown
-from rollbook.server.lobby import Beside
+from rollbook.server.lobby import MatchMetadata
 from rollbook.server.players import Players
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.archive.port import ArchiveUnavailable
@@ -26,18 +26,18 @@ class Rematches:
         self._players = players
         self._clock_ms = clock_ms
 
-    async def expects(self, caller: Subject, beside: Beside) -> bool:
+    async def expects(self, caller: Subject, metadata: MatchMetadata) -> bool:
         """Whether this is a rematch, and the caller sat in the match before; nobody did in one that cannot be read."""
-        if not beside.rematch_of:
+        if not metadata.rematch_of:
             return False
         try:
-            before = await self._replicas.ledger(beside.rematch_of)
+            before = await self._replicas.ledger(metadata.rematch_of)
         except (*BROKEN, MatchUnknown, ArchiveUnavailable, StoreUnavailable):
             return False
-        return before.seat_of(self._players.reference(caller, beside.rematch_of)) is not None
+        return before.seat_of(self._players.reference(caller, metadata.rematch_of)) is not None
 
-    def kept_ms(self, beside: Beside) -> int:
+    def kept_ms(self, metadata: MatchMetadata) -> int:
         """For how long the seats are still kept; 0 if they are not."""
-        if not beside.rematch_of:
+        if not metadata.rematch_of:
             return 0
-        return max(0, beside.opened_ms + KEPT_SECONDS * 1_000 - self._clock_ms())
+        return max(0, metadata.opened_ms + KEPT_SECONDS * 1_000 - self._clock_ms())

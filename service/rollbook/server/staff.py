@@ -116,10 +116,10 @@ class Worker:
             with suppress(ProcessLookupError):
                 self._child.process.send_signal(number)
 
-    def tell(self, *, is_complete: bool) -> None:
+    def announce(self, *, is_complete: bool) -> None:
         """Tell it whether all workers can be called."""
         if self.can_be_called:
-            self._say({"complete": is_complete})
+            self._send({"complete": is_complete})
 
     def look(self) -> None:
         """Look whether it goes on, and kill it if it has not for long."""
@@ -131,7 +131,7 @@ class Worker:
             _log.error("a worker hangs, and is killed", worker=self.number, process=self._child.process.pid)
             with suppress(ProcessLookupError):
                 self._child.process.kill()
-        self._say({"ask": "rounds"})
+        self._send({"ask": "rounds"})
 
     async def count(self) -> None:
         """Have its numbers told, unless it does not answer."""
@@ -139,12 +139,12 @@ class Worker:
             return
         if self._asked is None:
             self._asked = asyncio.get_running_loop().create_future()
-            self._say({"ask": "numbers"})
+            self._send({"ask": "numbers"})
         await asyncio.wait({self._asked}, timeout=ANSWER_SECONDS)
 
-    def _say(self, words: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         if self._child is not None and not self._child.stdin.is_closing():
-            self._child.stdin.write(processes.frame(json.dumps(words).encode()))
+            self._child.stdin.write(processes.frame(json.dumps(message).encode()))
 
     async def _run(self) -> tuple[bool, int]:
         """Run it once; whether it could be called, and its exit code."""
@@ -159,7 +159,7 @@ class Worker:
                 child.stdin.write(processes.frame(pickle.dumps(self._settings)))
                 with suppress(processes.CutOff):
                     while True:
-                        self._hear(json.loads(await processes.receive_frame(child.stdout, MOST_ANSWER_BYTES)))
+                        self._receive(json.loads(await processes.receive_frame(child.stdout, MOST_ANSWER_BYTES)))
                         could_be_called = could_be_called or self.can_be_called
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LAST_WORDS_SECONDS):
@@ -176,7 +176,7 @@ class Worker:
                 self.can_be_called = False
                 self._changed()
 
-    def _hear(self, said: dict[str, Any]) -> None:
+    def _receive(self, said: dict[str, Any]) -> None:
         if "key" in said:
             self.can_be_called, self.head_key_id = True, said["key"]
             self._rounds, self._silent_looks = 0, 0
@@ -188,7 +188,7 @@ class Worker:
         if "sit" in said:
             self._sit(*said["sit"])
         if "numbers" in said:
-            self._tallies.heard(str(self.number), said["numbers"])
+            self._tallies.update(str(self.number), said["numbers"])
             if self._asked is not None:
                 self._asked.set_result(None)
                 self._asked = None
@@ -279,7 +279,7 @@ class Staff:
         self._changes.set()
         is_complete = self.size == len(self.workers)
         for worker in self.workers:
-            worker.tell(is_complete=is_complete)
+            worker.announce(is_complete=is_complete)
 
 
 def _how(code: int) -> str:

@@ -24,12 +24,12 @@ BEAT_SECONDS: Final = 1.0
 
 FAILURES: Final = 2
 SUCCESSES: Final = 3
-"""So many beats in a row change what is told."""
+"""So many beats in a row change what is reported."""
 
 ANSWER_SECONDS: Final = 3.0
 """How long it may be silent."""
 
-Tell = Callable[[bool], Awaitable[None]]
+Report = Callable[[bool], Awaitable[None]]
 
 
 class Store(Protocol):
@@ -39,8 +39,8 @@ class Store(Protocol):
     def url(self) -> str:
         """Where the log finds it."""
 
-    async def watch(self, log: RedisLog, tell: Tell, metrics: Metrics) -> NoReturn:
-        """Tell whether it can be written to, again and again."""
+    async def watch(self, log: RedisLog, report: Report, metrics: Metrics) -> NoReturn:
+        """Report whether it can be written to, again and again."""
 
     async def stop(self) -> None:
         """Leave it as it has to be left."""
@@ -59,8 +59,8 @@ class _Elsewhere:
     def __init__(self, url: str) -> None:
         self.url = url
 
-    async def watch(self, log: RedisLog, tell: Tell, metrics: Metrics) -> NoReturn:
-        look = _Look(log, tell, metrics)
+    async def watch(self, log: RedisLog, report: Report, metrics: Metrics) -> NoReturn:
+        look = _Look(log, report, metrics)
         while True:
             await look.again()
             await asyncio.sleep(LOOK_SECONDS)
@@ -76,9 +76,9 @@ class _Own:
         self._store = store
         self.url = store.url
 
-    async def watch(self, log: RedisLog, tell: Tell, metrics: Metrics) -> NoReturn:
+    async def watch(self, log: RedisLog, report: Report, metrics: Metrics) -> NoReturn:
         """Start the server again when it dies; a data directory that somebody else took meanwhile ends the watch."""
-        look = _Look(log, tell, metrics)
+        look = _Look(log, report, metrics)
         while True:
             if self._store.has_ended:
                 await look.found(serves=False)
@@ -91,16 +91,16 @@ class _Own:
 
 
 class _Look:
-    """Looks whether a store can be written to, and tells; one beat that fails or succeeds changes nothing."""
+    """Looks whether a store can be written to, and reports it; one beat that fails or succeeds changes nothing."""
 
-    def __init__(self, log: RedisLog, tell: Tell, metrics: Metrics) -> None:
+    def __init__(self, log: RedisLog, report: Report, metrics: Metrics) -> None:
         self._log = log
-        self._tell = tell
+        self._report = report
         self._metrics = metrics
         metrics.store_found(is_up=True)
         self._serves = True
         self._in_a_row = 0
-        """Beats that came to something else than what is told."""
+        """Beats that came to something else than what was reported."""
         self._next_beat = 0.0
         self._logger: Any = structlog.get_logger()
 
@@ -115,7 +115,7 @@ class _Look:
         if self._in_a_row >= (FAILURES if why else SUCCESSES):
             await self.found(serves=not why, why=why)
         else:
-            await self._tell(self._serves)
+            await self._report(self._serves)
 
     async def _proved(self) -> str:
         """Write on every master; what is amiss, if anything is."""
@@ -132,7 +132,7 @@ class _Look:
         return ""
 
     async def found(self, *, serves: bool, why: str = "") -> None:
-        """Tell at once."""
+        """Report at once."""
         self._metrics.store_found(is_up=serves)
         self._in_a_row = 0
         if why:
@@ -140,4 +140,4 @@ class _Look:
         elif serves:
             self._logger.info("the store can be written to again")
         self._serves = serves
-        await self._tell(serves)
+        await self._report(serves)

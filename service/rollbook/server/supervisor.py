@@ -25,7 +25,7 @@ from rollbook.server.ports import Listening, held
 from rollbook.server.settings import Listen, Settings
 from rollbook.server.signals import Shutdown, Signals, ending_signals
 from rollbook.server.staff import Staff
-from rollbook.server.tallies import Tallies, told
+from rollbook.server.tallies import Tallies, samples_of
 
 if TYPE_CHECKING:
     from rollbook.identity.service_keys import ServiceKeys
@@ -227,15 +227,15 @@ class _Sum(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Ask all of them; this is called on threads that wait."""
-        return iter(asyncio.run_coroutine_threadsafe(self._told(), self._loop).result(SCRAPE_SECONDS))
+        return iter(asyncio.run_coroutine_threadsafe(self._collected(), self._loop).result(SCRAPE_SECONDS))
 
     def describe(self) -> list[Any]:
         """Ask nobody when this is registered."""
         return []
 
-    async def _told(self) -> list[Metric]:
+    async def _collected(self) -> list[Metric]:
         await self._staff.count()
         self._deaths.inc(self._staff.deaths - self._counted)
         self._counted = self._staff.deaths
-        self._tallies.heard("supervisor", told(self._own, "supervisor"))
+        self._tallies.update("supervisor", samples_of(self._own, "supervisor"))
         return list(self._tallies.collect())

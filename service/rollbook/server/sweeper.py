@@ -224,7 +224,7 @@ class Sweeper:
         async for part in self._lobby.parts():
             for listed in part:
                 if has_clock(listed.summary):
-                    self._tell(listed.summary)
+                    self._compare_to_lobby(listed.summary)
                     one = _Due(listed, pardon.origin.now_ms)
                     await self._attempt(one, self._pardon(one.match_id, pardon))
                     await self._go_on(beats=False)
@@ -235,14 +235,14 @@ class Sweeper:
         found = [_Due(entries[match_id], since_ms) for match_id, since_ms in due if match_id in entries]
         await self._lobby.strike({match_id: IndexRow(0, (), SWEEP) for match_id, _ in due if match_id not in entries})
         for one in found:
-            self._tell(one.listed.summary)
+            self._compare_to_lobby(one.listed.summary)
         return found
 
-    def _tell(self, summary: MatchSummary) -> None:
+    def _compare_to_lobby(self, summary: MatchSummary) -> None:
         """The lobby was written along with this event: a log without it is lost, also for who has told nobody."""
         written = summary.position
         if written.sequence:
-            self._lost.tell(summary.match_id, Position(written.sequence, written.link), sealed=False)
+            self._lost.record_sent(summary.match_id, Position(written.sequence, written.link), sealed=False)
 
     def _notice_gap(self, well_ms: int) -> None:
         """Spare everybody if the store was last heard of too long ago."""

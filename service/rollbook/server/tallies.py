@@ -1,7 +1,7 @@
 """What the processes of one service have counted, as the numbers of one: those of processes that are gone included.
 
 Counters and histograms are summed, and never go back when a process dies. So are gauges, but for those of which a sum
-says nothing; and what the system says of a process is told of each, with a label that names it.
+says nothing; and what the system says of a process is given for each, with a label that names it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 from prometheus_client import CollectorRegistry, Metric
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
-Told: TypeAlias = list[list[Any]]
-"""What one process tells, as JSON has it."""
+Samples: TypeAlias = list[list[Any]]
+"""The samples of one process, as JSON has them."""
 
 OF_A_PROCESS: Final = "process_"
 """So begin the names of what the system says."""
@@ -38,7 +38,7 @@ _TOGETHER: Final[dict[str, Callable[[Iterable[float]], float]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One line of what is told."""
+    """One line of the exposition."""
 
     family: str
     kind: str
@@ -59,7 +59,7 @@ class Sample:
 Numbers: TypeAlias = dict[Sample, float]
 
 
-def told(registry: CollectorRegistry, process: str) -> Told:
+def samples_of(registry: CollectorRegistry, process: str) -> Samples:
     """The numbers of a registry, for whoever sums them up; what the system says of the process gets its name."""
     return [
         [family.name, family.type, family.documentation, name, _labels(family, labels, process), value]
@@ -80,15 +80,15 @@ class Tallies:
         self._latest: dict[str, Numbers] = {}
         self._gone: Numbers = {}
 
-    def heard(self, process: str, told: Told) -> None:
-        """A process has told its numbers."""
+    def update(self, process: str, samples: Samples) -> None:
+        """A process has sent its numbers."""
         self._latest[process] = {
             Sample(family, kind, documentation, name, tuple(sorted(labels.items()))): value
-            for family, kind, documentation, name, labels, value in told
+            for family, kind, documentation, name, labels, value in samples
         }
 
     def ended(self, process: str) -> None:
-        """A process has ended, and what it last told is all that it ever counted."""
+        """A process has ended, and what it last sent is all that it ever counted."""
         for sample, value in self._latest.pop(process, {}).items():
             if sample.is_kept:
                 self._gone[sample] = self._gone.get(sample, 0) + value

@@ -35,7 +35,7 @@ from rollbook.server.metrics import Metrics
 from rollbook.server.ports import Listening
 from rollbook.server.settings import Settings
 from rollbook.server.signals import Shutdown
-from rollbook.server.tallies import told
+from rollbook.server.tallies import samples_of
 from rollbook.storage.port import StoreUnavailable
 
 WORKERS: Final = "rollbook.workers"
@@ -84,15 +84,15 @@ class Supervisor:
 
     def listening(self, listening: Listening) -> None:
         """Say that the worker can be called."""
-        self._say({"key": listening.head_key_id})
+        self._send({"key": listening.head_key_id})
 
     def invite(self, match_id: str, bot: HouseBot) -> None:
         """Have the house told where one of its bots sits."""
-        self._say({"sit": [match_id, bot.sub]})
+        self._send({"sit": [match_id, bot.sub]})
 
     def miss_store(self) -> None:
         """Say that there is no store to serve from."""
-        self._say({"store": "away"})
+        self._send({"store": "away"})
 
     async def go_round(self) -> None:
         """Count rounds of the loop, as long as it goes round."""
@@ -100,8 +100,8 @@ class Supervisor:
             self._rounds += 1
             await asyncio.sleep(ROUND_SECONDS)
 
-    def hear(self) -> None:
-        """Do what it says, until it is gone, and the worker with it."""
+    def listen(self) -> None:
+        """Do what it asks, until it is gone, and the worker with it."""
         try:
             while True:
                 said = json.loads(processes.read_frame(self._words, MOST_WORDS_BYTES))
@@ -109,13 +109,13 @@ class Supervisor:
                     self.is_staff_complete = said["complete"]
                 match said.get("ask"):
                     case "numbers":
-                        self._say({"numbers": told(self.metrics.registry, self._worker)})
+                        self._send({"numbers": samples_of(self.metrics.registry, self._worker)})
                     case "rounds":
-                        self._say({"rounds": self._rounds})
+                        self._send({"rounds": self._rounds})
         except (processes.CutOff, OSError):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def _say(self, answer: dict[str, Any]) -> None:
+    def _send(self, answer: dict[str, Any]) -> None:
         with self._one_at_a_time:
             self._answers.write(processes.frame(json.dumps(answer).encode()))
             self._answers.flush()
@@ -131,5 +131,5 @@ def supervised() -> Supervised:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     settings = pickle.loads(processes.read_frame(words, MOST_SETTINGS_BYTES))  # noqa: S301 - from who started us
     supervisor = Supervisor(words, answers, settings.worker)
-    threading.Thread(target=supervisor.hear, name="supervisor", daemon=True).start()
+    threading.Thread(target=supervisor.listen, name="supervisor", daemon=True).start()
     return Supervised(settings, supervisor)

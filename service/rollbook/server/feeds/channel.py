@@ -48,7 +48,7 @@ class Waker:
     def _slice(self) -> None:
         self._next = None
         for _ in range(min(SLICE, len(self._due))):
-            _tell(*self._due.popleft())
+            _settle(*self._due.popleft())
         self._go_on()
 
 
@@ -91,11 +91,11 @@ class Bell:
         players, self._players = self._players, []
         spectators, self._spectators = self._spectators, []
         for heard in players:
-            _tell(heard, news)
+            _settle(heard, news)
         self._waker.wake(spectators, news=news)
 
 
-def _tell(heard: asyncio.Future[bool], news: bool) -> None:  # noqa: FBT001 - what is told
+def _settle(heard: asyncio.Future[bool], news: bool) -> None:  # noqa: FBT001 - what is told
     if not heard.done():
         heard.set_result(news)
 

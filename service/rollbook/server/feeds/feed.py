@@ -101,7 +101,7 @@ class Feeds:
         self._following = BackgroundLoop("feeds", self._follow, failed, 0)
         self._watching_over = BackgroundLoop("watch over feeds", self._watch_over, failed, 0)
         self._listening = BackgroundLoop(
-            "announcements", lambda: log.listen(self._hear, self._unheard.set), failed, PAUSE_SECONDS
+            "announcements", lambda: log.listen(self._on_announcement, self._unheard.set), failed, PAUSE_SECONDS
         )
         self._tasks: dict[BackgroundLoop, asyncio.Task[None]] = {}
         self._draining = False
@@ -227,7 +227,7 @@ class Feeds:
             if task is None or task.done() or task.cancelling():
                 self._tasks[loop] = asyncio.create_task(loop.run(lambda: self._live))
 
-    def _hear(self, announced: Announcement) -> None:
+    def _on_announcement(self, announced: Announcement) -> None:
         channel = self._live.get(announced.match_id)
         if channel is not None and announced.head > channel.replica.sequence:
             self._announced[announced.match_id] = max(announced.head, self._announced.get(announced.match_id, 0))
@@ -267,7 +267,7 @@ class Feeds:
             return
         await channel.replica.tailed(after, entries)
         if len(entries) == MOST_BEHIND:
-            self._hear(Announcement(match_id, channel.replica.sequence + 1, is_lifecycle=False))
+            self._on_announcement(Announcement(match_id, channel.replica.sequence + 1, is_lifecycle=False))
 
     def _is_followed(self, match_id: str) -> bool:
         channel = self._live.get(match_id)

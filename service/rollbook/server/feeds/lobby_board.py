@@ -206,10 +206,10 @@ class Board:
         """Hear which matches have begun another part of their life."""
         while True:
             with suppress(StoreUnavailable):
-                await self._log.listen(self._hear, self._hurry)
+                await self._log.listen(self._on_announcement, self._hurry)
             await asyncio.sleep(self._seconds)
 
-    def _hear(self, announced: Announcement) -> None:
+    def _on_announcement(self, announced: Announcement) -> None:
         if announced.is_lifecycle:
             self._announced[announced.match_id] = None
 

@@ -74,7 +74,7 @@ class Commands:
         house, misplaced = sight.caller.is_house, await self._misplaced(sight, request)
         command = TakeSeat(origin, seat, request.entropy_commitment, house, misplaced)
         answer = await self._carried_out(sight, command, name, self._players.pseudonym(sight.caller.key))
-        known = sight.beside.names.get(sight.player)
+        known = sight.metadata.names.get(sight.player)
         repeats = sight.ledger.made_by(origin.request) is not None
         if known and request.name and known != name and repeats:
             raise RequestReused
@@ -101,7 +101,7 @@ class Commands:
 
     def check_opener(self, sight: Sight, origin: Origin) -> None:
         """Refuse whoever has not opened the match, unless they have done before what they ask for."""
-        if sight.player != sight.beside.opener and sight.ledger.made_by(origin.request) is None:
+        if sight.player != sight.metadata.opener and sight.ledger.made_by(origin.request) is None:
             raise Refusal("NOT_OPENER", "this is for whoever opened the match")
 
     async def leave_seat(self, sight: Sight, request: proto.LeaveSeatRequest) -> Answer:
@@ -124,7 +124,7 @@ class Commands:
     async def abort(self, sight: Sight, request: proto.AbortMatchRequest) -> Answer:
         """End the match without a result, for an operator, or for whoever opened it."""
         origin, caller = self._origin(sight, request.request_id), sight.caller
-        has_opened = caller.role is Role.PLAYER and sight.player == sight.beside.opener
+        has_opened = caller.role is Role.PLAYER and sight.player == sight.metadata.opener
         # Who opened a match is forgotten when it goes to the archive, and the answer to a retry is not.
         if not has_opened and sight.ledger.made_by(origin.request) is None:
             require(caller, Role.OPERATOR)

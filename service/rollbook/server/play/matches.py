@@ -115,7 +115,7 @@ class Matches:
         """Open a match, as the rematch of another; the same request again is answered with the match it opened."""
         match_id = command.opened.match_id
         async with self._one_at_a_time(match_id) as replica:
-            if self._lost.told(match_id) is not None:
+            if self._lost.furthest_sent(match_id) is not None:
                 # Where its log is gone, nothing may take the place of the match.
                 return await self._opened_before(replica, command)
             first = open_match(command)

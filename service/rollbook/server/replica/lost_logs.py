@@ -1,9 +1,9 @@
-"""Logs that lost what was told: how that is remembered, noticed once, and ended with a seal.
+"""Logs that lost what was sent: how that is remembered, noticed once, and ended with a seal.
 
 A failover or a restored backup can leave a log that is shorter than, or other than, what this service has shown to
 somebody. Nothing may be built on such a log but the seal that says so, behind what is stored. Over a hole nothing is
 written, until an operator has the match sealed behind what is left before it, in place of what lies beyond. What was
-told is remembered for as long as the process lives; after that clients remember: a head that they kept, and that we
+sent is remembered for as long as the process lives; after that clients remember: a head that they kept, and that we
 signed, is as good.
 """
 
@@ -27,7 +27,7 @@ from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.replica.history import History, left, pages
 from rollbook.storage.port import Appended, AppendUnconfirmed, Hole, LobbyEntry, Log, StoreUnavailable
 
-MOST_TOLD: Final = 100_000
+MOST_REMEMBERED: Final = 100_000
 """Matches whose highest head is remembered."""
 
 MOST_NOTICED: Final = 10_000
@@ -38,8 +38,8 @@ _logger = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The furthest that this process has told of a match."""
+class FurthestSent:
+    """The furthest that this process has sent of a match."""
 
     position: Position
     sealed: bool
@@ -62,7 +62,7 @@ async def _nowhere(_match_id: str) -> Position | None:
 
 
 class LostTails:
-    """What has been told of every match, and what becomes of those whose log lost some of it."""
+    """What has been sent of every match, and what becomes of those whose log lost some of it."""
 
     def __init__(
         self,
@@ -82,28 +82,28 @@ class LostTails:
         self._summary = summary
         self._listed = listed
         self._count = noticed
-        self._told: LRUCache[str, Told] = LRUCache(MOST_TOLD)
+        self._sent: LRUCache[str, FurthestSent] = LRUCache(MOST_REMEMBERED)
         self._noticed: LRUCache[str, bool] = LRUCache(MOST_NOTICED)
 
-    def told(self, match_id: str) -> Told | None:
-        """The furthest that has been told; ask before reading the log that it is compared with."""
-        return self._told.get(match_id)
+    def furthest_sent(self, match_id: str) -> FurthestSent | None:
+        """The furthest that has been sent; ask before reading the log that it is compared with."""
+        return self._sent.get(match_id)
 
     def has_noticed(self, match_id: str) -> bool:
         """Whether something was lost of it, as far as this process knows."""
         return match_id in self._noticed
 
-    def tell(self, match_id: str, position: Position, *, sealed: bool) -> None:
-        """Remember what somebody is about to be told."""
-        before = self._told.get(match_id)
+    def record_sent(self, match_id: str, position: Position, *, sealed: bool) -> None:
+        """Remember what somebody is about to be sent."""
+        before = self._sent.get(match_id)
         if before is None or before.position.sequence < position.sequence:
-            self._told[match_id] = Told(position, sealed)
+            self._sent[match_id] = FurthestSent(position, sealed)
 
-    async def falls_short(self, match_id: str, told: Told | None, stored: int) -> bool:
-        """Whether less is stored than was told, and not because the log of a match that is over was let go of."""
-        if told is None or stored >= told.position.sequence:
+    async def falls_short(self, match_id: str, sent: FurthestSent | None, stored: int) -> bool:
+        """Whether less is stored than was sent, and not because the log of a match that is over was let go of."""
+        if sent is None or stored >= sent.position.sequence:
             return False
-        return not (told.sealed and await self._log.head(match_id) >= told.position.sequence)
+        return not (sent.sealed and await self._log.head(match_id) >= sent.position.sequence)
 
     def have_signed(self, match_id: str, head: Head) -> bool:
         """Whether the service itself vouched for this head."""
@@ -112,20 +112,20 @@ class LostTails:
     async def seal(self, match_id: str, known: int, stored: int, kept: Head | None = None) -> None:
         """Seal the match behind what is stored, unless somebody has, or nothing that holds together is stored.
 
-        The evidence is the head that was told; or one that somebody kept, where this process has told nothing.
+        The evidence is the head that was sent; or one that somebody kept, where this process has sent nothing.
         """
         if match_id not in self._noticed:
             self._noticed[match_id] = True
             self._count()
-            _logger.error("a log has lost what was told", match=match_id, known=known, stored=stored)
+            _logger.error("a log has lost events that were sent", match=match_id, known=known, stored=stored)
         try:
-            sealed = await self._sealed(match_id, kept or self._told_head(match_id))
+            sealed = await self._sealed(match_id, kept or self._sent_head(match_id))
         except (StoreUnavailable, AppendUnconfirmed) as failure:
             # It is noticed again as soon as anybody asks for the match.
             _logger.warning("a match that lost its tail cannot be sealed yet", match=match_id, reason=str(failure))
             return
         if sealed is not None:
-            self._told[match_id] = Told(sealed.head, sealed=True)
+            self._sent[match_id] = FurthestSent(sealed.head, sealed=True)
 
     async def end(self, match_id: str, origin: Origin) -> History:
         """Seal a match whose log is lost behind what is stored and holds together, in place of what lies beyond.
@@ -133,9 +133,9 @@ class LostTails:
         If there is nothing of it, it leaves the lobby and is never begun again. Raises Unreadable for what another
         version may be able to read, StoreUnavailable and AppendUnconfirmed.
         """
-        # The lobby was written along with that event: it is evidence, also for who has told nobody.
+        # The lobby was written along with that event: it is evidence, also if this process has sent nothing.
         if (listed := await self._listed(match_id)) is not None:
-            self.tell(match_id, listed, sealed=False)
+            self.record_sent(match_id, listed, sealed=False)
         for _ in range(TRIES):
             history, head = await left(self._log, match_id), await self._log.head(match_id)
             ledger = history.ledger
@@ -153,21 +153,21 @@ class LostTails:
                 result = await self._log.append(match_id, stored, entries, lobby=lobby, in_place_of=beyond)
             if isinstance(result, Appended):
                 _logger.error("an operator ended a match whose log is lost", match=match_id, sequence=result.head)
-                self._told[match_id] = Told(decision.after.head, sealed=True)
+                self._sent[match_id] = FurthestSent(decision.after.head, sealed=True)
                 return await left(self._log, match_id)
         raise StoreUnavailable("the log of the match goes on although it is lost")
 
     async def _lost_head(self, match_id: str, stored: int, head: int) -> Head | None:
-        """The evidence: the last event beyond what is left, or the furthest that was told; none if nobody knows one."""
+        """The evidence: the last event beyond what is left, or the furthest that was sent; none if nobody knows one."""
         with suppress(Hole):
             if head > stored and (newest := await self._log.read(match_id, head - 1, 1)):
                 return self._keys.sign(match_id, head, link(newest[0].event))
-        told = self._told_head(match_id)
-        return told if told is not None and told.sequence > stored else None
+        sent = self._sent_head(match_id)
+        return sent if sent is not None and sent.sequence > stored else None
 
-    def _told_head(self, match_id: str) -> Head | None:
-        told = self._told.get(match_id)
-        return None if told is None else self._keys.sign(match_id, told.position.sequence, told.position.link)
+    def _sent_head(self, match_id: str) -> Head | None:
+        sent = self._sent.get(match_id)
+        return None if sent is None else self._keys.sign(match_id, sent.position.sequence, sent.position.link)
 
     async def _sealed(self, match_id: str, lost: Head | None) -> Ledger | None:
         for _ in range(TRIES):

@@ -20,7 +20,7 @@ from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.replica.history import PAGE, History, pages
-from rollbook.server.replica.lost_logs import LostTails, Told
+from rollbook.server.replica.lost_logs import FurthestSent, LostTails
 from rollbook.storage.port import Appended, AppendResult, Hole, LobbyEntry, Log
 
 
@@ -104,7 +104,7 @@ class Replica:
         if isinstance(failure, TailLost):
             await self._lost.seal(self.match_id, failure.known, failure.stored, failure.kept)
         self.failure = failure
-        self._tell()
+        self._notify()
 
     # What is appended here
 
@@ -229,32 +229,32 @@ class Replica:
 
         A log that was put back may be as long as before.
         """
-        told = self._lost.told(self.match_id)
-        if self.known is not None and (told is None or told.position.sequence < self.sequence):
-            told = Told(self.known.head, sealed=self.known.match.sealed is not None)
+        sent = self._lost.furthest_sent(self.match_id)
+        if self.known is not None and (sent is None or sent.position.sequence < self.sequence):
+            sent = FurthestSent(self.known.head, sealed=self.known.match.sealed is not None)
         begins = self.watchers > 0 and self.events is None
-        stored = await (self._begin_anew(told) if begins else self._go_on(told))
-        if told is not None and await self._lost.falls_short(self.match_id, told, stored):
-            raise TailLost(self.match_id, told.position.sequence, await self._log.head(self.match_id))
+        stored = await (self._begin_anew(sent) if begins else self._go_on(sent))
+        if sent is not None and await self._lost.falls_short(self.match_id, sent, stored):
+            raise TailLost(self.match_id, sent.position.sequence, await self._log.head(self.match_id))
         if self.known is None or (begins and self.events is None):
             raise await self._missing()
-        self._lost.tell(self.match_id, self.known.head, sealed=self.known.match.sealed is not None)
+        self._lost.record_sent(self.match_id, self.known.head, sealed=self.known.match.sealed is not None)
 
-    async def _go_on(self, told: Told | None) -> int:
+    async def _go_on(self, sent: FurthestSent | None) -> int:
         """Read on from the last event that is known; how many events are stored."""
         stored = max(self.sequence - 1, 0)
         while True:
-            entries = await self._entries(stored, told)
+            entries = await self._entries(stored, sent)
             self._take(stored, entries)
             stored += len(entries)
             if len(entries) < PAGE:
                 return stored
 
-    async def _begin_anew(self, told: Told | None) -> int:
+    async def _begin_anew(self, sent: FurthestSent | None) -> int:
         """Read everything, so that it is held from now on; how many events are stored."""
         history = History(self.match_id, keeps_events=True)
         while True:
-            entries = await self._entries(history.sequence, told)
+            entries = await self._entries(history.sequence, sent)
             if entries:
                 self._folded(history, entries)
             # What was appended here in the meantime is stored, though perhaps not yet read.
@@ -265,16 +265,16 @@ class Replica:
             self._replace(history.ledger, history.events)
         return history.sequence
 
-    async def _entries(self, after: int, told: Told | None) -> list[Entry]:
-        """What is stored behind an event, in which the last event that was told has to be as it was told."""
+    async def _entries(self, after: int, sent: FurthestSent | None) -> list[Entry]:
+        """What is stored behind an event, in which the last event that was sent has to be unchanged."""
         try:
             entries = await self._log.read(self.match_id, after, PAGE)
         except Hole as hole:
-            known = hole.head if told is None else max(hole.head, told.position.sequence)
+            known = hole.head if sent is None else max(hole.head, sent.position.sequence)
             raise TailLost(self.match_id, known, hole.stored) from hole
-        if told is not None and after < told.position.sequence <= after + len(entries):
-            known = told.position.sequence
-            if link(entries[known - after - 1].event) != told.position.link:
+        if sent is not None and after < sent.position.sequence <= after + len(entries):
+            known = sent.position.sequence
+            if link(entries[known - after - 1].event) != sent.position.link:
                 raise TailLost(self.match_id, known, known - 1)
         return entries
 
@@ -323,10 +323,10 @@ class Replica:
         self.known = ledger
         if self.events is not None:
             self.events += events
-        self._lost.tell(self.match_id, ledger.head, sealed=ledger.match.sealed is not None)
-        self._tell()
+        self._lost.record_sent(self.match_id, ledger.head, sealed=ledger.match.sealed is not None)
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for changed in self.changed:
             changed()
 

@@ -9,13 +9,13 @@ from typing import Final
 
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, Subject
 from rollbook.server.access import Acted, Callers, Context, Sights
-from rollbook.server.addresses import told_apart
+from rollbook.server.addresses import limit_key
 from rollbook.server.bans import Bans, Bar, Barred
 from rollbook.server.configuration.table import without_credentials
 from rollbook.server.refusals import Refusal
 from rollbook.server.settings import LIMITS, Settings
 from rollbook.server.vitals import Vitals
-from rollbook.storage.redis.masters_told import MasterTold
+from rollbook.storage.redis.master_status import MasterStatus
 from rollbook.v1 import admin_pb2 as proto
 from rollbook.v1.admin_pb2_grpc import AdminServiceServicer
 
@@ -33,7 +33,7 @@ class Condition:
     process: int
     settings: Settings
     vitals: Vitals
-    masters: Callable[[], Awaitable[list[MasterTold]]]
+    masters: Callable[[], Awaitable[list[MasterStatus]]]
 
 
 class AdminServicer(AdminServiceServicer):
@@ -154,7 +154,7 @@ class AdminServicer(AdminServiceServicer):
                 return Barred(subject=key, issuer=issuer, sub=sub)
             case "address":
                 try:
-                    return Barred(address=told_apart(target.address))
+                    return Barred(address=limit_key(target.address))
                 except ValueError:
                     raise _malformed("address", "this is neither an IPv4 nor an IPv6 address") from None
             case "seat":

@@ -188,7 +188,7 @@ class CallLog(Layer):
                 status = _status(call.context, ending)
                 self._measured(method, status, seconds)
                 level = _level(is_quiet=is_quiet, status=status)
-                if self._log.is_enabled_for(level) and (level > logging.INFO or self._is_told()):
+                if self._log.is_enabled_for(level) and (level > logging.INFO or self._is_sampled()):
                     requests = (call.requests.first, call.requests.last) if streams_requests else (call.requests,)
                     milliseconds = round(seconds * 1_000, 3)
                     facts = _facts(requests, call.response)
@@ -196,8 +196,8 @@ class CallLog(Layer):
 
         return timed
 
-    def _is_told(self) -> bool:
-        """Whether this call is one of those that are told."""
+    def _is_sampled(self) -> bool:
+        """Whether this call is one of those that are logged."""
         self._owed += self._share
         if self._owed < 1:
             return False

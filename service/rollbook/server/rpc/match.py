@@ -56,11 +56,11 @@ class Seats:
 
     async def _check_invited(self, sight: Sight, code: str) -> None:
         """Refuse whoever was not invited, and whoever is not expected yet at a rematch."""
-        if await self.rematches.expects(sight.caller, sight.beside):
+        if await self.rematches.expects(sight.caller, sight.metadata):
             return
         if sight.ledger.opened.terms.is_private and not self.players.is_invited(sight.match_id, code):
             raise Refusal("INVITATION_WRONG", "a seat of a private match is taken with its invitation code")
-        kept_ms = self.rematches.kept_ms(sight.beside)
+        kept_ms = self.rematches.kept_ms(sight.metadata)
         if kept_ms and not sight.ledger.match.closed:
             why = "the seats of a rematch are kept for those who sat in the match before"
             raise Refusal("SEATS_KEPT", why, {"retry_after_ms": kept_ms})

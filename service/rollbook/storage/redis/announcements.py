@@ -1,8 +1,8 @@
-"""What is said of appends, so that whoever follows many matches need not ask for each of them.
+"""Announcements of appends, so that whoever follows many matches need not ask for each of them.
 
-The script that appends publishes which match has gone on, and to where. Nothing is kept of that: whoever is not
-connected hears nothing, and a cluster passes it on as it comes. So it is never believed, and only says where to read.
-One connection hears for everybody in a process, and only as long as somebody listens.
+The script that appends publishes which match has gone on, and to where. Announcements are not stored: whoever is not
+connected misses them, and a cluster delivers them in any order. So none is trusted; it only says where to read.
+A process has one connection for all its listeners, and only as long as there are any.
 """
 
 import asyncio
@@ -16,30 +16,30 @@ from rollbook.storage.redis.connection import Unanswered, Unsent
 from rollbook.storage.redis.keys import ANNOUNCEMENTS
 from rollbook.storage.redis.masters import Servers
 
-_SAID: Final = re.compile(rb"([0-9]{1,20}) ([01]) ([!-~]{1,200})")
+_ANNOUNCEMENT: Final = re.compile(rb"([0-9]{1,20}) ([01]) ([!-~]{1,200})")
 """The sequence of the last entry, whether the lobby has changed, and the match."""
 
-Heard = Callable[[Announcement], None]
+Received = Callable[[Announcement], None]
 Began = Callable[[], None]
 
 
 class Announcements:
-    """What the processes of a store tell each other, as this one hears it."""
+    """The announcements of a store, as this process receives them."""
 
     def __init__(self, servers: Servers) -> None:
-        """Hear it from one of these servers."""
+        """Receive them from one of these servers."""
         self._servers = servers
-        self._listeners: list[tuple[Heard, Began]] = []
-        self._hearing: asyncio.Task[None] | None = None
-        self._hears = False
+        self._listeners: list[tuple[Received, Began]] = []
+        self._receiving: asyncio.Task[None] | None = None
+        self._receives = False
         self._appending: dict[str, int] = {}
         """Matches that are being appended to by this process, and how often."""
         self._held: dict[str, Announcement] = {}
-        """What was said of them meanwhile."""
+        """What was announced of them meanwhile."""
         self._turns = count()
 
     def appends(self, match_id: str) -> None:
-        """Say nothing of the match until this is `appended`: it may be what whoever appends learns by the answer."""
+        """Hold back what is announced of the match until this is `appended`: the answer to the append says the same."""
         self._appending[match_id] = self._appending.get(match_id, 0) + 1
 
     def appended(self, match_id: str) -> None:
@@ -50,21 +50,21 @@ class Announcements:
             held = self._held.pop(match_id, None)
             if held is not None:
                 # Whoever appends has taken the answer by then.
-                asyncio.get_running_loop().call_soon(self._tell, held)
+                asyncio.get_running_loop().call_soon(self._publish, held)
 
-    async def listen(self, heard: Heard, began: Began) -> None:
-        """Tell all of it from `began` on, until the connection ends; StoreUnavailable if none comes about."""
-        listener = heard, began
+    async def listen(self, received: Received, began: Began) -> None:
+        """Receive all of it from `began` on, until the connection ends; StoreUnavailable if none comes about."""
+        listener = received, began
         self._listeners.append(listener)
         try:
-            if self._hearing is None or self._hearing.done():
-                self._hearing = asyncio.create_task(self._hear())
-            elif self._hears:
+            if self._receiving is None or self._receiving.done():
+                self._receiving = asyncio.create_task(self._receive())
+            elif self._receives:
                 began()
-            hearing = self._hearing
-            await asyncio.wait({hearing})
-            if not hearing.cancelled():
-                hearing.result()
+            receiving = self._receiving
+            await asyncio.wait({receiving})
+            if not receiving.cancelled():
+                receiving.result()
         finally:
             self._listeners.remove(listener)
             if not self._listeners:
@@ -72,44 +72,44 @@ class Announcements:
 
     async def close(self) -> None:
         """Hang up."""
-        hearing, self._hearing = self._hearing, None
-        if hearing is not None:
-            hearing.cancel()
-            await asyncio.wait({hearing})
+        receiving, self._receiving = self._receiving, None
+        if receiving is not None:
+            receiving.cancel()
+            await asyncio.wait({receiving})
 
-    async def _hear(self) -> None:
+    async def _receive(self) -> None:
         every = await self._servers.every()
         if not every:
             raise StoreUnavailable("The store has no servers")
-        # Another one each time: in a cluster any of them hears what all say.
+        # Another one each time: in a cluster any of them passes on what all publish.
         server = every[next(self._turns) % len(every)]
         try:
             await server.news.subscribe(ANNOUNCEMENTS, self._begin, self._take)
         except (Unsent, Unanswered) as failure:
             self._servers.doubt()
-            if not self._hears:
-                raise StoreUnavailable(f"The store is not heard: {failure}") from failure
+            if not self._receives:
+                raise StoreUnavailable(f"No announcements from the store: {failure}") from failure
         finally:
-            self._hears = False
+            self._receives = False
 
     def _begin(self) -> None:
-        self._hears = True
+        self._receives = True
         for _, began in tuple(self._listeners):
             began()
 
     def _take(self, message: bytes) -> None:
-        said = _SAID.fullmatch(message)
-        if said is None:
+        fields = _ANNOUNCEMENT.fullmatch(message)
+        if fields is None:
             return
-        match_id = said[3].decode("ascii")
-        announcement = Announcement(match_id, int(said[1]), said[2] == b"1")
+        match_id = fields[3].decode("ascii")
+        announcement = Announcement(match_id, int(fields[1]), fields[2] == b"1")
         if match_id not in self._appending:
-            self._tell(announcement)
+            self._publish(announcement)
             return
         held = self._held.get(match_id, announcement)
         head, is_lifecycle = max(held.head, announcement.head), held.is_lifecycle or announcement.is_lifecycle
         self._held[match_id] = Announcement(match_id, head, is_lifecycle)
 
-    def _tell(self, announcement: Announcement) -> None:
-        for heard, _ in tuple(self._listeners):
-            heard(announcement)
+    def _publish(self, announcement: Announcement) -> None:
+        for received, _ in tuple(self._listeners):
+            received(announcement)

@@ -45,7 +45,10 @@ class Sentinels:
 
     def begin(self) -> None:
         """Ask again and again, and listen, until `close`."""
-        self._tasks = [asyncio.create_task(self._follow()), *(asyncio.create_task(self._hear(w)) for w in self._wires)]
+        self._tasks = [
+            asyncio.create_task(self._follow()),
+            *(asyncio.create_task(self._subscribe(w)) for w in self._wires),
+        ]
 
     def doubt(self) -> None:
         """Something did not come out as it should: ask before anything more is sent."""
@@ -117,7 +120,7 @@ class Sentinels:
             with suppress(StoreUnavailable):
                 await self.look()
 
-    async def _hear(self, wire: Wire) -> None:
+    async def _subscribe(self, wire: Wire) -> None:
         while True:
             with suppress(Unsent, Unanswered):
                 await wire.subscribe(_SWITCHED, self._news.set, lambda _message: self._news.set())

@@ -17,8 +17,8 @@ _ON: Final = "1"
 
 
 @dataclass(frozen=True, slots=True)
-class MasterTold:
-    """One of them; one that does not answer tells nothing."""
+class MasterStatus:
+    """One of them; one that does not answer has no other facts."""
 
     answers: bool = False
     port: int = 0
@@ -29,29 +29,29 @@ class MasterTold:
     file_is_well: bool = False
 
 
-async def masters_told(dispatch: Dispatch) -> list[MasterTold]:
+async def master_statuses(dispatch: Dispatch) -> list[MasterStatus]:
     """What they say, by port; those that do not answer come first. None if it is not known which there are."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             found = await dispatch.servers.every()
     except (StoreUnavailable, TimeoutError):
         return []
-    told = await asyncio.gather(*[_told(server) for server in found])
-    return sorted(told, key=lambda master: (master.answers, master.port))
+    statuses = await asyncio.gather(*[_status(server) for server in found])
+    return sorted(statuses, key=lambda master: (master.answers, master.port))
 
 
-async def _told(server: Server) -> MasterTold:
+async def _status(server: Server) -> MasterStatus:
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             (answer,) = await server.reads.converse([("INFO",)])
     except (Unsent, Unanswered, StoreUnavailable, TimeoutError):
-        return MasterTold()
+        return MasterStatus()
     if not isinstance(answer, bytes):
-        return MasterTold()
+        return MasterStatus()
     lines = (line.partition(":") for line in answer.decode(errors="replace").splitlines())
     facts = {name: value.strip() for name, _, value in lines}
     kind = "valkey" if "valkey_version" in facts else "redis"
-    return MasterTold(
+    return MasterStatus(
         answers=True,
         port=_number(facts, "tcp_port"),
         version=f"{kind} {facts.get(f'{kind}_version', '')}".strip(),
