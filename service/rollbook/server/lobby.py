@@ -356,7 +356,10 @@ def _is_up_to_date(ledger: Ledger, metadata: MatchMetadata) -> bool:
     """Whether the lobby shows that the match runs, and every forfeit; an append may be asked for twice."""
     written = metadata.written
     return (
-        _runs(ledger) and written is not None and written[0] == tuple(ledger.match.forfeited) and written[1] != ledger.head.link
+        _runs(ledger)
+        and written is not None
+        and written[0] == tuple(ledger.match.forfeited)
+        and written[1] != ledger.head.link
     )
 
 
