@@ -142,9 +142,9 @@ def _read(replay: Replay) -> list[Logged]:
     first = read_bytes(replay.events[0], match_id=replay.match_id)
     opened = first.event
     game = find(opened.game, opened.ruleset) if isinstance(opened, Opened) else None
-    beside = replay.beside
+    private = replay.private
     logged = [first] + [
-        read_bytes(data, beside.get(sequence, b""), game) for sequence, data in enumerate(replay.events[1:], 2)
+        read_bytes(data, private.get(sequence, b""), game) for sequence, data in enumerate(replay.events[1:], 2)
     ]
     for sequence, each in enumerate(logged, 1):
         if each.sequence != sequence:

@@ -99,7 +99,7 @@ def test_a_file_that_speaks_of_other_seats_or_events_is_not_shown() -> None:
 def test_a_file_with_cards_that_stay_hidden_is_refused_by_name() -> None:
     """A running match of Allie Gator cannot be followed by the rules without its hidden cards."""
     whole = simulated("allie_gator", 2)
-    public = replace(whole, events=whole.events[:60], beside={}, perspective=Watcher.PUBLIC)
+    public = replace(whole, events=whole.events[:60], private={}, perspective=Watcher.PUBLIC)
     with pytest.raises(StillHidden, match="hidden"):
         Film(public)
 
