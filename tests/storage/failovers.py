@@ -70,8 +70,17 @@ class Watched(Copied):
         return next(server for server in self.servers if server.port == int(said[1]))
 
     def stall(self) -> Server:
-        """Let the master stand still until it is let go on."""
+        """Let the master stand still until it is let go on.
+
+        Its replica has all that was sent to it before by whoever waits for this: a master that is stopped between the
+        answer to a client and what it sends to its replica may lose what it acknowledged, unless that is `replicated`.
+        """
         master = self.master
+        with master.client() as client:
+            # What was in its sockets before the first of the two it has answered before the second.
+            client.ping()
+            client.set("stalled", 1)
+            assert client.wait(1, int(PATIENCE_SECONDS * 1_000)) == 1
         master.process.send_signal(signal.SIGSTOP)
         return master
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from rollbook.storage.redis.credibility import UNCONTESTED
 from rollbook.storage.redis.log import RedisLog
 from tests.storage.failovers import watched
 from tests.storage.writers import Crowd
@@ -27,6 +28,7 @@ async def test_nothing_is_written_to_a_master_that_stood_still_and_was_replaced(
         crowd = Crowd(log, reading, WRITERS)
         crowd.start()
         await crowd.until_all_wrote()
+        # At once, so that nothing is sent while the replica gets what was sent before.
         old = store.stall()
         await asyncio.to_thread(store.until_replaced, old)
         store.go_on(old)
@@ -47,7 +49,7 @@ async def test_an_older_sentinel_does_not_lead_back(tmp_path: Path) -> None:
         new = ("127.0.0.1", store.master.port)
         assert await sentinels.names(new)
         sentinels._epoch += 1
-        sentinels._wires.append(type(sentinels._wires[0])(_Nowhere(), 1))
+        sentinels._wires.append(type(sentinels._wires[0])(_Nowhere(), 1, UNCONTESTED))
         sentinels._host = ("127.0.0.1", 1)
         assert not await sentinels.names(new)
         sentinels._wires.pop()

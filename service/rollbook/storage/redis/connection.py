@@ -6,7 +6,7 @@ failed says whether anything can have left, so that whoever appends knows what i
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import inf
 from typing import Any, Final, TypeAlias
@@ -16,18 +16,12 @@ from redis.exceptions import AskError, RedisError, ResponseError
 
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.cancellation import cancellation_heeded
+from rollbook.storage.redis.credibility import REPLACED, Credibility
 from rollbook.storage.redis.durability import NOT_KEPT, Confirmation, Fence, NotDurable
 
 Command: TypeAlias = Sequence[bytes | str | int]
 
 _pack: Final[Callable[[Command], bytes]] = hiredis.pack_command  # type: ignore[assignment]  # takes any number of them
-
-Still: TypeAlias = Callable[[], Awaitable[bool]]
-
-LATE_SECONDS: Final = 0.25
-"""After so long a server may have been replaced, before it answered; less than a failover takes to begin."""
-
-_REPLACED: Final = "another server has taken the place of this one"
 
 _SIGN_SECONDS: Final = 5.0
 """How long a server may be silent that is listened to before it is asked, and again before it is given up."""
@@ -42,10 +36,10 @@ class Unsent(Exception):
 
 
 class Unanswered(Exception):
-    """Commands were sent, and not all of them were answered."""
+    """Commands were sent, and not all of them were answered by a server that is to be believed."""
 
     def __init__(self, reason: str, answers: list[Any]) -> None:
-        """Hold the answers that did come, which belong to the first of the commands."""
+        """Hold the answers that did come and count, which belong to the first of the commands."""
         super().__init__(reason)
         self.answers = answers
 
@@ -90,17 +84,16 @@ class Wire:
         self,
         pool: Any,
         most_conversations: int,
-        still: Still | None = None,
+        credibility: Credibility,
         confirmation: Confirmation | None = None,
     ) -> None:
         """Talk over the pool's connections, so many at once; whoever comes later waits.
 
-        Where another server may take this one's place, answers that come late are believed only if it is `still` the
-        one that keeps what it is told. With a `confirmation` nothing is answered before replicas have what was written.
+        With a `confirmation` nothing is answered before replicas have what was written.
         """
         self._pool = pool
         self._turn = asyncio.Semaphore(most_conversations)
-        self._still = still
+        self._credibility = credibility
         self._confirmation = confirmation
         self._talking: set[Any] = set()
         self._abandoned = False
@@ -118,7 +111,7 @@ class Wire:
                     raise StoreUnavailable(str(refusal), NOT_KEPT) from refusal
                 except (RedisError, OSError) as failure:
                     raise Unsent(str(failure)) from failure
-                began = time.monotonic()
+                asked_at = time.monotonic()
                 self._talking.add(connection)
                 try:
                     answers = await self._answers(connection, commands, fence, heed)
@@ -126,28 +119,51 @@ class Wire:
                     # Answers that are still to come would be taken for those of the next conversation.
                     await connection.disconnect(nowait=True)
                     raise
+                except Unanswered as failure:
+                    if failure.answers and not await self._is_credible(asked_at):
+                        raise Unanswered(REPLACED, []) from failure
+                    raise
                 finally:
                     self._talking.discard(connection)
                     await self._pool.release(connection)
-                if self._still is not None and time.monotonic() - began > LATE_SECONDS and not await self._still():
-                    raise Unanswered(_REPLACED, [])
+                if not await self._is_credible(asked_at):
+                    raise Unanswered(REPLACED, [])
                 return answers
 
+    async def _is_credible(self, asked_at: float) -> bool:
+        return await self._credibility.covers(asked_at) and not self._abandoned
+
     async def _connection(self) -> Any:
+        """A connection to a server that has not been replaced since it was asked for, or while it greeted."""
+        asked_at = time.monotonic()
         connection = await self._pool.get_connection()
-        if self._abandoned:
-            await connection.disconnect(nowait=True)
-            await self._pool.release(connection)
-            raise Unsent(_REPLACED)
+        try:
+            is_credible = await self._is_credible(asked_at)
+        except BaseException:
+            await self._discard(connection)
+            raise
+        if not is_credible:
+            await self._discard(connection)
+            raise Unsent(REPLACED)
         return connection
+
+    async def _discard(self, connection: Any) -> None:
+        await connection.disconnect(nowait=True)
+        await self._pool.release(connection)
 
     async def _answers(
         self, connection: Any, commands: Sequence[Command], fence: Fence | None, heed: Callable[[], None]
     ) -> list[Any]:
         fenced = [] if fence is None else [("SET", fence.key, 1)]
-        answers = await self._converse(connection, [*commands, *fenced], heed)
-        written = answers.pop() if fenced else None
         confirmation = self._confirmation if fence is None else fence.confirmation
+        try:
+            answers = await self._converse(connection, [*commands, *fenced], heed)
+        except Unanswered as failure:
+            if confirmation is not None:
+                # Of what was answered nothing is confirmed either.
+                failure.answers = []
+            raise
+        written = answers.pop() if fenced else None
         if confirmation is None or not any(answer and not isinstance(answer, Exception) for answer in answers):
             return answers
         if isinstance(written, AskError):
@@ -176,6 +192,7 @@ class Wire:
     async def subscribe(self, channel: bytes, began: Callable[[], None], heard: Callable[[bytes], None]) -> None:
         """Hear what is published, from `began` on, until the connection ends, which Unanswered tells."""
         with cancellation_heeded() as heed:
+            asked_at = time.monotonic()
             try:
                 connection = await self._connection()
             except (RedisError, OSError) as failure:
@@ -187,6 +204,8 @@ class Wire:
                 heed()
                 await connection.read_response()
                 heed()
+                if not await self._is_credible(asked_at):
+                    raise Unanswered(REPLACED, [])
                 began()
                 signs = asyncio.Event()
                 asking = asyncio.create_task(_ask_for_signs(connection, signs))
@@ -202,8 +221,7 @@ class Wire:
                     asking.cancel()
                 self._talking.discard(connection)
                 # What is still published would be taken for an answer.
-                await connection.disconnect(nowait=True)
-                await self._pool.release(connection)
+                await self._discard(connection)
 
     async def hang_up(self) -> None:
         """Let go of the connections that nobody talks over, so that the next conversation begins with a greeting."""

@@ -19,7 +19,8 @@ from redis.exceptions import AskError, MovedError, RedisClusterException, RedisE
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.address import Address, Host, Kind
 from rollbook.storage.redis.cancellation import cancellation_heeded
-from rollbook.storage.redis.connection import Still, Wire
+from rollbook.storage.redis.connection import Wire
+from rollbook.storage.redis.credibility import UNCONTESTED, Credibility
 from rollbook.storage.redis.durability import NOT_KEPT, Confirmation, Keeping, NotDurable, check_durable
 from rollbook.storage.redis.group_commit import GroupCommit
 from rollbook.storage.redis.sentinels import Sentinels
@@ -136,21 +137,22 @@ def _common(settings: ConnectionSettings) -> dict[str, Any]:
     }
 
 
-def _server(settings: ConnectionSettings, pool: Any, still: Still | None = None, **where: Any) -> Server:
+def _server(settings: ConnectionSettings, pool: Any, credibility: Credibility, **where: Any) -> Server:
     common = _common(settings) | where
     greeting = {"redis_connect_func": settings.keeping.prove} if settings.keeping.needed else {}
     confirmation = settings.keeping.confirmation(settings.append_seconds)
     appends = pool(max_connections=2, socket_timeout=settings.append_seconds, **greeting, **common)
     reads = pool(max_connections=_MOST_READS, socket_timeout=_ANSWER_SECONDS, **common)
     news = pool(max_connections=2, socket_timeout=_ANSWER_SECONDS, **common)
-    commit = GroupCommit(Wire(appends, 1, still, confirmation), _SCRIPT)
-    return Server(commit, Wire(reads, _MOST_READS, still), Wire(news, 1), settings.keeping, confirmation)
+    commit = GroupCommit(Wire(appends, 1, credibility, confirmation), _SCRIPT)
+    reading, listening = Wire(reads, _MOST_READS, credibility), Wire(news, 1, credibility)
+    return Server(commit, reading, listening, settings.keeping, confirmation)
 
 
-def _of_one_host(settings: ConnectionSettings, host: Host, still: Still | None = None) -> Server:
+def _of_one_host(settings: ConnectionSettings, host: Host, credibility: Credibility = UNCONTESTED) -> Server:
     kind = SSLConnection if settings.address.tls else Connection
     where = {"connection_class": kind, "host": host[0], "port": host[1], "socket_keepalive": True}
-    return _server(settings, ConnectionPool, still, **where)
+    return _server(settings, ConnectionPool, credibility, **where)
 
 
 class _OneMaster:
@@ -161,7 +163,7 @@ class _OneMaster:
         if settings.address.hosts:
             self._server = _of_one_host(settings, settings.address.hosts[0])
         else:
-            self._server = _server(settings, ConnectionPool, connection_class=UnixDomainSocketConnection)
+            self._server = _server(settings, ConnectionPool, UNCONTESTED, connection_class=UnixDomainSocketConnection)
 
     async def begin(self) -> None:
         """Nothing to find out."""
@@ -202,9 +204,8 @@ class _NamedMaster:
         host = await self._sentinels.master()
         server = self._servers.get(host)
         if server is None:
-            server = self._servers[host] = _of_one_host(
-                self._settings, host, still=partial(self._sentinels.names, host)
-            )
+            credibility = Credibility(partial(self._sentinels.names, host))
+            server = self._servers[host] = _of_one_host(self._settings, host, credibility)
         return server
 
     async def redirected(self, redirection: AskError) -> Server:

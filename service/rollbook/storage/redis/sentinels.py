@@ -17,6 +17,7 @@ from redis.backoff import NoBackoff
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.address import Address, Host
 from rollbook.storage.redis.connection import Unanswered, Unsent, Wire
+from rollbook.storage.redis.credibility import UNCONTESTED
 
 LOOK_SECONDS: Final = 1.0
 """How often the Sentinels are asked."""
@@ -142,4 +143,4 @@ def _wire(address: Address, host: Host) -> Wire:
         max_connections=2,
         **options,
     )
-    return Wire(pool, 1)
+    return Wire(pool, 1, UNCONTESTED)

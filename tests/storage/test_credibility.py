@@ -1,0 +1,131 @@
+"""A master that was replaced is believed neither in whole nor in part, over whichever connection it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from redis.asyncio import Connection, ConnectionPool
+
+from rollbook.storage.redis.connection import Unanswered, Unsent, Wire
+from rollbook.storage.redis.credibility import LATE_SECONDS, REPLACED, UNCONTESTED, Credibility
+from rollbook.storage.redis.durability import Confirmation
+from rollbook.storage.redis.log import RedisLog
+from tests.storage.failovers import until, watched
+from tests.storage.servers import Server
+
+pytestmark = pytest.mark.asyncio
+
+PATIENT_SECONDS: Final = 30.0
+HURRIED_SECONDS: Final = 2 * LATE_SECONDS
+WRITTEN: Final = ("SET", "written", 1)
+HELD_BACK: Final = ("BLPOP", "nothing", 0)
+"""What is never answered, so that a batch is answered in part."""
+
+
+async def _is_master() -> bool:
+    return True
+
+
+async def _is_replaced() -> bool:
+    return False
+
+
+MASTER: Final = Credibility(_is_master)
+OTHER: Final = Credibility(_is_replaced)
+
+
+@asynccontextmanager
+async def wire(
+    server: Server, credibility: Credibility, seconds: float = PATIENT_SECONDS, confirmation: Confirmation | None = None
+) -> AsyncIterator[Wire]:
+    """Two connections to a server."""
+    pool: Any = ConnectionPool(
+        connection_class=Connection, host="127.0.0.1", port=server.port, socket_timeout=seconds, protocol=2
+    )
+    found = Wire(pool, 1, credibility, confirmation)
+    yield found
+    await found.close()
+
+
+@pytest.mark.parametrize(("credibility", "believed"), [(UNCONTESTED, [b"OK"]), (MASTER, [b"OK"]), (OTHER, [])])
+async def test_part_of_a_late_batch_counts_only_if_the_server_is_still_the_master(
+    valkey: Server, credibility: Credibility, believed: list[bytes]
+) -> None:
+    """The rest of it never comes; by then the Sentinels may name another."""
+    async with wire(valkey, credibility, HURRIED_SECONDS) as wired:
+        with pytest.raises(Unanswered) as failure:
+            await wired.converse([WRITTEN, HELD_BACK])
+    assert believed == failure.value.answers
+
+
+async def test_part_of_a_batch_counts_not_if_the_server_is_abandoned_meanwhile(valkey: Server) -> None:
+    """However soon that is: whoever abandons it knows that it has been replaced."""
+    async with wire(valkey, MASTER) as wired:
+        talking = asyncio.create_task(wired.converse([WRITTEN, HELD_BACK]))
+        with valkey.client() as client:
+            await asyncio.to_thread(until, lambda: client.info("clients")["blocked_clients"])
+        await wired.abandon()
+        with pytest.raises(Unanswered) as failure:
+            await talking
+    assert [] == failure.value.answers
+
+
+async def test_part_of_a_batch_counts_not_if_replicas_were_not_asked(valkey: Server) -> None:
+    """They are asked behind the last answer, which never comes."""
+    confirmation = Confirmation(("WAIT", 0, 1), 0)
+    async with wire(valkey, UNCONTESTED, HURRIED_SECONDS, confirmation) as wired:
+        with pytest.raises(Unanswered) as failure:
+            await wired.converse([WRITTEN, HELD_BACK])
+    assert [] == failure.value.answers
+
+
+@pytest.mark.parametrize("credibility", [MASTER, OTHER])
+async def test_nothing_is_sent_behind_a_late_greeting_of_a_master_that_was_replaced(
+    valkey: Server, credibility: Credibility
+) -> None:
+    """It greets late who connected while it stood still, and would answer the next question at once."""
+    async with wire(valkey, credibility) as wired:
+        valkey.process.send_signal(signal.SIGSTOP)
+        try:
+            talking = asyncio.create_task(wired.converse([("PING",)]))
+            await asyncio.sleep(2 * LATE_SECONDS)
+        finally:
+            valkey.process.send_signal(signal.SIGCONT)
+        if credibility is MASTER:
+            assert [b"PONG"] == await talking
+        else:
+            with pytest.raises(Unsent):
+                await talking
+
+
+async def test_nothing_that_a_replaced_master_says_counts_over_any_connection(tmp_path: Path) -> None:
+    """Neither over those that were there before nor over new ones, also for a process that missed the switch."""
+    with watched(tmp_path) as store:
+        log = await RedisLog.connect(store.url)
+        named: Any = log.dispatch.servers
+        server = await named.of(b"")
+        for task in named._sentinels._tasks:
+            task.cancel()
+        # Whoever asks first would have all connections closed.
+        del named._servers[next(iter(named._servers))]
+        wires = server.appends.wire, server.reads, server.news
+        old = store.stall()
+        idle = [asyncio.create_task(wire.converse([("PING",)])) for wire in wires]
+        listening = asyncio.create_task(server.news.subscribe(b"channel", _never, _never))
+        await asyncio.to_thread(store.until_replaced, old)
+        store.go_on(old)
+        for outcome in await asyncio.gather(*idle, listening, return_exceptions=True):
+            assert isinstance(outcome, Unsent | Unanswered)
+            assert REPLACED in str(outcome)
+        for one in (log, server):
+            await one.close()
+
+
+def _never(_message: bytes = b"") -> None:
+    raise AssertionError("a master that was replaced is listened to")
