@@ -78,7 +78,9 @@ class Caption:
         words, summary = self.seating.words, self.summary
         if summary.state == MATCH_STATE_OPEN:
             free = words.count("seat", sum(not seat.taken for seat in summary.seats))
-            said = f"{words('table.waits_for_seats', seats=free)}\n\n{words('table.invite', match=summary.match_id)}"
+            said = words("table.waits_for_seats", seats=free)
+            said = f"{said}\n{words('table.waits_for_rematch')}" if summary.rematch_of else said
+            said = f"{said}\n\n{words('table.invite', match=summary.match_id)}"
             return f"{said}\n{words('table.invite.code', code=code)}" if code else said
         if summary.state == MATCH_STATE_GETTING_READY:
             late = [self.seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]

@@ -68,7 +68,7 @@ class TableScreen(SeatScreen):
     def __init__(self, match: Match, words: Words, *, public_only: bool = False) -> None:
         super().__init__(match, words, "watch" if public_only else "table")
         self._public_only = public_only
-        self._afterwards = Afterwards(self, match, words, self._say)
+        self._afterwards = Afterwards(self, match, words, self._say, self._sit_down)
         self._told = Story()
         self._backlog = Backlog[ShownEvent]()
         """What has happened and is not shown yet."""
@@ -273,17 +273,19 @@ class TableScreen(SeatScreen):
         self._show()
 
     def _offer_the_end(self) -> None:
-        self._control.offer(self._afterwards.entries())
+        self._control.offer(self._afterwards.entries(self._summary, self._own))
 
     def _do_afterwards(self, name: str) -> None:
         self._offer_the_end()
-        match name:
-            case "copy":
-                self.action_copy()
-            case "leave":
-                self.action_leave()
-            case _:
-                self.run_worker(self._afterwards.do(name))
+        if name == "leave":
+            self.action_leave()
+        else:
+            display_name = "" if self._own is None else self._summary.seats[self._own].name
+            self.run_worker(self._afterwards.do(name, display_name))
+
+    def _sit_down(self, match: Match) -> None:
+        """Go on at another table."""
+        self.app.switch_screen(TableScreen(match, self.words))
 
     # Showing
 
