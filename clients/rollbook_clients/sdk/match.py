@@ -90,6 +90,7 @@ class Match:
         head = await self._witness.check(answer.head)
         self._show(head.position)
         self._legal = Legal(answer.legal) if answer.HasField("legal") else None
+        self.invitation_code = answer.invitation_code or self.invitation_code
         return State(
             answer.summary,
             answer.perspective,
@@ -98,6 +99,7 @@ class Match:
             answer.clocks if answer.HasField("clocks") else None,
             head.position,
             head,
+            answer.is_opener,
         )
 
     # Seats

@@ -113,14 +113,15 @@ def test_those_who_play_again_meet_at_the_same_table(address: str, tmp_path: Pat
         terminals[0].until("Waiting for players: 1 seat free.")
         terminals[0].until("Seats are kept for 5 minutes")
         terminals[1].press("1")
-        on_turn(terminals)
+        for terminal in terminals:
+            terminal.until(lambda text: before not in text)
         assert match_on(terminals[0]) == match_on(terminals[1])
-        assert before != match_on(mine)
+        on_turn(terminals)
 
 
 def match_on(terminal: Pseudo) -> str:
     """The id in the first line of a table."""
-    found = re.search(r"\w{24}", terminal.lines[0])
+    found = re.search(r"[a-z2-7]{24}", terminal.until(lambda text: re.search(r"[a-z2-7]{24}", text[:80]) is not None))
     assert found
     return found[0]
 
