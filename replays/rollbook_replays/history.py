@@ -1,4 +1,4 @@
-"""A replay as a pair of eyes sees it: header, events, and the board after any of them.
+"""A replay from one perspective: header, events, and the board after any of them.
 
 An event's bytes hold nothing hidden, so the public sees them alone; what lies beside them is for whoever the file was
 made for. What another seat saw can be told only from a file that hides nothing.
@@ -32,12 +32,12 @@ class NotToBeSeen(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What these eyes see of a match."""
+    """What one perspective sees of a match."""
 
     header: Header
     events: tuple[tuple[int, Event], ...]
     """All but the first, with their numbers."""
-    eyes: Perspective
+    perspective: Perspective
     folded: tuple[Event, ...]
     """The events as the file has them, to be folded."""
 
@@ -67,36 +67,36 @@ class Look:
         return match
 
 
-def look(replay: Replay, eyes: Perspective | None = None) -> Look:
-    """The match as these eyes see it, or as everybody may see it whom the file was made for.
+def look(replay: Replay, perspective: Perspective | None = None) -> Look:
+    """The match from this perspective, or from the one that the file was made for.
 
     What cannot be read is `Unreadable`.
     """
-    opened, events = _read(replay, replay.beside)
-    _may_see(replay.perspective, eyes, len(opened.names))
-    if eyes is Watcher.PUBLIC:
+    opened, events = _read(replay, replay.private)
+    _may_see(replay.perspective, perspective, len(opened.names))
+    if perspective is Watcher.PUBLIC:
         _, seen = _read(replay, {})
-    elif eyes in {None, replay.perspective}:
+    elif perspective in {None, replay.perspective}:
         seen = events
     else:
         match = _begun(opened)
-        seen = tuple(match.as_seen(event, eyes) for event in _fold(match, events))
-    if eyes is None:
-        eyes = Watcher.JUDGE if replay.perspective is None else replay.perspective
-    return Look(Header(opened, _entropy(opened, events)), tuple(enumerate(seen, start=2)), eyes, events)
+        seen = tuple(match.as_seen(event, perspective) for event in _fold(match, events))
+    if perspective is None:
+        perspective = Watcher.JUDGE if replay.perspective is None else replay.perspective
+    return Look(Header(opened, _entropy(opened, events)), tuple(enumerate(seen, start=2)), perspective, events)
 
 
-def _may_see(made_for: Perspective | None, eyes: Perspective | None, seats: int) -> None:
+def _may_see(made_for: Perspective | None, perspective: Perspective | None, seats: int) -> None:
     if type(made_for) is int and made_for not in range(seats):
         raise Broken(f"the file was made for seat {made_for} of {seats}")
-    if type(eyes) is int and eyes not in range(seats):
-        raise NotToBeSeen(f"there is no seat {eyes}: the match has seats 0 to {seats - 1}")
-    if eyes not in {None, Watcher.PUBLIC, made_for} and made_for not in OPEN_TO:
+    if type(perspective) is int and perspective not in range(seats):
+        raise NotToBeSeen(f"there is no seat {perspective}: the match has seats 0 to {seats - 1}")
+    if perspective not in {None, Watcher.PUBLIC, made_for} and made_for not in OPEN_TO:
         whose = f"seat {made_for}" if type(made_for) is int else "the public"
         raise NotToBeSeen(f"the file holds only what {whose} saw of the running match")
 
 
-def _read(replay: Replay, beside: Mapping[int, bytes]) -> tuple[Opened, tuple[Event, ...]]:
+def _read(replay: Replay, private: Mapping[int, bytes]) -> tuple[Opened, tuple[Event, ...]]:
     first, *others = replay.events
     opened = read_bytes(first, match_id=replay.match_id).event
     if not isinstance(opened, Opened):
@@ -108,7 +108,7 @@ def _read(replay: Replay, beside: Mapping[int, bytes]) -> tuple[Opened, tuple[Ev
     game = Header(opened, ()).game
     events = []
     for sequence, data in enumerate(others, start=2):
-        logged = read_bytes(data, beside.get(sequence, b""), game)
+        logged = read_bytes(data, private.get(sequence, b""), game)
         if logged.sequence != sequence:
             raise Broken(f"event {sequence} calls itself event {logged.sequence}")
         events.append(logged.event)

@@ -1,4 +1,4 @@
-"""A match told line by line, and its table drawn, for whoever reads: on a terminal, in a pipe, in a file."""
+"""A match narrated line by line, and its table drawn, for whoever reads: on a terminal, in a pipe, in a file."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final
@@ -53,7 +53,7 @@ class Narrator:
         self._story = presentation(game.name).story
         self._match: MatchFold | None = MatchFold(game, opened)
         self.view: Any = game.view(self._match.state, Watcher.JUDGE)
-        """The table after what was told, once the match has begun; None since something was hidden."""
+        """The table after what was narrated, once the match has begun; None since something was hidden."""
         self._seat = 0
         """Who chose last."""
 
@@ -83,11 +83,11 @@ class Narrator:
             seat = self._seat if on_turn is None else on_turn
             return list(self._story(event.outcome, Moment(seat, before, after), seating))
         self._seat = event.seat
-        told = list(self._story(event.choice, Moment(event.seat, before, after), seating))
-        if event.by_caretaker and told:
+        sentences = list(self._story(event.choice, Moment(event.seat, before, after), seating))
+        if event.by_caretaker and sentences:
             caretaker = Text.of((f" {seating.words('told.by_caretaker')}", MUTED))
-            told[0] = Sentence(told[0].text + caretaker, told[0].is_implied)
-        return told
+            sentences[0] = Sentence(sentences[0].text + caretaker, sentences[0].is_implied)
+        return sentences
 
     def _folded(self, event: Happened[Any] | Chosen[Any]) -> Any:
         """The view after the event, if it and all before it hide nothing."""
@@ -121,21 +121,21 @@ def tell(
     narrator = Narrator(game, opened)
     for sequence, event in events:
         try:
-            told = narrator.tell(event, seating)
+            sentences = narrator.tell(event, seating)
         except (LookupError, ValueError):
             # What hides something cannot be folded, so nobody has looked at it before.
             raise Misplaced(f"event {sequence} names a seat or a piece that is not there") from None
         if isinstance(event, Sealed):
-            yield from (Text(), *(part.text for part in told))
+            yield from (Text(), *(part.text for part in sentences))
         else:
-            yield from numbered(sequence, told)
+            yield from numbered(sequence, sentences)
 
 
-def draw_board(match: MatchFold, eyes: Perspective, words: Words | None = None) -> Block:
-    """The table as these eyes see it after what the match has taken so far, and what is awaited."""
+def draw_board(match: MatchFold, perspective: Perspective, words: Words | None = None) -> Block:
+    """The table from this perspective after what the match has taken so far, and what is awaited."""
     game = match.game
-    seating = seating_of(game, match.opened, eyes, words)
-    lines = presentation(game.name).board(game.view(match.state, eyes), seating, Room())
+    seating = seating_of(game, match.opened, perspective, words)
+    lines = presentation(game.name).board(game.view(match.state, perspective), seating, Room())
     if match.started:
         places = sorted((place, seat) for seat, place in enumerate(match.places()))
         said = ", ".join(f"{place}. {seating.name(seat)}" for place, seat in places)
@@ -152,21 +152,21 @@ def draw_board(match: MatchFold, eyes: Perspective, words: Words | None = None) 
 def seating_of(
     game: Game[Any, Any, Any],
     opened: Opened,
-    eyes: Perspective | None = None,
+    perspective: Perspective | None = None,
     words: Words | None = None,
     most: int = 24,
 ) -> Seating:
     """The seats of a match for whoever reads of it, names cut to so many columns."""
-    own = eyes if isinstance(eyes, int) else None
+    own = perspective if isinstance(perspective, int) else None
     spoken = (words or Words()).also(presentation(game.name).texts)
     options = game.settle(opened.options, len(opened.names))
     return Seating(called(opened.names, most), own, options, spoken)
 
 
-def numbered(sequence: int, told: Iterable[Sentence]) -> Iterator[Text]:
+def numbered(sequence: int, sentences: Iterable[Sentence]) -> Iterator[Text]:
     """The lines of an event, behind its number."""
     number = f"{sequence:>{_NUMBER - 2}}  "
-    for part in told:
+    for part in sentences:
         first, *others = part.text.wrapped(WIDTH - _NUMBER, indent=2)
         yield Text.of(number, first)
         number = " " * _NUMBER

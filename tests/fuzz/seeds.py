@@ -24,7 +24,7 @@ def seeds() -> Iterator[tuple[str, str, bytes]]:
     """Target, name and bytes: the beginning of a match of every game, and one whole match."""
     for game in current():
         begun = cut(recorded(game, current()[game].seats[0]), EVENTS, Watcher.JUDGE)
-        for eyes in (begun, replace(begun, perspective=Watcher.PUBLIC, beside={})):
+        for eyes in (begun, replace(begun, perspective=Watcher.PUBLIC, private={})):
             name = f"{game}-{'judge' if eyes is begun else 'public'}"
             yield "file", name, container.write(eyes, KEYS.replays)
             yield "body", name, container._body(eyes).SerializeToString(deterministic=True)

@@ -57,7 +57,7 @@ def _show(data: bytes) -> None:
             seen = look(replay, eyes)
             "".join(write_plain(seen.header, seen.events)).encode()
             plain(tell(seen.header, seen.events)).encode()
-            plain(draw_board(seen.at(seen.count), seen.eyes)).encode()
+            plain(draw_board(seen.at(seen.count), seen.perspective)).encode()
         except (Broken, Misplaced, NotToBeSeen, RefusedByRules, Unreadable):
             continue
 

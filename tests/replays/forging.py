@@ -92,7 +92,7 @@ def taken_apart(replay: Replay) -> list[Line]:
     first = read_bytes(replay.events[0], match_id=replay.match_id)
     lines = [Line(first.event, first.time_ms, first.request)]
     for number, data in enumerate(replay.events[1:], start=2):
-        logged = read_bytes(data, replay.beside.get(number, b""), find(replay.game, replay.ruleset))
+        logged = read_bytes(data, replay.private.get(number, b""), find(replay.game, replay.ruleset))
         lines.append(Line(logged.event, logged.time_ms, logged.request))
     return lines
 
@@ -103,7 +103,7 @@ def put_together(lines: Sequence[Line], keys: Keys, *, heads: tuple[Head, ...] |
     assert isinstance(opened, Opened)
     game = find(opened.game, opened.ruleset)
     datas: list[bytes] = []
-    beside = {}
+    private = {}
     closings: list[bytes] = []
     for number, line in enumerate(lines, start=1):
         event = line.event
@@ -115,7 +115,7 @@ def put_together(lines: Sequence[Line], keys: Keys, *, heads: tuple[Head, ...] |
         )
         datas.append(logged.data)
         if logged.private and number > 1:
-            beside[number] = logged.private
+            private[number] = logged.private
         if isinstance(event, SeatTaken):
             closings.append(logged.link)
     return Replay(
@@ -124,7 +124,7 @@ def put_together(lines: Sequence[Line], keys: Keys, *, heads: tuple[Head, ...] |
         game.version,
         None,
         tuple(datas),
-        beside,
+        private,
         (head_of(opened.match_id, datas, len(datas), keys),) if heads is None else heads,
     )
 

@@ -64,7 +64,7 @@ def _claim(event: proto.Event) -> bool:
 def claimed(*, hiding: bool = True) -> Replay:
     """A draw of 300 million hidden cards; the file has what the draw hid, or hides it."""
     replay = changed("allie_gator", "happened", _claim)
-    return replay if hiding else replace(replay, beside={})
+    return replay if hiding else replace(replay, private={})
 
 
 def _throw(times: int, face: int) -> Callable[[proto.Event], bool]:

@@ -77,7 +77,7 @@ def _follow(file: File, keys: Keys) -> Read | None:
 def _check_behind(file: File, opened: Read | None, keys: Keys, kept: tuple[Head, ...]) -> None:
     """The steps from 16 on."""
     last, links = len(file.events), file.links
-    for number in file.beside:
+    for number in file.private:
         if number > last:
             raise Wrong("hidden", number)
     for head in file.heads:

@@ -69,7 +69,7 @@ class File:
         return self.body.bytes("match_id")
 
     @property
-    def beside(self) -> list[int]:
+    def private(self) -> list[int]:
         """The events beside which something lies."""
         return [each.number("sequence") for each in self.body.inners("hidden")]
 
@@ -126,7 +126,7 @@ def _check_body(file: File) -> None:
     need(1 <= len(file.events) <= MOST_EVENTS and max(map(len, file.events)) <= LARGEST_EVENT)
     need(all(len(each.bytes("hidden")) <= LARGEST_EVENT for each in body.inners("hidden")))
     need(all(head.match_id == file.match_id for head in file.heads))
-    for numbers in (file.beside, [head.sequence for head in file.heads]):
+    for numbers in (file.private, [head.sequence for head in file.heads]):
         need(numbers == sorted(set(numbers)) and all(1 <= number <= MOST_EVENTS for number in numbers))
     if body.has("perspective"):
         eyes = body.inner("perspective")

@@ -117,7 +117,7 @@ class Table:
             yield "entropy", self._reveals(event.number("seat"), body)
         if kind == "happened" and not self.chances and self.secret is not None:
             yield "draws", self._begins(body.inner("outcome").inner(self.game))
-        yield "hidden", kind == "happened" or number not in self.file.beside
+        yield "hidden", kind == "happened" or number not in self.file.private
         if kind == "sealed" and body.has("aborted"):
             yield "result", self._may_end(number, body.inner("aborted"))
         yield "clocks", event.number("time_ms") >= self.before_ms

@@ -33,11 +33,11 @@ def recorded(
 
 def cut(replay: Replay, events: int, perspective: Perspective) -> Replay:
     """The match while it was running, for these eyes: a judge gets what was hidden, everybody else nothing of it."""
-    beside = {sequence: hidden for sequence, hidden in replay.beside.items() if sequence <= events}
+    private = {sequence: hidden for sequence, hidden in replay.private.items() if sequence <= events}
     return replace(
         replay,
         perspective=perspective,
         events=replay.events[:events],
-        beside=beside if perspective is Watcher.JUDGE else {},
+        private=private if perspective is Watcher.JUDGE else {},
         heads=(),
     )

@@ -36,12 +36,12 @@ def cut(replay: Replay, events: int, watcher: Watcher = Watcher.PUBLIC) -> Repla
     """The match as it was exported while it ran: the public gets nothing that is hidden, a judge all of it."""
     last = link(replay.events[events - 1])
     head = Head(events, last, replay.heads[-1].key_id, sign_head(KEYS.heads, replay.match_id, events, last))
-    beside = {number: hidden for number, hidden in replay.beside.items() if number <= events}
+    private = {number: hidden for number, hidden in replay.private.items() if number <= events}
     return replace(
         replay,
         perspective=watcher,
         events=replay.events[:events],
-        beside=beside if watcher is Watcher.JUDGE else {},
+        private=private if watcher is Watcher.JUDGE else {},
         heads=(head,),
     )
 
@@ -105,7 +105,7 @@ def test_a_running_match_that_hides_cards_says_from_where_on_the_rules_cannot_fo
     """Form, chain and heads are checked all the same."""
     replay = recorded("allie_gator")
     found = audited(cut(replay, 100))
-    first_hidden = min(replay.beside)
+    first_hidden = min(replay.private)
     assert Verdict.UNVERIFIED is found.verdict
     assert f"what event {first_hidden} hides, without which the rules cannot go on" in found.missing
 
@@ -115,7 +115,7 @@ def test_times_that_fall_behind_what_the_rules_can_follow_are_found() -> None:
     lines = taken_apart(recorded("allie_gator"))
     lines[90] = replace(lines[90], time_ms=lines[89].time_ms - 1)
     replay = put_together(lines, KEYS)
-    assert min(replay.beside) < 90
+    assert min(replay.private) < 90
     found = audited(cut(replay, 100))
     assert found.divergence is not None
     assert (91, Check.CLOCKS) == (found.divergence.event, found.divergence.check)
@@ -133,8 +133,8 @@ def test_a_file_names_all_seats_or_none(names: tuple[str, ...]) -> None:
 def test_a_sealed_match_whose_hidden_outcomes_were_withheld_is_unverified() -> None:
     """They can be recomputed, but the file does not say what the service said they were."""
     replay = recorded("allie_gator")
-    found = audited(replace(replay, perspective=Watcher.PUBLIC, beside={}))
-    assert (Verdict.UNVERIFIED, (f"what {len(replay.beside)} events hide",)) == (found.verdict, found.missing)
+    found = audited(replace(replay, perspective=Watcher.PUBLIC, private={}))
+    assert (Verdict.UNVERIFIED, (f"what {len(replay.private)} events hide",)) == (found.verdict, found.missing)
 
 
 def test_what_is_no_replay_is_unreadable() -> None:

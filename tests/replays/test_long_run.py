@@ -120,22 +120,22 @@ def test_every_file_gets_its_verdict_while_auditors_are_killed(count: int, tmp_p
         "2",
     ]
     kills = 0
-    told: list[dict[str, str]] = []
+    results: list[dict[str, str]] = []
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as audited:
         assert audited.stdout is not None
         assert audited.stderr is not None
         for line in audited.stdout:
-            told.append(json.loads(line))
+            results.append(json.loads(line))
             if rng.randrange(20) == 0 and (children := auditors_of(audited.pid)):
                 with suppress(psutil.NoSuchProcess):
                     rng.choice(children).kill()
                     kills += 1
         assert "Traceback" not in audited.stderr.read()
     assert 0 < kills
-    assert list(expected) == [Path(found["path"]).name for found in told]
+    assert list(expected) == [Path(found["path"]).name for found in results]
     wrong = {
         name: found["found"]
-        for (name, verdict), found in zip(expected.items(), told, strict=True)
+        for (name, verdict), found in zip(expected.items(), results, strict=True)
         if found["verdict"] != verdict
     }
     assert set(wrong.values()) <= {DIED}
@@ -167,10 +167,10 @@ def test_a_file_that_ends_two_auditors_is_unreadable_and_no_other_is(
     monkeypatch.setattr(workers, "FEW", 1)
     monkeypatch.setattr(workers, "BATCH", 4)
     found, deadly = among_good(tmp_path, deed)
-    told = list(audit_all(found, PUBLIC, (), jobs))
-    assert found == [source for source, _ in told]
-    assert [deadly] == [source for source, audited in told if audited.verdict is not Verdict.EXACT]
-    assert {DIED, ""} == {audited.unreadable for _, audited in told}
+    results = list(audit_all(found, PUBLIC, (), jobs))
+    assert found == [source for source, _ in results]
+    assert [deadly] == [source for source, audited in results if audited.verdict is not Verdict.EXACT]
+    assert {DIED, ""} == {audited.unreadable for _, audited in results}
     assert 2 == deadly.readers
 
 
@@ -187,8 +187,8 @@ def test_a_file_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.
     """What reading it waits for may never come."""
     monkeypatch.setattr(workers, "SILENT_SECONDS", 4.0)
     found, deadly = among_good(tmp_path, "never ends", 1)
-    told = [(audited.verdict, audited.unreadable) for _, audited in audit_all(found, PUBLIC, (), 1)]
-    assert [(Verdict.EXACT, ""), (Verdict.UNREADABLE, DIED), (Verdict.EXACT, "")] == told
+    results = [(audited.verdict, audited.unreadable) for _, audited in audit_all(found, PUBLIC, (), 1)]
+    assert [(Verdict.EXACT, ""), (Verdict.UNREADABLE, DIED), (Verdict.EXACT, "")] == results
     assert 2 == deadly.readers
 
 

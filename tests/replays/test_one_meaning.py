@@ -126,9 +126,9 @@ def test_an_unknown_field_in_any_message_of_the_file_is_no_replay(unknown: str, 
 def test_a_hidden_outcome_of_a_game_that_nobody_knows_is_left_to_the_rules(verdict: Judge) -> None:
     """A later program may list more games; where the rules are known, nothing else than theirs can lie there."""
     replay = MATCHES["allie_gator"]
-    number = min(replay.beside)
+    number = min(replay.private)
     later = proto.Private.FromString(b"\x12" + bytes([len(UNKNOWN["name"])]) + UNKNOWN["name"])
-    spoilt = replace(replay, beside={**replay.beside, number: later.SerializeToString(deterministic=True)})
+    spoilt = replace(replay, private={**replay.private, number: later.SerializeToString(deterministic=True)})
     assert diverged("hidden", number) == verdict(spoilt)
     unknown = opened(lambda said: setattr(said, "game", "later"), spoilt)
     assert UNVERIFIED == verdict(unknown)
@@ -205,19 +205,19 @@ def test_a_sealed_file_may_have_been_seen_by_somebody(perspective: Any, found: F
     """It is exact if nothing was withheld, and unverified if something was."""
     replay = replace(MATCHES["allie_gator"], perspective=perspective)
     assert found == verdict(replay)
-    some = dict(list(replay.beside.items())[::2])
+    some = dict(list(replay.private.items())[::2])
     if found == EXACT:
-        assert UNVERIFIED == verdict(replace(replay, beside=some))
+        assert UNVERIFIED == verdict(replace(replay, private=some))
         number = max(some)
-        assert diverged("hidden", number) == verdict(replace(replay, beside={**some, number: some[min(some)]}))
+        assert diverged("hidden", number) == verdict(replace(replay, private={**some, number: some[min(some)]}))
 
 
 def test_a_file_of_nobodys_eyes_lacks_nothing(verdict: Judge) -> None:
     """Neither a hidden outcome nor the seal."""
     replay = MATCHES["allie_gator"]
-    number = max(replay.beside)
-    less = {other: hidden for other, hidden in replay.beside.items() if other != number}
-    assert diverged("hidden", number) == verdict(replace(replay, beside=less))
+    number = max(replay.private)
+    less = {other: hidden for other, hidden in replay.private.items() if other != number}
+    assert diverged("hidden", number) == verdict(replace(replay, private=less))
     assert diverged("seal", 60) == verdict(cut(replay, 60, None))
 
 
@@ -239,9 +239,9 @@ def test_eyes_that_nobody_has_are_no_replay(eyes: tuple[int, int | None], verdic
 def cut(replay: Replay, count: int, perspective: Any = Watcher.JUDGE) -> Replay:
     """The first events alone, with a head of the last."""
     events = replay.events[:count]
-    beside = {number: hidden for number, hidden in replay.beside.items() if number <= count}
+    private = {number: hidden for number, hidden in replay.private.items() if number <= count}
     head = head_of(replay.match_id, events, count, SERVICE)
-    return replace(replay, events=events, beside=beside, heads=(head,), perspective=perspective)
+    return replace(replay, events=events, private=private, heads=(head,), perspective=perspective)
 
 
 def test_a_head_beyond_the_end_shows_that_the_log_was_cut(verdict: Judge) -> None:
@@ -261,8 +261,8 @@ def test_a_head_beyond_the_end_shows_that_the_log_was_cut(verdict: Judge) -> Non
 def test_what_lies_beside_events_beyond_the_end_shows_it_as_well(verdict: Judge) -> None:
     """The first of them."""
     whole = MATCHES["allie_gator"]
-    beyond = min(number for number in whole.beside if number > 60)
-    assert diverged("hidden", beyond) == verdict(replace(cut(whole, 60), beside=whole.beside))
+    beyond = min(number for number in whole.private if number > 60)
+    assert diverged("hidden", beyond) == verdict(replace(cut(whole, 60), private=whole.private))
 
 
 @pytest.mark.parametrize("sequence", [0, 10_001, 2**63, 2**64 - 1])
@@ -429,12 +429,12 @@ def test_a_running_match_shows_draws_that_the_rules_do_not_await(verdict: Judge)
     index = first(taken_apart(whole), Happened, lambda event: isinstance(event.outcome, Drawn))
     spoilt = changed(whole, index, "happened.outcome.allie_gator.draw.count", 4)
     assert diverged("draws", index + 1) == verdict(cut(spoilt, index + 5))
-    assert diverged("draws", index + 1) == verdict(replace(cut(spoilt, index + 5), beside={}))
-    other = whole.beside[max(whole.beside)]
+    assert diverged("draws", index + 1) == verdict(replace(cut(spoilt, index + 5), private={}))
+    other = whole.private[max(whole.private)]
     assert diverged("hidden", index + 1) == verdict(
-        replace(cut(whole, index + 5), beside={**whole.beside, index + 1: other})
+        replace(cut(whole, index + 5), private={**whole.private, index + 1: other})
     )
-    assert UNVERIFIED == verdict(replace(cut(whole, index + 5), beside={}))
+    assert UNVERIFIED == verdict(replace(cut(whole, index + 5), private={}))
 
 
 # Requests

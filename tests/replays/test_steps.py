@@ -61,7 +61,7 @@ class Forgery:
     """The index of the event."""
     spoilt: list[Callable[[bytes], bytes]] = field(default_factory=list)
     """What is done to its bytes in the end."""
-    beside: dict[int, bytes] = field(default_factory=dict)
+    private: dict[int, bytes] = field(default_factory=dict)
 
     def change(self, **fields: Any) -> None:
         """Change fields of the event."""
@@ -80,7 +80,7 @@ class Forgery:
         for spoil in self.spoilt:
             data = spoil(data)
         replay = relinked(replay, self.at, data)
-        return replace(replay, beside={**replay.beside, **self.beside})
+        return replace(replay, private={**replay.private, **self.private})
 
 
 Fault = Callable[[Forgery], object]
@@ -246,7 +246,7 @@ def of_opened() -> Forgery:
 
 def something_beside(forgery: Forgery) -> None:
     """What only a draw can have."""
-    forgery.beside[forgery.at + 1] = b"\x12\x00"
+    forgery.private[forgery.at + 1] = b"\x12\x00"
 
 
 OPENED: Final[list[tuple[Check, Fault]]] = [
@@ -371,7 +371,7 @@ def no_seal(file: Spoilt) -> None:
 def hidden_beyond(file: Spoilt) -> None:
     """Something beside an event that is not there."""
     number = len(file.replay.events) + 1
-    file.change(beside={**file.replay.beside, number: file.replay.beside[max(file.replay.beside)]})
+    file.change(private={**file.replay.private, number: file.replay.private[max(file.replay.private)]})
 
 
 def head_beyond(file: Spoilt) -> None:

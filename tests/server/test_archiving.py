@@ -85,7 +85,7 @@ def test_the_file_has_everything_that_the_log_had(tmp_path: Path) -> None:
         assert [entry.event for entry in stored] == list(file.replay.events)
         hidden = {number: entry.private for number, entry in enumerate(stored[1:], start=2) if entry.private}
         assert hidden
-        assert hidden == file.replay.beside
+        assert hidden == file.replay.private
         assert ("P0", "P1") == file.replay.names
         assert None is file.replay.perspective
         assert file.file.holds(keeper.replay_key.public_key())

@@ -87,11 +87,11 @@ class Stage:
     def watch(
         self,
         position: Position | None = None,
-        eyes: Callable[[Ledger], Perspective] = lambda _: Watcher.PUBLIC,
+        perspective_of: Callable[[Ledger], Perspective] = lambda _: Watcher.PUBLIC,
         **how: Any,
     ) -> AsyncIterator[Frame]:
         """A feed of the match."""
-        return self.feeds.watch("m", position, eyes, **how)
+        return self.feeds.watch("m", position, perspective_of, **how)
 
 
 def run(scenario: Callable[[], Awaitable[None]]) -> None:
@@ -288,7 +288,7 @@ def test_a_watcher_that_takes_a_seat_is_told_that_it_sees_with_other_eyes() -> N
         stage = Stage()
         stage.played = Played()
         await stage.store()
-        feed = stage.watch(eyes=lambda ledger: perspective_of(ledger, b"p0", is_judge=False))
+        feed = stage.watch(perspective_of=lambda ledger: perspective_of(ledger, b"p0", is_judge=False))
         await anext(feed)
         stage.played.append(decide(stage.played.ledger, TakeSeat(stage.played.by("p0"))))
         await stage.store()
@@ -360,7 +360,7 @@ def test_a_delayed_viewer_learns_nothing_early_and_everything_in_the_end() -> No
         with pytest.raises(Declined) as declined:
             await frames_until(stage.watch(stage.played.ledger.head), CaughtUpFrame)
         assert closing.sequence == declined.value.facts["head"]
-        player = await frames_until(stage.watch(eyes=lambda _: 0), CaughtUpFrame)
+        player = await frames_until(stage.watch(perspective_of=lambda _: 0), CaughtUpFrame)
         assert started == len(told(player))
         stage.now_ms += 60_000
         frames = at_once + await frames_until(feed, EventsFrame)

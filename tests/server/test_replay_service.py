@@ -62,8 +62,8 @@ def test_a_running_match_is_handed_out_as_its_caller_sees_it(tmp_path: Path) -> 
         hidden = {number: entry.private for number, entry in enumerate(stored[1:], start=2) if entry.private}
         files = [read(await keeper.replay(person, match_id)).replay for person in (*people, judge, stranger)]
         assert [0, 1, Watcher.JUDGE, Watcher.PUBLIC] == [file.perspective for file in files]
-        assert [1, 1, 2, 0] == [len(file.beside) for file in files]
-        assert hidden == {**files[0].beside, **files[1].beside} == files[2].beside
+        assert [1, 1, 2, 0] == [len(file.private) for file in files]
+        assert hidden == {**files[0].private, **files[1].private} == files[2].private
         assert {tuple(entry.event for entry in stored)} == {file.events for file in files}
         secret = stored[0].private[2:]
         assert 32 == len(secret)

@@ -91,7 +91,7 @@ def test_its_replays_are_exact_and_what_they_hid_is_checked(aim: str) -> None:
     replay = record(Simulation(find("toy"), {"aim": aim}, 3, SEED, 0), keys.heads)
     audited = audit(write(replay, keys.replays), read_keys(keys.public))
     assert (Verdict.EXACT, {"aim": aim, "hand": 3}) == (audited.verdict, audited.options)
-    tampered = replace(replay, beside={**replay.beside, **dict.fromkeys(list(replay.beside)[:1], b"")})
+    tampered = replace(replay, private={**replay.private, **dict.fromkeys(list(replay.private)[:1], b"")})
     assert Verdict.EXACT is not audit(write(tampered, keys.replays), read_keys(keys.public)).verdict
 
 
@@ -101,15 +101,15 @@ def test_what_an_unlisted_game_puts_into_a_file_is_canonical_as_well() -> None:
     replay = record(Simulation(find("toy"), {}, 3, SEED, 0), SERVICE.heads)
     audited = judged(replay, SERVICE)
     assert (Verdict.EXACT, "toy") == (audited.verdict, audited.game)
-    number = min(replay.beside)
-    inside, outside = (Private.FromString(replay.beside[number]) for _ in range(2))
+    number = min(replay.private)
+    inside, outside = (Private.FromString(replay.private[number]) for _ in range(2))
     inside.hidden.other.value += unknown
     outside.hidden.other.MergeFromString(unknown)
     within, around = (message.SerializeToString(deterministic=True) for message in (inside, outside))
-    found = judged(replace(replay, beside={**replay.beside, number: within}), SERVICE).divergence
+    found = judged(replace(replay, private={**replay.private, number: within}), SERVICE).divergence
     assert found is not None
     assert (number, Check.HIDDEN) == (found.event, found.check)
-    assert Verdict.UNREADABLE is judged(replace(replay, beside={**replay.beside, number: around}), SERVICE).verdict
+    assert Verdict.UNREADABLE is judged(replace(replay, private={**replay.private, number: around}), SERVICE).verdict
     kinds = {"opened": "options", "happened": "outcome", "chosen": "choice"}
     for body, wrapper in kinds.items():
         for is_inside in (True, False):

@@ -117,8 +117,8 @@ class Story:
         return None if self._narrator is None else self._narrator.view
 
     def _read(self, event: Event) -> AnyEvent:
-        beside = Private(hidden=event.hidden).SerializeToString() if event.hidden is not None else b""
-        return read_bytes(event.data, beside, self._rules).event
+        private = Private(hidden=event.hidden).SerializeToString() if event.hidden is not None else b""
+        return read_bytes(event.data, private, self._rules).event
 
     def _told(self, happened: AnyEvent, seating: Seating) -> list[Sentence]:
         if isinstance(happened, Opened):

@@ -37,11 +37,11 @@ from rollbook_replays.audit.events import (
     AnyGame,
     Reader,
     check_chain,
+    plain_form,
     read_around,
     read_first,
+    read_opened,
     reader_of,
-    said_first,
-    told,
     unknown_envelope,
     unknown_rules,
 )
@@ -86,7 +86,7 @@ class Course:
         first = self._replay.events[0]
         unknown = unknown_envelope(first)
         if unknown is None:
-            self.said = said_first(first)
+            self.said = read_opened(first)
             unknown = unknown_rules(first)
             if unknown is None:
                 self._follow_the_rules(evidence)
@@ -94,7 +94,7 @@ class Course:
                 self._follow_the_chain()
         if unknown is not None:
             self.missing.append(unknown)
-        beyond = min((number for number in self._replay.beside if number > len(self.links)), default=None)
+        beyond = min((number for number in self._replay.private if number > len(self.links)), default=None)
         if beyond is not None:
             found = f"something beside event {beyond} of a log that ends with event {len(self.links)}"
             raise Diverged(beyond, Check.HIDDEN, "nothing beside events that are not there", found)
@@ -132,7 +132,7 @@ class Course:
             expected = f"a commitment of {COMMITMENT_BYTES} bytes"
             raise Diverged(1, Check.COMMITMENT, expected, opened.commitment.hex())
         _check_terms(opened.terms)
-        self._check_beside(1, opened)
+        self._check_private(1, opened)
         self._check_request(1, opened, first.request)
         self._requests.add(first.request)
         return game, Record(first)
@@ -149,7 +149,7 @@ class Course:
 
     def _take_all(self, record: Record, draws: Draws, read: Reader, evidence: Evidence) -> int:
         """Take every event up to the first that hides what the rules cannot go on without; how many that were."""
-        match, links, beside = record.match, self.links, self._replay.beside
+        match, links, private = record.match, self.links, self._replay.private
         each = zip(self._replay.events[1:], links, links[1:], strict=False)
         for number, (data, previous, link) in enumerate(each, start=2):
             # Whoever chooses is known at once; what chance gives has to be drawn before it can be compared.
@@ -166,8 +166,8 @@ class Course:
                             return number - 1
                         event = proved
                 else:
-                    if number in beside:
-                        self._check_beside(number, event)
+                    if number in private:
+                        self._check_private(number, event)
                     if type(event) is Sealed:
                         self.missing += evidence(number, event)
                 if request:
@@ -177,7 +177,7 @@ class Course:
                 seen = read.whole(number, data)
                 checks: list[Callable[[], object]] = [
                     partial(self._check_move, number, match, draws.again(), seen),
-                    partial(self._check_beside, number, seen),
+                    partial(self._check_private, number, seen),
                     partial(evidence, number, seen),
                     partial(_check_time, number, time_ms, record.time_ms),
                     partial(record.check_around, seen, time_ms),
@@ -193,7 +193,7 @@ class Course:
         """What can be said of events that the rules cannot reach: form, chain, requests, and that time never falls."""
         for number, data in enumerate(self._replay.events[taken:], start=taken + 1):
             event, event_ms, request = read(number, data, self.links[number - 2])
-            self._check_beside(number, event)
+            self._check_private(number, event)
             _check_time(number, event_ms, time_ms)
             self._check_request(number, event, request)
             self._requests.add(request)
@@ -206,9 +206,9 @@ class Course:
             event = draws.proved(number, match, awaited, event, draws.drawn(match, awaited)) or event
         match.copy().take(event)
 
-    def _check_beside(self, number: int, event: Event) -> None:
+    def _check_private(self, number: int, event: Event) -> None:
         """Only what chance gave can hide something."""
-        if number in self._replay.beside and not isinstance(event, Happened):
+        if number in self._replay.private and not isinstance(event, Happened):
             raise Diverged(number, Check.HIDDEN, NOTHING_HIDDEN, "something")
 
     def _check_request(self, number: int, event: Event, request: bytes) -> None:
@@ -252,7 +252,7 @@ def _raise_first(number: int, event: Event, match: MatchFold, checks: Sequence[C
             found.append(diverged)
         except (Misplaced, RefusedByRules) as refusal:
             failed = _check_of(refusal, event, match)
-            found.append(Diverged(number, failed, str(refusal), told(match.game, event)))
+            found.append(Diverged(number, failed, str(refusal), plain_form(match.game, event)))
     if found:
         raise min(found, key=lambda diverged: OF_AN_EVENT.index(diverged.divergence.check)) from None
 

@@ -20,7 +20,7 @@ from rollbook.replay_file.container import Replay
 from rollbook.rules.chance import Draw, Throw, Value
 from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.audit.divergence import Diverged
-from rollbook_replays.audit.events import AnyGame, told
+from rollbook_replays.audit.events import AnyGame, plain_form
 from rollbook_replays.audit.verdicts import Check, Thrown
 
 
@@ -46,7 +46,7 @@ class Draws:
         """How many hidden outcomes of a sealed match the file does not have."""
         self._game = game
         self._replay = replay
-        self._beside = replay.beside
+        self._private = replay.private
         self._secret = secret
         self._dice: Dice | None = None
         self._values: tuple[Value, ...] = ()
@@ -87,11 +87,11 @@ class Draws:
 
     def agrees(self, number: int, awaited: Throw | Draw, drawn: Any) -> bool:
         """Whether what lies beside an event that says what was drawn is as drawn too; then all of it is proved."""
-        beside = self._beside.get(number)
-        if beside is None:
-            if self._hides and self._compact.beside(drawn) != b"":
+        private = self._private.get(number)
+        if private is None:
+            if self._hides and self._compact.private(drawn) != b"":
                 return False
-        elif not beside or beside != self._compact.beside(drawn):
+        elif not private or private != self._compact.private(drawn):
             return False
         if type(awaited) is Throw:
             self._count(awaited.dice)
@@ -104,7 +104,7 @@ class Draws:
         if drawn is None:
             return self._completed(number, match, awaited, seen)
         if seen.outcome == drawn:
-            if number in self._beside:
+            if number in self._private:
                 raise Diverged(number, Check.HIDDEN, "nothing beside an event that hides nothing", "something")
         else:
             seen = self._compared(number, seen, Happened(drawn))
@@ -122,28 +122,28 @@ class Draws:
 
     def _compared(self, number: int, seen: Happened[Any], drawn: Happened[Any]) -> Happened[Any]:
         if with_hidden(seen.outcome, drawn.outcome) != drawn.outcome:
-            raise Diverged(number, Check.DRAWS, told(self._game, drawn), told(self._game, seen))
-        beside = self._beside.get(number)
-        if beside is None and self._replay.perspective is not None:
+            raise Diverged(number, Check.DRAWS, plain_form(self._game, drawn), plain_form(self._game, seen))
+        private = self._private.get(number)
+        if private is None and self._replay.perspective is not None:
             self.withheld += 1
-        elif beside != self._written_beside(drawn):
-            found = "nothing beside the event" if beside is None else self._told_beside(seen, beside)
-            raise Diverged(number, Check.HIDDEN, told(self._game, drawn), found)
+        elif private != self._private_bytes(drawn):
+            found = "nothing beside the event" if private is None else self._plain_private(seen, private)
+            raise Diverged(number, Check.HIDDEN, plain_form(self._game, drawn), found)
         return drawn
 
     def _completed(
         self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]
     ) -> Happened[Any] | None:
-        beside = self._beside.get(number)
-        if beside is None:
+        private = self._private.get(number)
+        if private is None:
             if not is_hidden(seen.outcome):
                 return seen
             self._check_possible(number, match, awaited, seen)
             return None
-        completed = self._with(seen, beside)
-        if completed is None or completed == seen or self._written_beside(completed) != beside:
+        completed = self._with(seen, private)
+        if completed is None or completed == seen or self._private_bytes(completed) != private:
             self._check_possible(number, match, awaited, seen)
-            raise Diverged(number, Check.HIDDEN, told(self._game, seen), self._told_beside(seen, beside))
+            raise Diverged(number, Check.HIDDEN, plain_form(self._game, seen), self._plain_private(seen, private))
         return completed
 
     def _check_possible(self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]) -> None:
@@ -157,20 +157,20 @@ class Draws:
                 return
         except RefusedByRules:
             pass
-        raise Diverged(number, Check.DRAWS, f"what the rules await: {awaited.name}", told(self._game, seen))
+        raise Diverged(number, Check.DRAWS, f"what the rules await: {awaited.name}", plain_form(self._game, seen))
 
-    def _with(self, seen: Happened[Any], beside: bytes) -> Happened[Any] | None:
+    def _with(self, seen: Happened[Any], private: bytes) -> Happened[Any] | None:
         """The event with that beside it; nothing if that cannot be."""
         data = write_bytes(self._game, seen, sequence=1, time_ms=0, previous=b"").data
         try:
-            event = read_bytes(data, beside, self._game).event
+            event = read_bytes(data, private, self._game).event
         except Unreadable:
             return None
         return event if isinstance(event, Happened) and not is_hidden(event.outcome) else None
 
-    def _written_beside(self, drawn: Happened[Any]) -> bytes:
+    def _private_bytes(self, drawn: Happened[Any]) -> bytes:
         return write_private(self._game, drawn.outcome)
 
-    def _told_beside(self, seen: Happened[Any], beside: bytes) -> str:
-        completed = self._with(seen, beside)
-        return beside.hex() if completed is None else told(self._game, completed)
+    def _plain_private(self, seen: Happened[Any], private: bytes) -> str:
+        completed = self._with(seen, private)
+        return private.hex() if completed is None else plain_form(self._game, completed)

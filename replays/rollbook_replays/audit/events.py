@@ -38,7 +38,7 @@ CANONICAL: Final = "an event of these rules, in the one way in which it is writt
 
 def unknown_envelope(first: bytes) -> str | None:
     """What this program would have to know to look at any event at all; None if it does, or if no program can."""
-    envelope = said_first(first).envelope
+    envelope = read_opened(first).envelope
     if envelope == ENVELOPE_BEFORE_RELEASE:
         return str(BeforeRelease())
     return None if envelope <= ENVELOPE else f"a program that knows envelope {envelope}"
@@ -46,7 +46,7 @@ def unknown_envelope(first: bytes) -> str | None:
 
 def unknown_rules(first: bytes) -> str | None:
     """What this program would have to know to follow the match; None if it does, or if no program can."""
-    opened = said_first(first)
+    opened = read_opened(first)
     if not opened.game or not opened.fairness or opened.ruleset < 1:
         return None
     if opened.fairness != SCHEME:
@@ -200,12 +200,12 @@ def check_chain(number: int, around: Logged | Around, before: bytes) -> None:
         raise Diverged(number, Check.CHAIN, expected, f"event {around.sequence} behind {around.previous.hex()}")
 
 
-def told(game: AnyGame, event: Event) -> str:
+def plain_form(game: AnyGame, event: Event) -> str:
     """An event in the words of the plain form."""
     return dumps(LineWriter(game).body(event))
 
 
-def said_first(first: bytes) -> proto.Opened:
+def read_opened(first: bytes) -> proto.Opened:
     """What event 1 says, as far as anybody can read it; nothing if it is another event."""
     try:
         return proto.Event.FromString(first).opened

@@ -151,7 +151,7 @@ def _check_said(replay: Replay, said: proto.Opened) -> None:
         expected = f"{played[0]}, ruleset {played[1]}"
         raise Diverged(None, Check.CONTAINER, expected, f"{named[0]}, ruleset {named[1]}")
     if isinstance(replay.perspective, int) and not 0 <= replay.perspective < said.seats:
-        expected = f"the eyes of one of {said.seats} seats"
+        expected = f"the perspective of one of {said.seats} seats"
         raise Diverged(None, Check.CONTAINER, expected, f"those of seat {replay.perspective}")
     if replay.names and len(replay.names) != said.seats:
         expected = f"names of {said.seats} seats, or none"

@@ -60,7 +60,7 @@ def show(  # noqa: PLR0913 - every flag is a parameter
         Pages on a terminal. Default: yes.
     """
     if public and seat is not None:
-        return usage("--seat and --public are two pairs of eyes; name one")
+        return usage("--seat and --public are two perspectives; name one")
     if as_json and at is not None:
         return usage("--at draws a board, and --json is the whole match; name one")
     terminal = sys.stdout.isatty() and not as_json
@@ -94,12 +94,12 @@ def _drawn(seen: Look, at: int | None, *, in_colour: bool) -> str:
 def _told(seen: Look, at: int | None) -> Iterator[Text]:
     if at is not None:
         match = seen.at(at)
-        yield Text.of((f"After event {at} of {seen.count}, as {_whose(seen.eyes)} it", STRONG))
+        yield Text.of((f"After event {at} of {seen.count}, as {_whose(seen.perspective)} it", STRONG))
         yield Text()
-        yield from draw_board(match, seen.eyes)
+        yield from draw_board(match, seen.perspective)
         return
-    if seen.eyes is not Watcher.JUDGE:
-        yield Text.of(f"As {_whose(seen.eyes)} it:")
+    if seen.perspective is not Watcher.JUDGE:
+        yield Text.of(f"As {_whose(seen.perspective)} it:")
         yield Text()
     yield from tell(seen.header, seen.events, house=seen.house)
     yield Text()
@@ -107,15 +107,15 @@ def _told(seen: Look, at: int | None) -> Iterator[Text]:
         yield Text.of(f"The match was running: the file ends with event {seen.count}.")
         yield Text()
     try:
-        yield from draw_board(seen.at(seen.count), seen.eyes)
+        yield from draw_board(seen.at(seen.count), seen.perspective)
     except NotToBeSeen as hidden:
         yield Text.of(f"No board: {hidden}.")
 
 
-def _whose(eyes: Perspective) -> str:
-    if isinstance(eyes, int):
-        return f"seat {eyes} saw"
-    return "everybody saw" if eyes is Watcher.PUBLIC else "a judge sees"
+def _whose(perspective: Perspective) -> str:
+    if isinstance(perspective, int):
+        return f"seat {perspective} saw"
+    return "everybody saw" if perspective is Watcher.PUBLIC else "a judge sees"
 
 
 def _paged(text: str) -> bool:

@@ -349,7 +349,7 @@ class Ledger(Record):
         if not logged.private or not isinstance(event, Happened):
             return Visible(logged)
         everybody: tuple[Perspective, ...] = (*Watcher, *range(len(match.taken)))
-        return Visible(logged, frozenset(eyes for eyes in everybody if match.as_seen(event, eyes) == event))
+        return Visible(logged, frozenset(each for each in everybody if match.as_seen(event, each) == event))
 
     def take(self, logged: Logged) -> None:
         """Take the next event, or raise Misplaced or the game's refusal and change nothing."""

@@ -69,7 +69,7 @@ class BeforeRelease(NotAReplay):
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """One match as one pair of eyes may see it."""
+    """One match as one perspective may see it."""
 
     match_id: str
     game: str
@@ -78,7 +78,7 @@ class Replay:
     """None: the match is sealed, and everything is here."""
     events: tuple[bytes, ...]
     """The bytes of every event, as they were hashed."""
-    beside: Mapping[int, bytes] = field(default_factory=dict)
+    private: Mapping[int, bytes] = field(default_factory=dict)
     """By sequence what lies hidden beside an event, as the log has it; the secret is not here but in the seal."""
     heads: tuple[Head, ...] = ()
     """Ascending; the last one is that of the last event."""
@@ -153,8 +153,8 @@ def _body(replay: Replay) -> replay_file_pb2.ReplayBody:
     )
     if replay.perspective is not None:
         body.perspective.CopyFrom(_perspective_message(replay.perspective))
-    for sequence in sorted(replay.beside):
-        hidden = events_pb2.Private.FromString(replay.beside[sequence]).hidden
+    for sequence in sorted(replay.private):
+        hidden = events_pb2.Private.FromString(replay.private[sequence]).hidden
         body.hidden.add(sequence=sequence, hidden=hidden)
     for head in replay.heads:
         body.heads.add(
@@ -189,7 +189,7 @@ def read(data: bytes) -> Stored:
         ruleset=body.ruleset,
         perspective=_read_perspective(body),
         events=tuple(body.events),
-        beside={item.sequence: _private(item.hidden.SerializeToString(deterministic=True)) for item in body.hidden},
+        private={item.sequence: _private(item.hidden.SerializeToString(deterministic=True)) for item in body.hidden},
         heads=tuple(Head(head.sequence, head.link, head.key_id, head.signature) for head in body.heads),
         names=names,
     )
@@ -340,7 +340,7 @@ def _read_perspective(body: replay_file_pb2.ReplayBody) -> Perspective | None:
         return body.perspective.seat
     watchers = {table_pb2.PERSPECTIVE_KIND_PUBLIC: Watcher.PUBLIC, table_pb2.PERSPECTIVE_KIND_JUDGE: Watcher.JUDGE}
     if kind not in watchers or body.perspective.HasField("seat"):
-        raise NotAReplay("the file does not say whose eyes saw the match")
+        raise NotAReplay("the file does not say from which perspective it shows the match")
     return watchers[kind]
 
 

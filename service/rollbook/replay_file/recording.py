@@ -81,7 +81,7 @@ def record(simulation: Simulation, head_key: Ed25519PrivateKey) -> Replay:
         ruleset=opened.ruleset,
         perspective=None,
         events=tuple(logged.data for logged in log),
-        beside={logged.sequence: logged.private for logged in log[1:] if logged.private},
+        private={logged.sequence: logged.private for logged in log[1:] if logged.private},
         heads=(_head(opened.match_id, log[-1], head_key),),
         names=opened.names,
     )

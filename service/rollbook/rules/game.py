@@ -51,7 +51,7 @@ class Watcher(Enum):
 
 
 Perspective: TypeAlias = Watcher | int
-"""A pair of eyes: the public, a judge, or the number of a seat."""
+"""Who looks at a match: the public, a judge, or the number of a seat."""
 
 
 class Choices(Protocol[Choice_co]):
@@ -139,7 +139,7 @@ class Game(Generic[State, Choice, Outcome]):
     """What is chosen for a seat that does not choose."""
     view: Callable[[State, Perspective], object]
     seen: Callable[[State, Outcome, Perspective], Outcome]
-    """An outcome, about to be played in this state, as that pair of eyes sees it."""
+    """An outcome, about to be played in this state, as that perspective sees it."""
     places: Callable[[State], tuple[int, ...]]
     """The place of every seat: the result when the match is over, the standing before."""
     described: type[Choices[Choice]] | None = None

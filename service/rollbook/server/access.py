@@ -170,7 +170,7 @@ class Sight:
         return summary_message(self.ledger, metadata.names, metadata.opened_ms, metadata.rematch_of)
 
     def perspective_on(self, ledger: Ledger, *, public_only: bool = False) -> Perspective:
-        """With whose eyes the caller sees another state of the match."""
+        """The caller's perspective on another state of the match."""
         is_judge = judges(self.caller, self.match_id)
         return perspective_of(ledger, self.player, is_judge=is_judge, public_only=public_only)
 

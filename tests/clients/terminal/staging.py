@@ -35,6 +35,6 @@ def simulated(
         ruleset=game.version,
         perspective=None,
         events=tuple(logged.data for logged in log),
-        beside={logged.sequence: logged.private for logged in log[1:] if logged.private},
+        private={logged.sequence: logged.private for logged in log[1:] if logged.private},
         names=played.opened.names,
     )

@@ -12,7 +12,7 @@ from rollbook.match.fold import MatchFold
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook.v1.events_pb2 import Event
-from rollbook_clients.terminal.film import Account, Film, NotShown
+from rollbook_clients.terminal.film import Account, Film, NotShown, StillHidden
 from rollbook_clients.terminal.texts import words_in
 from rollbook_replays.games import presentation
 from rollbook_replays.games.seats import Seating
@@ -99,8 +99,8 @@ def test_a_file_that_speaks_of_other_seats_or_events_is_not_shown() -> None:
 def test_a_file_with_cards_that_stay_hidden_is_refused_by_name() -> None:
     """A running match of Allie Gator cannot be followed by the rules without its hidden cards."""
     whole = simulated("allie_gator", 2)
-    public = replace(whole, events=whole.events[:60], beside={}, perspective=Watcher.PUBLIC)
-    with pytest.raises(NotShown, match="hidden"):
+    public = replace(whole, events=whole.events[:60], private={}, perspective=Watcher.PUBLIC)
+    with pytest.raises(StillHidden, match="hidden"):
         Film(public)
 
 

@@ -91,9 +91,11 @@ def test_hidden_cards_stay_hidden_byte_for_byte(tmp_path: Path) -> None:
                 for path, answer in await asyncio.to_thread(lambda: list(answers(Reader(web.url), matches[0].id))):
                     assert b'id="hand-' not in answer.body, path
                     if path.endswith("/file"):
-                        assert read(answer.body).replay.beside == {}
+                        assert read(answer.body).replay.private == {}
                     if "eyes=seat" in path or "/seats/" in path or "/replay" in path:
                         assert answer.status in {404, 409}, path
+                    if path.endswith("/replay"):
+                        assert "some of it is hidden: it can be replayed when it is over" in answer.text
         finally:
             service.end()
 

@@ -48,7 +48,7 @@ def test_moves_of_matches_are_the_same_bytes_both_ways(name: str) -> None:
     for move in moves(game):
         if type(move) in game.outcomes.values():
             assert by_messages(game, move) == compact.happened(move)
-            assert write_private(game, move) == compact.beside(move)
+            assert write_private(game, move) == compact.private(move)
         else:
             assert move == compact.choice(write_choice(game, move).SerializeToString(deterministic=True))
 
@@ -84,8 +84,8 @@ def test_what_is_out_of_the_ordinary_goes_the_long_way() -> None:
     assert wuerfelzoo.happened(Rolled((-1,), ("worm",))) is None
     assert wuerfelzoo.happened(Rolled((1,), ("unicorn",))) is None
     assert wuerfelzoo.happened(Stolen(None)) is None
-    assert allie_gator.beside(Drawn(0, (None,))) is None
-    assert allie_gator.beside(Stolen(None)) is None
+    assert allie_gator.private(Drawn(0, (None,))) is None
+    assert allie_gator.private(Stolen(None)) is None
     assert allie_gator.happened(Drawn(0, hidden_pieces(300_000_000))) is None
     for choice in (Boar(300, 1), Boar(-1, 1), Play(tuple(range(101)))):
         data = write_choice(find("wuerfelzoo"), choice).SerializeToString(deterministic=True)

@@ -107,9 +107,9 @@ def test_a_whole_match_is_one_chain_of_bytes(name: str) -> None:
 def test_nothing_lies_beside_an_event_that_hides_nothing(name: str) -> None:
     """What is there says what it is: not even an empty message stands for nothing."""
     simulation = Simulation(find(name), {}, find(name).seats[0], 6, 0)
-    beside = {logged(event, find(name), sequence=number).private for number, event in simulation.events()}
-    assert b"" in beside
-    assert {"hidden"} >= {proto.Private.FromString(private).WhichOneof("content") for private in beside - {b""}}
+    private = {logged(event, find(name), sequence=number).private for number, event in simulation.events()}
+    assert b"" in private
+    assert {"hidden"} >= {proto.Private.FromString(private).WhichOneof("content") for private in private - {b""}}
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def genuine() -> Iterator[Sample]:
         yield sample(f"{game}-simulated", write(simulated, SIMULATED.replays), EXACT)
         yield sample(f"{game}-running-for-the-judge", running, UNVERIFIED)
         yield sample(
-            f"{game}-running-for-the-public", replace(running, perspective=Watcher.PUBLIC, beside={}), UNVERIFIED
+            f"{game}-running-for-the-public", replace(running, perspective=Watcher.PUBLIC, private={}), UNVERIFIED
         )
         yield sample(f"{game}-without-heads", replace(whole, heads=()), UNVERIFIED)
         yield sample(
@@ -127,7 +127,7 @@ def _behind_another(game: str) -> tuple[Replay, Said, None]:
 
 
 def _with_something_beside(game: str) -> tuple[Replay, Said, None]:
-    return replace(match(game), beside={**match(game).beside, 2: EMPTY_HIDDEN}), diverged("hidden", 2), None
+    return replace(match(game), private={**match(game).private, 2: EMPTY_HIDDEN}), diverged("hidden", 2), None
 
 
 def _with_a_head_that_nobody_signed(game: str) -> tuple[Replay, Said, None]:

@@ -68,8 +68,8 @@ def unknown_fields() -> Iterator[Sample]:
                     list(meaning.messages(event))[which][1].MergeFromString(UNKNOWN_FIELD)
                     spoilt = relinked(replay, index, event.SerializeToString(deterministic=True))
                     yield sample(f"event-{game}-{path}", spoilt, diverged("container", index + 1))
-    (number, *_), later = hiding.beside, b"\x12\x07" + UNKNOWN_FIELD
-    spoilt = replace(match("allie_gator"), beside={**hiding.beside, number: later})
+    (number, *_), later = hiding.private, b"\x12\x07" + UNKNOWN_FIELD
+    spoilt = replace(match("allie_gator"), private={**hiding.private, number: later})
     yield sample("hidden-of-a-later-game", spoilt, diverged("hidden", number), UNVERIFIED)
     unknown_game = meaning.opened(lambda said: setattr(said, "game", "later"), spoilt)
     yield sample("hidden-of-a-later-game-in-one", unknown_game, UNVERIFIED)
@@ -138,16 +138,16 @@ def names_and_eyes() -> Iterator[Sample]:
         ("seat-3", 3, diverged("container", None)),
         ("seat-minus-1", -1, diverged("container", None)),
     ]
-    some = dict(list(hiding.beside.items())[::2])
+    some = dict(list(hiding.private.items())[::2])
     for name, perspective, said in perspectives:
         yield sample(f"sealed-for-{name}", replace(hiding, perspective=perspective), said)
     seen = replace(hiding, perspective=2)
-    yield sample("sealed-with-some-hidden", replace(seen, beside=some), UNVERIFIED)
+    yield sample("sealed-with-some-hidden", replace(seen, private=some), UNVERIFIED)
     other = {**some, max(some): some[min(some)]}
-    yield sample("sealed-with-other-hidden", replace(seen, beside=other), diverged("hidden", max(some)), UNVERIFIED)
-    number = max(hiding.beside)
-    less = {each: hidden for each, hidden in hiding.beside.items() if each != number}
-    yield sample("nobodys-eyes-lack-cards", replace(hiding, beside=less), diverged("hidden", number), UNVERIFIED)
+    yield sample("sealed-with-other-hidden", replace(seen, private=other), diverged("hidden", max(some)), UNVERIFIED)
+    number = max(hiding.private)
+    less = {each: hidden for each, hidden in hiding.private.items() if each != number}
+    yield sample("nobodys-eyes-lack-cards", replace(hiding, private=less), diverged("hidden", number), UNVERIFIED)
     yield sample("nobodys-eyes-lack-the-seal", meaning.cut(hiding, 60, None), diverged("seal", 60))
     for kind, seat in ((0, None), (4, None), (1, 0), (3, 0), (2, None)):
         body, _ = body_and_names(whole)
@@ -175,8 +175,8 @@ def ends() -> Iterator[Sample]:
     lines = [*taken_apart(whole)[:50], Line(Sealed(None, "by_operator", SECRET), 1_800_000_000_000)]
     ended = put_together(lines, SERVICE)
     yield sample("sealed-heads-beyond", replace(ended, heads=(*ended.heads, *whole.heads)), diverged("heads", count))
-    beyond = min(number for number in hiding.beside if number > 60)
-    yield sample("hidden-beyond", replace(meaning.cut(hiding, 60), beside=hiding.beside), diverged("hidden", beyond))
+    beyond = min(number for number in hiding.private if number > 60)
+    yield sample("hidden-beyond", replace(meaning.cut(hiding, 60), private=hiding.private), diverged("hidden", beyond))
     for sequence in (0, 10_001, 2**64 - 1):
         for part in ("heads", "hidden"):
             body, _ = body_and_names(hiding)
@@ -263,12 +263,12 @@ def numbers() -> Iterator[Sample]:
         yield sample(f"count-{count}", spoilt, diverged(check, index + 1), without)
     spoilt, said = meaning.changed(hiding, index, path, 4), diverged("draws", index + 1)
     yield sample("count-running", meaning.cut(spoilt, index + 5), said, UNVERIFIED)
-    yield sample("count-running-hidden", replace(meaning.cut(spoilt, index + 5), beside={}), said, UNVERIFIED)
-    other = {**hiding.beside, index + 1: hiding.beside[max(hiding.beside)]}
+    yield sample("count-running-hidden", replace(meaning.cut(spoilt, index + 5), private={}), said, UNVERIFIED)
+    other = {**hiding.private, index + 1: hiding.private[max(hiding.private)]}
     other = {number: hidden for number, hidden in other.items() if number <= index + 5}
-    running = replace(meaning.cut(hiding, index + 5), beside=other)
+    running = replace(meaning.cut(hiding, index + 5), private=other)
     yield sample("cards-running", running, diverged("hidden", index + 1), UNVERIFIED)
-    yield sample("cards-running-hidden", replace(running, beside={}), UNVERIFIED)
+    yield sample("cards-running-hidden", replace(running, private={}), UNVERIFIED)
 
 
 def several() -> Iterator[Sample]:

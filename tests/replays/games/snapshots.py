@@ -40,7 +40,8 @@ def page(game: str) -> str:
     """The boards of one match as `rollbook show` draws them."""
     seen = look(recorded(game, current()[game].seats[-1]), Watcher.PUBLIC)
     boards = [
-        f"After event {at}\n\n{plain(draw_board(seen.at(at), seen.eyes))}" for at in (seen.count // 2, seen.count)
+        f"After event {at}\n\n{plain(draw_board(seen.at(at), seen.perspective))}"
+        for at in (seen.count // 2, seen.count)
     ]
     return "\n\n".join(boards)
 

@@ -43,7 +43,7 @@ _TURNS: Final = {
 
 
 def picture(view: View, words: Words) -> Picture:
-    """The piles above, then the seats, and below them every hand that these eyes see."""
+    """The piles above, then the seats, and below them every hand as this perspective sees it."""
     shapes = [*_pile(0, view, words), *_pile(1, view, words)]
     shapes.append(placed(WIDE / 2 - SMALL / 2, PILE_TOP + 20, _back(SMALL, 56), id="stock"))
     shapes.append(label(view.stock_size, WIDE / 2, PILE_TOP + 96, 20, "strong"))

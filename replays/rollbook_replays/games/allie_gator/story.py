@@ -1,4 +1,4 @@
-"""Allie Gator, told: what was laid and taken, and of hidden cards as much as this pair of eyes may know."""
+"""Allie Gator, narrated: what was laid and taken, and of hidden cards as much as this perspective may know."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Can't Stop, told: a throw after which another seat is on turn was a bust."""
+"""Can't Stop, narrated: a throw after which another seat is on turn was a bust."""
 
 from collections.abc import Iterator
 

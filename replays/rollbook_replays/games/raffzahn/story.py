@@ -1,4 +1,4 @@
-"""Raffzahn, told: what lies where before and after tells an own hit from a loss."""
+"""Raffzahn, narrated: what lies where before and after tells an own hit from a loss."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Würfelzoo, told: what the named dice show, and whose they are."""
+"""Würfelzoo, narrated: what the named dice show, and whose they are."""
 
 from collections.abc import Iterable, Iterator
 

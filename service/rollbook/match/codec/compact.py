@@ -115,7 +115,7 @@ class Compact:
         kind = self._outcomes.get(type(outcome))
         return None if kind is None else kind.write(outcome)
 
-    def beside(self, outcome: Any) -> bytes | None:
+    def private(self, outcome: Any) -> bytes | None:
         """What lies beside such an event, if all that it hides is known; empty if it hides nothing."""
         hidden = self._hidden.get(type(outcome))
         return b"" if hidden is None else hidden(outcome)

@@ -109,11 +109,11 @@ def read_bytes(data: bytes, private: bytes = b"", game: AnyGame | None = None, m
     """
     try:
         written = proto.Event.FromString(data)
-        beside = proto.Private.FromString(private)
+        parsed = proto.Private.FromString(private)
     except DecodeError:
         raise Unreadable("these bytes are no event") from None
     try:
-        event = _read_opened(written, match_id) if game is None else _read_body(game, written, beside)
+        event = _read_opened(written, match_id) if game is None else _read_body(game, written, parsed)
     except RefusedByRules as refused:
         raise Unreadable(str(refused)) from None
     return Logged(written.sequence, written.time_ms, written.previous, event, written.request, data, private)
@@ -239,10 +239,10 @@ def _read_opened(written: proto.Event, match_id: str) -> Opened:
     )
 
 
-def _read_body(game: AnyGame, written: proto.Event, beside: proto.Private) -> Event:
+def _read_body(game: AnyGame, written: proto.Event, private: proto.Private) -> Event:
     body = written.WhichOneof("body")
     if body == "happened":
-        return _read_happened(game, written.happened, beside)
+        return _read_happened(game, written.happened, private)
     if body == "chosen":
         return _read_chosen(game, written.seat, written.chosen)
     if body not in _READERS:
@@ -265,8 +265,8 @@ _READERS: Final[dict[str, Callable[[proto.Event], Event]]] = {
 }
 
 
-def _read_happened(game: AnyGame, happened: proto.Happened, beside: proto.Private) -> Event:
-    return Happened(read_outcome(game, happened.outcome, beside.hidden if beside.HasField("hidden") else None))
+def _read_happened(game: AnyGame, happened: proto.Happened, private: proto.Private) -> Event:
+    return Happened(read_outcome(game, happened.outcome, private.hidden if private.HasField("hidden") else None))
 
 
 def _read_chosen(game: AnyGame, seat: int, chosen: proto.Chosen) -> Event:

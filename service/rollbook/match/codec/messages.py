@@ -182,21 +182,21 @@ def hiding(game: AnyGame, outcome: Any) -> str | None:
     return next((field.name for field in fields(outcome) if field.name not in described), None)
 
 
-def read_outcome(game: AnyGame, written: proto.Outcome, beside: proto.HiddenOutcome | None = None) -> Any:
+def read_outcome(game: AnyGame, written: proto.Outcome, hidden: proto.HiddenOutcome | None = None) -> Any:
     """The outcome that was written, with what lies hidden beside it if that is at hand."""
     message = unwrap(written, stubs_of(game).outcome)
     kind = None if message is None else message.WhichOneof("kind")
     if message is None or kind is None:
         raise Unreadable(f"this is no outcome of {game.name} that is known here")
     happened: Message = getattr(message, kind)
-    hidden = None if beside is None else _read_hidden(game, beside)
+    pieces = None if hidden is None else _read_hidden(game, hidden)
     outcome = game.outcomes[kind]
-    return outcome(*[_happened(happened, field.name, hidden) for field in fields(outcome)])
+    return outcome(*[_happened(happened, field.name, pieces) for field in fields(outcome)])
 
 
-def _read_hidden(game: AnyGame, beside: proto.HiddenOutcome) -> tuple[Any, ...]:
+def _read_hidden(game: AnyGame, hidden: proto.HiddenOutcome) -> tuple[Any, ...]:
     kind, field = _hidden(game)
-    message = unwrap(beside, kind)
+    message = unwrap(hidden, kind)
     if message is None:
         raise Unreadable(f"what lies beside the event is not of {game.name}")
     return tuple(read_word(field, item) for item in getattr(message, field.name))

@@ -155,9 +155,9 @@ class Channel:
             ledger = self.ledger
             if ledger is None:
                 raise LookupError("nothing of the match may be seen yet")
-            eyes = seen_alike(ledger, perspective)
-            if eyes != perspective:
-                frame = self.frame(eyes, after)
+            shared = seen_alike(ledger, perspective)
+            if shared != perspective:
+                frame = self.frame(shared, after)
             else:
                 events = self.replica.events or []
                 frame = EventsFrame(tuple(events[after : ledger.match.sequence]), perspective, ledger)

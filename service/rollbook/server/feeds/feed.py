@@ -137,20 +137,20 @@ class Feeds:
         self,
         match_id: str,
         position: Position | None,
-        eyes: Callable[[Ledger], Perspective],
+        perspective_of: Callable[[Ledger], Perspective],
         expired: Callable[[], bool] = lambda: False,
     ) -> AsyncGenerator[Frame, None]:
         """Frames from behind a position (none: from the start) to the end of the match.
 
-        `eyes` says what the watcher sees of the match as it is, and is asked again until the seats are closed;
+        `perspective_of` says what the watcher may see of the match as it is, and is asked until the seats are closed;
         `expired` whether it still may. Raises MatchUnknown, Declined for a position that is not there, TailLost and
         StoreUnavailable.
         """
         with self._replicas.use(match_id) as replica:
-            async with self._watched(replica) as live, self._seen(live, eyes) as channel:
+            async with self._watched(replica) as live, self._seen(live, perspective_of) as channel:
                 start = Position(0, genesis(match_id)) if position is None else position
                 await channel.check(start)
-                perspective = eyes(replica.ledger)
+                perspective = perspective_of(replica.ledger)
                 yield ConfirmedFrame(perspective, start, channel.ledger)
                 at = start
                 caught_up = seats_closed = False
@@ -160,8 +160,8 @@ class Feeds:
                         silent = not await channel.bell.wait(plays=isinstance(perspective, int))
                     if replica.failure is not None:
                         raise replica.failure
-                    # As long as somebody can sit down or get up, the watcher may see with other eyes by now.
-                    changed = not seats_closed and eyes(replica.ledger) != perspective
+                    # As long as somebody can sit down or get up, the perspective of the watcher may have changed.
+                    changed = not seats_closed and perspective_of(replica.ledger) != perspective
                     if (reason := self._reason(expired=expired(), changed=changed)) is not None:
                         yield EndedFrame(reason, at)
                         return
@@ -300,11 +300,11 @@ class Feeds:
             await channel.replica.caught_up()
 
     @asynccontextmanager
-    async def _seen(self, live: Channel, eyes: Callable[[Ledger], Perspective]) -> AsyncIterator[Channel]:
-        """The channel that such eyes look at: the public's may be late."""
+    async def _seen(self, live: Channel, perspective_of: Callable[[Ledger], Perspective]) -> AsyncIterator[Channel]:
+        """The channel for this perspective: the one of the public may be delayed."""
         ledger = live.replica.ledger
         delay_ms = ledger.opened.terms.spectator_delay_seconds * 1_000
-        if eyes(ledger) is Watcher.PUBLIC and delay_ms and not live.sealed:
+        if perspective_of(ledger) is Watcher.PUBLIC and delay_ms and not live.sealed:
             async with self._cut(live, delay_ms) as delayed:
                 yield delayed
         else:

@@ -53,7 +53,7 @@ _HEAD: Final = MatchFrame.Events.HEAD_FIELD_NUMBER
 
 @dataclass(frozen=True, slots=True)
 class ConfirmedFrame:
-    """The first frame: with whose eyes, and from where the feed goes on."""
+    """The first frame: with which perspective, and from where the feed goes on."""
 
     perspective: Perspective
     position: Position

@@ -1,4 +1,4 @@
-"""Everything that leaves the service about a match, as one pair of eyes may see it.
+"""Everything that leaves the service about a match, as one perspective may see it.
 
 This is an allow-list. An event leaves as the bytes that were stored; what lies hidden beside it leaves only where the
 game's own `seen`, asked of the state before the event, hands the whole outcome to that perspective; a view holds the
@@ -29,7 +29,7 @@ from rollbook.v1.games_pb2 import HiddenOutcome, LegalChoices, View
 MOST_SIGNED: Final = 4_096
 """Heads that are remembered; signatures are made again for whoever asks for an older one."""
 
-# Whose eyes
+# Perspectives
 
 
 def perspective_of(ledger: Ledger, player: bytes, *, is_judge: bool, public_only: bool = False) -> Perspective:
@@ -76,7 +76,7 @@ _WATCHERS: Final = {
 
 
 def projected(event: Visible, perspective: Perspective) -> proto.ProjectedEvent:
-    """One event as this pair of eyes gets it; whether the match is sealed by now makes no difference."""
+    """One event for this perspective; whether the match is sealed by now makes no difference."""
     hidden = _hidden(event.logged) if perspective in event.insiders else None
     return proto.ProjectedEvent(event=event.logged.data, hidden=hidden)
 
@@ -144,7 +144,7 @@ def revealed(log: Sequence[Visible]) -> MatchFrame.Revealed:
 
 
 def view_message(ledger: Ledger, perspective: Perspective) -> View:
-    """The table as this pair of eyes sees it; where nothing is hidden, as the public does."""
+    """The table for this perspective; where nothing is hidden, as the public does."""
     game = ledger.game
     return write_view(game, game.view(ledger.match.state, Watcher.PUBLIC if is_open(ledger) else perspective))
 

@@ -1,4 +1,4 @@
-"""Replay files of a service's matches: of a sealed one everything, of a running one what a pair of eyes may see."""
+"""Replay files of a service's matches: of a sealed one everything, of a running one what one perspective may see."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from rollbook.v1.events_pb2 import Event, Private
 
 def sealed_replay(match_id: str, entries: Sequence[Entry], names: Sequence[str], keys: HeadKeys) -> Replay:
     """The whole of a match that is over; the secret is in its seal."""
-    beside = {number: entry.private for number, entry in enumerate(entries[1:], start=2) if entry.private}
+    private = {number: entry.private for number, entry in enumerate(entries[1:], start=2) if entry.private}
     replay = _exported(match_id, None, [entry.event for entry in entries], keys)
-    return replace(replay, beside=beside, names=_said(names))
+    return replace(replay, private=private, names=_said(names))
 
 
 def seen_replay(
     match_id: str, events: Sequence[Visible], perspective: Perspective, names: Sequence[str], keys: HeadKeys
 ) -> Replay:
-    """A match that is not over, up to where it is seen, as one pair of eyes may see it."""
-    beside = {
+    """A match that is not over, up to where it is seen, as one perspective may see it."""
+    private = {
         number: Private(hidden=event.hidden).SerializeToString(deterministic=True)
         for number, event in enumerate((projected(event, perspective) for event in events), start=1)
         if event.HasField("hidden")
     }
     replay = _exported(match_id, perspective, [event.logged.data for event in events], keys)
-    return replace(replay, beside=beside, names=_said(names))
+    return replace(replay, private=private, names=_said(names))
 
 
 def _exported(match_id: str, perspective: Perspective | None, events: Sequence[bytes], keys: HeadKeys) -> Replay:

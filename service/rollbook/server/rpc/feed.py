@@ -1,4 +1,4 @@
-"""The feeds over gRPC: frames as messages for the eyes of their watcher, and the lobby as it changes."""
+"""The feeds over gRPC: frames as messages for the perspective of their watcher, and the lobby as it changes."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         except MatchUnknown as error:
             raise await self._locator.located(asked, error) from error
 
-        def eyes(ledger: Ledger) -> Perspective:
+        def perspective_of(ledger: Ledger) -> Perspective:
             return sight.perspective_on(ledger, public_only=request.public_only)
 
         views = not request.without_views
@@ -104,7 +104,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
             try:
                 position = _asked(request)
                 expired = self._callers.expiry(caller, context)
-                async with aclosing(self._feeds.watch(request.match_id, position, eyes, expired)) as frames:
+                async with aclosing(self._feeds.watch(request.match_id, position, perspective_of, expired)) as frames:
                     async for frame in frames:
                         yield self._messages.of(frame, views=views)
             except (Declined, Refusal) as error:

@@ -151,5 +151,5 @@ def entries_of(stored: Stored) -> list[Entry]:
     """What the log had: the secret lay beside event 1, and is in the seal now."""
     replay: Replay = stored.replay
     secret = Event.FromString(replay.events[-1]).sealed.secret
-    beside = {1: Private(secret=secret).SerializeToString(deterministic=True), **replay.beside}
-    return [Entry(event, beside.get(number, b"")) for number, event in enumerate(replay.events, start=1)]
+    private = {1: Private(secret=secret).SerializeToString(deterministic=True), **replay.private}
+    return [Entry(event, private.get(number, b"")) for number, event in enumerate(replay.events, start=1)]
