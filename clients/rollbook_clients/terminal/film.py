@@ -25,6 +25,10 @@ class NotShown(Exception):
     """This file cannot be played through; the sentence says why."""
 
 
+class StillHidden(NotShown):
+    """The match was running when the file was made, and some of it is hidden."""
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One event of the film."""
@@ -114,7 +118,7 @@ class Film:
         on_turn: int | None = None
         for logged in self._logged[1:]:
             if isinstance(logged.event, Happened) and is_hidden(logged.event.outcome):
-                raise NotShown(
+                raise StillHidden(
                     f"event {logged.sequence} is hidden in this file; it can be shown when the match is over"
                 )
             match.take(logged.event)

@@ -21,7 +21,7 @@ from rollbook.replay_file.container import NotAReplay, read
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.v1.match_pb2 import MATCH_STATE_RUNNING
 from rollbook_clients.sdk import Match
-from rollbook_clients.terminal.film import Account, Film, NotShown
+from rollbook_clients.terminal.film import Account, Film, NotShown, StillHidden
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_clients.web.admission import match_id_of, match_of
 from rollbook_clients.web.scenes import drawn, marked
@@ -64,10 +64,10 @@ def film_of(data: bytes) -> tuple[str, Film]:
     if film is None:
         try:
             film = _FILMS[key] = Film(read(data).replay)
-        except NotAReplay:
-            raise HTTPException(400, "error.file") from None
-        except NotShown:
+        except StillHidden:
             raise HTTPException(409, "replay.hidden") from None
+        except (NotAReplay, NotShown):
+            raise HTTPException(400, "error.file") from None
     return key, film
 
 

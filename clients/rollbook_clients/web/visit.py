@@ -205,7 +205,7 @@ def wrong(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a case each
     """The status for what went wrong, and the key of the sentence that says so."""
     match error:
         case HTTPException():
-            return error.status_code, error.detail if error.detail.startswith("error.") else "error.no_page"
+            return error.status_code, error.detail if error.detail in words_in("en") else "error.no_page"
         case TooLarge():
             return 413, "error.large"
         case NotFound():

@@ -12,7 +12,7 @@ from rollbook.match.fold import MatchFold
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
 from rollbook.v1.events_pb2 import Event
-from rollbook_clients.terminal.film import Account, Film, NotShown
+from rollbook_clients.terminal.film import Account, Film, NotShown, StillHidden
 from rollbook_clients.terminal.texts import words_in
 from rollbook_replays.games import presentation
 from rollbook_replays.games.seats import Seating
@@ -100,7 +100,7 @@ def test_a_file_with_cards_that_stay_hidden_is_refused_by_name() -> None:
     """A running match of Allie Gator cannot be followed by the rules without its hidden cards."""
     whole = simulated("allie_gator", 2)
     public = replace(whole, events=whole.events[:60], private={}, perspective=Watcher.PUBLIC)
-    with pytest.raises(NotShown, match="hidden"):
+    with pytest.raises(StillHidden, match="hidden"):
         Film(public)
 
 

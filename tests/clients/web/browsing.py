@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from playwright.async_api import Error as BrowserError
 
 from tests.server.test_whole_service import free_port
@@ -36,9 +36,27 @@ FLAGS: Final = [
     "--disable-component-update",
     "--disable-sync",
 ]
-CLICK_MS: Final = 5_000
 WAIT_MS: Final = 60_000
 """A busy machine takes its time; whatever is waited for is a condition."""
+
+LOST: Final = "lost:"
+WATCHED: Final = """addEventListener("DOMContentLoaded", () => {
+  const live = document.getElementById("live");
+  if (!live) return;
+  const kept = ["title", "table", "board", "side", "log"].map((id) => document.getElementById(id)).filter(Boolean);
+  let had = "";
+  const look = () => {
+    const focused = document.activeElement;
+    if (had && focused === document.body) console.error(`lost: the focus of ${had}`);
+    had = focused === document.body ? "" : focused.outerHTML.slice(0, 100);
+    for (const each of kept) if (!each.isConnected) console.error(`lost: ${each.id}`);
+  };
+  // What was hidden loses the focus when it is painted.
+  new MutationObserver(() => { look(); requestAnimationFrame(() => setTimeout(look)); })
+    .observe(live, { childList: true, subtree: true, attributes: true });
+  addEventListener("focusin", look);
+});"""
+"""Says each time that a table is redrawn and the focus is nowhere then, or what stays there was replaced."""
 
 
 def answers(address: str) -> bool:
@@ -169,14 +187,23 @@ class Person:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on(
             "console",
-            lambda message: self.errors.append(message.text) if "Content Security Policy" in message.text else None,
+            lambda message: (
+                self.errors.append(message.text)
+                if "Content Security Policy" in message.text or message.text.startswith(LOST)
+                else None
+            ),
         )
 
     @classmethod
     async def arrive(cls, browser: Browser, *, language: str = "en", width: int = 1280, height: int = 800) -> Person:
         """With nothing kept from before."""
-        context = await browser.new_context(viewport={"width": width, "height": height}, locale=language)
+        return await cls.within(await browser.new_context(viewport={"width": width, "height": height}, locale=language))
+
+    @classmethod
+    async def within(cls, context: BrowserContext) -> Person:
+        """In a browser set up like this."""
         context.set_default_timeout(WAIT_MS)
+        await context.add_init_script(WATCHED)
         return cls(await context.new_page())
 
     async def goto(self, url: str) -> None:
@@ -190,28 +217,6 @@ class Person:
                 await self.page.wait_for_timeout(100)
             else:
                 return
-
-    async def watch_focus(self) -> None:
-        """From now on note each time that a change of the table leaves the focus nowhere."""
-        await self.page.evaluate(
-            """() => {
-              window.lost = [];
-              window.changes = 0;
-              window.watched = ["title", "player-0", "log", "board"].map((id) => document.getElementById(id));
-              new MutationObserver(() => {
-                window.changes += 1;
-                if (document.activeElement === document.body) window.lost.push(window.changes);
-              }).observe(document.getElementById("live"), { childList: true, subtree: true, attributes: true });
-            }"""
-        )
-
-    async def focus_lost(self) -> list[int]:
-        """After which changes the focus was nowhere; elements that were replaced although they stay are -1."""
-        return list(
-            await self.page.evaluate(
-                "() => [...window.lost, ...window.watched.filter((each) => !each.isConnected).map(() => -1)]"
-            )
-        )
 
     @property
     async def position(self) -> int:
@@ -236,9 +241,5 @@ class Person:
         buttons = page.locator("#choices-list button")
         await buttons.nth(random.randrange(await buttons.count())).click()
         moved_on = "before => Number(document.getElementById('table').dataset.position) > before"
-        try:
-            await page.wait_for_function(moved_on, arg=before, timeout=CLICK_MS)
-        except BrowserError:
-            # The table was drawn anew under the click, which is lost then, as it is for people.
-            return False
+        await page.wait_for_function(moved_on, arg=before)
         return True

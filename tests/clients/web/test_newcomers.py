@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Route
 
-from tests.clients.web.browsing import WAIT_MS, Answer, Person, Reader, chromium, needs_chromium, page_of
+from tests.clients.web.browsing import Answer, Person, Reader, chromium, needs_chromium, page_of
 from tests.server.serving import until
 from tests.server.test_whole_service import Serving
 
@@ -24,8 +24,7 @@ async def phone(browser: Browser) -> Person:
     context = await browser.new_context(
         viewport={"width": NARROW, "height": 740}, has_touch=True, is_mobile=True, locale="de"
     )
-    context.set_default_timeout(WAIT_MS)
-    return Person(await context.new_page())
+    return await Person.within(context)
 
 
 async def fits(person: Person) -> bool:
@@ -73,6 +72,7 @@ def test_from_an_invitation_to_the_first_roll_it_takes_two_taps(tmp_path: Path) 
                 for path in ("/", "/open", "/open?game=raffzahn", "/replays", "/verify", "/judge", "/nowhere"):
                     await ben.goto(web.url + path)
                     assert await fits(ben), path
+                assert [] == anna.errors + ben.errors
         finally:
             service.end()
 
@@ -119,7 +119,7 @@ def test_seven_tabs_of_one_browser_are_all_live(tmp_path: Path) -> None:
                     await tab.page.wait_for_function(
                         "(before) => Number(document.getElementById('table').dataset.position) > before", arg=before
                     )
-                assert [] == [error for tab in tabs for error in tab.errors]
+                assert [] == [error for tab in (anna, ben, *tabs) for error in tab.errors]
         finally:
             service.end()
 

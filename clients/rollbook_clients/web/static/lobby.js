@@ -1,5 +1,6 @@
 // The lobby, as it changes.
 import { patch } from "./patch.js";
+import "./press.js";
 import { follow } from "./stream.js";
 
 const lobby = document.getElementById("lobby");

@@ -1,5 +1,6 @@
 // A table as it changes: patched, announced, previewed, and played.
 import { patch } from "./patch.js";
+import "./press.js";
 import { follow } from "./stream.js";
 
 const live = document.getElementById("live");
@@ -58,15 +59,11 @@ follow(live.dataset.stream, {
     const update = JSON.parse(data);
     const before = places();
     const steps = update.position - Number(table().dataset.position);
-    const focused = document.activeElement;
-    const inChoices = focused?.closest?.("#choose") !== null && focused !== document.body;
-    const sameMoment = steps === 0 && document.getElementById("choose") !== null;
+    const choose = document.getElementById("choose");
     const fresh = parser.parseFromString(update.table, "text/html").getElementById("table");
-    if (sameMoment) fresh.querySelector("#choices-list")?.replaceWith(document.getElementById("choices-list").cloneNode(true));
+    // Until something happens, what is picked and opened stays.
+    if (steps === 0 && choose) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
     patch(table(), fresh);
-    if (inChoices && !document.contains(focused)) {
-      (document.getElementById("choices-title") ?? focusable(document.getElementById("status"))).focus();
-    }
     move(before, update.motion, steps);
     keep(update.head);
     announce(update);
@@ -91,11 +88,6 @@ function keep(head) {
   }
 }
 
-function focusable(element) {
-  element.tabIndex = -1;
-  return element;
-}
-
 function announce(update) {
   const news = update.said.filter(([event]) => event > told).map(([, text]) => text);
   told = Math.max(told, update.position);
@@ -111,25 +103,21 @@ function announce(update) {
 
 // Choices: sent once however often they are sent, previewed on the things that they are about.
 
-let sending = false;
+let sendingAt = null;
 
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.id !== "choose" || event.submitter?.name !== "choice") return;
   event.preventDefault();
-  const body = new URLSearchParams({
-    form_token: token,
-    position: form.elements.position.value,
-    request_id: randomId(),
-    choice: event.submitter.value,
-  });
-  // Buttons are not disabled meanwhile: the focus would be lost.
-  if (sending) return;
-  sending = true;
+  const position = form.elements.position.value;
+  // Buttons are not disabled meanwhile: the focus would be lost. What comes after this choice waits for no answer to it.
+  if (sendingAt === position) return;
+  sendingAt = position;
   live.setAttribute("aria-busy", "true");
-  await send(form.action, body);
+  await send(form.action, new URLSearchParams({ form_token: token, position, request_id: randomId(), choice: event.submitter.value }));
+  if (sendingAt !== position) return;
   live.removeAttribute("aria-busy");
-  sending = false;
+  sendingAt = null;
 });
 
 async function send(address, body) {
@@ -224,8 +212,8 @@ tick();
 
 document.addEventListener("keydown", (event) => {
   if (event.target.closest?.("input:not([type=checkbox]), select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (/^[1-9]$/.test(event.key)) document.getElementById(`choice-${event.key}`)?.click();
-  if (event.key === "l") focusable(document.getElementById("log-title")).focus();
+  if (/^[1-9]$/.test(event.key) && !event.repeat) document.getElementById(`choice-${event.key}`)?.click();
+  if (event.key === "l") document.getElementById("log-title").focus();
   if (event.key === "?") {
     const help = document.getElementById("help");
     if (help) {

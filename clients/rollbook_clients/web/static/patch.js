@@ -1,11 +1,36 @@
 // Makes one tree of elements like another by their ids, so that focus, selection and running motion stay where they are.
 
-/** Make the children and attributes of `old` those of `fresh`. */
+/** Make `old` like `fresh`; if what has the focus goes, the focus goes to what has its id now, or to what is nearest. */
 export function patch(old, fresh) {
+  const focused = document.activeElement;
+  const around = [];
+  for (let each = focused; each && each !== document.body; each = each.parentElement) if (each.id) around.push(each.id);
+  patchElement(old, fresh);
+  // Somebody who has not entered the page yet stays outside.
+  if (focused !== document.body && !canHaveFocus(document.activeElement)) focusNear(around);
+}
+
+/** The body has the focus if nothing has; what was hidden loses it a moment later. */
+const canHaveFocus = (element) => element !== null && element !== document.body && element.checkVisibility();
+
+/** Focus the first of these that is there and can be focused, or the place to begin in it, from the inside outwards. */
+function focusNear(ids) {
+  for (const id of ids) {
+    const place = document.getElementById(id);
+    if (!place) continue;
+    for (const each of [place, ...place.querySelectorAll('[tabindex="-1"]')]) {
+      if (each.checkVisibility()) each.focus();
+      if (canHaveFocus(document.activeElement)) return;
+    }
+  }
+}
+
+function patchElement(old, fresh) {
+  const wasOpen = old.localName === "details" && old.open;
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  if (old.localName === "input" && old.type === "checkbox") return;
-  if (old.localName === "details" && old.open) old.setAttribute("open", "");
+  if (wasOpen) old.open = true;
+  if (old.localName === "input" && old.type === "checkbox") old.checked = fresh.checked;
   patchChildren(old, fresh);
 }
 
@@ -27,7 +52,7 @@ function patchChildren(old, fresh) {
         while (at && at !== here) at = removed(at);
       } else old.insertBefore(here, at);
     }
-    if (here.nodeType === Node.ELEMENT_NODE) patch(here, wanted);
+    if (here.nodeType === Node.ELEMENT_NODE) patchElement(here, wanted);
     else if (here.data !== wanted.data) here.data = wanted.data;
     at = here.nextSibling;
   }
