@@ -17,6 +17,8 @@ from tests.storage.servers import Server, running, sentinel_running
 PATIENCE_SECONDS: Final = 90.0
 """A Sentinel that did not like its replicas tries again after ten seconds, and after thirty if the clock jumped."""
 _QUICK: Final = MappingProxyType({"repl-diskless-sync-delay": "0", "repl-ping-slave-period": "1"})
+_PAUSE_MS: Final = 400
+"""How long a master answers no writes before it stands still; it is over long before another takes its place."""
 
 
 def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
@@ -70,19 +72,22 @@ class Watched(Copied):
         return next(server for server in self.servers if server.port == int(said[1]))
 
     def stall(self) -> Server:
-        """Let the master stand still until it is let go on.
+        """Let the master stand still until it is let go on; its replicas have all that it has acknowledged.
 
-        Its replica has all that was sent to it before by whoever waits for this: a master that is stopped between the
-        answer to a client and what it sends to its replica may lose what it acknowledged, unless that is `replicated`.
+        One that is stopped between its answer to a client and what it sends to a replica may lose what it acknowledged,
+        unless that is `replicated`.
         """
         master = self.master
-        with master.client() as client:
-            # What was in its sockets before the first of the two it has answered before the second.
-            client.ping()
-            client.set("stalled", 1)
-            assert client.wait(1, int(PATIENCE_SECONDS * 1_000)) == 1
-        master.process.send_signal(signal.SIGSTOP)
-        return master
+        with ExitStack() as stack:
+            clients: list[Any] = [stack.enter_context(server.client()) for server in self.servers]
+            while True:
+                began = time.monotonic()
+                clients[self.servers.index(master)].execute_command("CLIENT", "PAUSE", _PAUSE_MS, "WRITE")
+                until(lambda: len({client.info("replication")["master_repl_offset"] for client in clients}) == 1)
+                master.process.send_signal(signal.SIGSTOP)
+                if time.monotonic() - began < _PAUSE_MS / 1_000:
+                    return master
+                self.go_on(master)
 
     def go_on(self, server: Server) -> None:
         """Let it go on."""
