@@ -71,6 +71,11 @@ class Match:
         return f"Match({self.id!r})"
 
     @property
+    def address(self) -> str:
+        """Where the service is."""
+        return self._caller.connection.address
+
+    @property
     def head(self) -> WitnessedHead | None:
         """The last head of the match that the service signed and this client has checked; none before it saw any."""
         return self._witness.head

@@ -111,7 +111,7 @@ def test_those_who_play_again_meet_at_the_same_table(address: str, tmp_path: Pat
         before = match_on(mine)
         terminals[0].press("1")
         terminals[0].until("Waiting for players: 1 seat free.")
-        terminals[0].until("Seats are kept for 5 minutes")
+        terminals[0].until("Seats kept 5 minutes")
         terminals[1].press("1")
         for terminal in terminals:
             terminal.until(lambda text: before not in text)

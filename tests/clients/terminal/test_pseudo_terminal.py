@@ -60,7 +60,8 @@ def opened(terminal: Pseudo, game: str) -> str:
         shown = game_in_the_form(terminal.until(lambda text, shown=shown: game_in_the_form(text) not in {"", shown}))  # type: ignore[misc]  # mypy knows no defaults here
     terminal.press(END)
     terminal.press("\r")
-    found = re.search(r"This match: (\w{24})", terminal.until("This match:"))
+    link = r"[\w.]+:\d+/([a-z2-7]{24})"
+    found = re.search(link, terminal.until(lambda text: re.search(link, text) is not None))
     assert found
     return found[1]
 
@@ -69,7 +70,7 @@ def joined(terminal: Pseudo, match_id: str) -> None:
     """Sit down at a match by its id."""
     terminal.until("Rollbook")
     terminal.press("c")
-    terminal.until("invitation code")
+    terminal.until("Invitation, or the id")
     terminal.press(f"{match_id}\r")
 
 

@@ -116,13 +116,24 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "table.delayed": "{seconds} s verzögert",
     "table.waits_for": "Warten auf {name}.",
     "table.waits_for_seats": "Warten auf Mitspieler: {seats} frei.",
-    "table.waits_for_rematch": "5 Minuten lang sind die Plätze für die frei, die zuletzt dabei waren.",
+    "table.waits_for_rematch": "5 Minuten lang frei für die von eben.",
     "table.waits_for_ready": "Noch nicht bereit: {names}.",
-    "table.invite": "Diese Partie: {match}\nctrl+y kopiert ihre ID.",
-    "table.invite.code": "Sie ist privat. Andere drücken c in der Lobby und tippen die Partie, Leerzeichen, {code}",
+    "table.invite": "Andere kommen mit dieser Zeile; i kopiert sie:\n{line}",
     "table.leave_seat": "Diesen Platz verlassen? Dann kann ihn jemand anderes nehmen.",
     "table.give_up": "Aufgeben? Ein Bot spielt deinen Platz zu Ende.",
     "hint.give_up": "aufgeben",
+    # What the opener can do.
+    "host.bot": "Einen Bot dazusetzen",
+    "host.bot.about": "Er setzt sich sofort, macht sich bereit und spielt von selbst.",
+    "host.bot.random": "Schwach: Er spielt, wie es kommt",
+    "host.bot.heuristic": "Mittel: Er weiß, was gut ist",
+    "host.bot.monte_carlo": "Stark: Er denkt voraus",
+    "host.free": "Den Platz von {name} freigeben",
+    "host.free.about": "Dann kann ihn jemand anderes nehmen.",
+    "host.withdraw": "Die Partie zurückziehen",
+    "host.withdraw.about": "Sie endet für alle, die hier sitzen.",
+    "host.withdraw.sure": "Die Partie zurückziehen? Sie endet für alle, die hier sitzen.",
+    "hint.invite": "einladen",
     # The end.
     "end.won": "Du gewinnst!",
     "end.shared": "Du gewinnst, zusammen mit {names}!",
@@ -175,7 +186,9 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "lobby.empty.watch": "Keine Partie ist offen oder läuft.",
     "lobby.free": "frei",
     "lobby.you_are": "du bist {name}",
-    "lobby.ask_code": "ID der Partie; bei einer privaten dahinter Leerzeichen und Einladungscode:",
+    "lobby.ask_code": "Einladung, oder die ID einer Partie:",
+    "lobby.no_invitation": "Das ist keine Einladung. Sie lautet HOST:PORT/PARTIE oder HOST:PORT/PARTIE/CODE.",
+    "lobby.elsewhere": "Diese Partie ist nicht hier, sondern bei {service}; führe die Zeile der Einladung aus.",
     "lobby.ask_name": "Dein Name:",
     # A new match.
     "opening.title": "Eine neue Partie",
@@ -191,7 +204,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
 LOBBY
 ↑ ↓   Partie wählen           Enter   hinsetzen, oder zurück an den Tisch
 o   neue Partie eröffnen      w   bei einer Partie zusehen
-c   mit ID und Code           n   Namen ändern
+c   mit einer Einladung       n   Namen ändern
 y   ID der Partie kopieren    ctrl+g   Ton an oder aus
 ► du bist am Zug              esc q   verlassen""",
     "opening.keys": "↑ ↓ Zeile   ← → ändern   ⏎ eröffnen   ? Hilfe, Regeln   esc verlassen",
@@ -214,6 +227,7 @@ gerade stehst. ► ist am Zug; die Uhr: dieser Zug + Reserve.
 Leertaste   sofort zeigen, was geschah
 ctrl+p   Züge schneller, langsamer   ctrl+g   Ton an oder aus
 ctrl+y   ID der Partie kopieren      ctrl+x   Platz verlassen, aufgeben
+i        Einladung kopieren, solange Plätze frei sind
 esc      Lobby; dein Platz bleibt dir""",
     "help.watch": """\
 ZUSEHEN
