@@ -217,7 +217,7 @@ def test_who_is_refused_hears_it_before_any_screen_is_drawn(address: str, tmp_pa
     """A wrong token ends with 1 and a match that is not there with 3, and the reason stays on the terminal."""
     for words, code, said in (
         (["play", "--token", "nonsense"], 1, "not a signed JWT"),
-        (["watch", "a" * 24], 3, "there is no such match"),
+        (["watch", "a" * 24], 3, "No such match, or you may not see it."),
     ):
         with pseudo([*words, "--service", address], tmp_path) as terminal:
             assert code == terminal.ended()

@@ -110,7 +110,7 @@ class LobbyScreen(Screen[None]):
                     if not lobby.is_away:
                         self._look_for_own()
         except RollbookError as error:
-            self._status.update(said_of(error))
+            self._status.update(said_of(error, self.words))
 
     def _look_for_own(self) -> None:
         """Beside the lobby, which goes on to say whether the connection is lost; of a failure it is told next time."""
@@ -217,11 +217,11 @@ class LobbyScreen(Screen[None]):
             await self._table.match(match_id, code).join(name=self._profile.name)
         except NotFound as error:
             is_here = service in {"", self._table.address}
-            said = said_of(error) if is_here else self.words("lobby.elsewhere", service=service)
+            said = said_of(error, self.words) if is_here else self.words("lobby.elsewhere", service=service)
             self._status.update(Text(said, "bold #ff7b72"))
             return
         except RollbookError as error:
-            self._status.update(Text(said_of(error), "bold #ff7b72"))
+            self._status.update(Text(said_of(error, self.words), "bold #ff7b72"))
             return
         self._go_to(match_id)
 
@@ -276,7 +276,7 @@ class LobbyScreen(Screen[None]):
                 is_private=agreed.is_private,
             )
         except RollbookError as error:
-            self._status.update(Text(said_of(error), "bold #ff7b72"))
+            self._status.update(Text(said_of(error, self.words), "bold #ff7b72"))
             return
         await self._join(match.id, match.invitation_code)
 

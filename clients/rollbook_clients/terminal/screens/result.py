@@ -105,7 +105,7 @@ class Afterwards:
                 case "verify":
                     await self._verify()
         except RollbookError as error:
-            self._say(said_of(error))
+            self._say(said_of(error, self._words))
         except (NotAReplay, NotShown) as wrong:
             self._say(printable(str(wrong)))
 
@@ -136,7 +136,7 @@ class Afterwards:
         except OSError as wrong:
             self._say(f"{path}: {wrong.strerror}")
         except RollbookError as error:
-            self._say(said_of(error))
+            self._say(said_of(error, self._words))
         else:
             self._say(self._words("end.saved", path=path))
 

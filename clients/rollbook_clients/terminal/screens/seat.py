@@ -94,7 +94,7 @@ class SeatScreen(MatchScreen):
             else:
                 await self._match.resign()
         except RollbookError as error:
-            self._say(said_of(error))
+            self._say(said_of(error, self.words))
 
     def _say(self, message: str) -> None:
         """Below what is still to be known."""

@@ -38,8 +38,8 @@ from rollbook_clients.terminal.clocks import TickingClocks
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.known_game import KnownGame, ShownEvent, Story, known_game
 from rollbook_clients.terminal.screens.captions import Caption
-from rollbook_clients.terminal.screens.hosting import Hosting
 from rollbook_clients.terminal.screens.match import hint
+from rollbook_clients.terminal.screens.opener import Hosting
 from rollbook_clients.terminal.screens.result import Afterwards, headline, standing
 from rollbook_clients.terminal.screens.seat import SeatScreen
 from rollbook_clients.terminal.widgets.menu import Menu
@@ -120,7 +120,7 @@ class TableScreen(SeatScreen):
                     await self._take(frame)
         except RollbookError as error:
             self._control.wait("")
-            self._say(said_of(error))
+            self._say(said_of(error, self.words))
 
     async def _look(self) -> None:
         """Ask for what the feed does not say: names, and what was agreed."""
@@ -148,7 +148,7 @@ class TableScreen(SeatScreen):
         try:
             await self._match.ready()
         except RollbookError as error:
-            self._say(said_of(error))
+            self._say(said_of(error, self.words))
 
     async def _take(self, frame: Frame) -> None:
         match frame:
@@ -271,7 +271,7 @@ class TableScreen(SeatScreen):
         except OutcomeUnknown:
             self._offer_again(self._notices.is_unknown())
         except RollbookError as error:
-            self._offer_again(said_of(error))
+            self._offer_again(said_of(error, self.words))
         else:
             self._notices.arrived()
             self._say("")

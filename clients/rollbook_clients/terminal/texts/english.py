@@ -84,6 +84,7 @@ esc q   leave""",
     "no_service": """\
 No service answers at {address}. `rollbook serve` starts one here (with --demo one
 that always has matches), and --service HOST:PORT names another.""",
+    "no_file": "There is no file {source}; and at {service}: {why}",
     "table.looking": "Looking for the match …",
     "table.sending": "Sending {choice} …",
     "table.behind": "▸▸ {moves} to come",

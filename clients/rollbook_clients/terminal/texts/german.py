@@ -84,6 +84,7 @@ esc q   verlassen""",
     "no_service": """\
 An {address} antwortet kein Dienst. `rollbook serve` startet hier einen (mit --demo
 einen, der immer Partien hat), und --service HOST:PORT nennt einen anderen.""",
+    "no_file": "Eine Datei {source} gibt es nicht; und bei {service}: {why}",
     "table.looking": "Die Partie wird gesucht …",
     "table.sending": "Wird gesendet: {choice} …",
     "table.behind": "▸▸ {moves} folgen",

@@ -76,4 +76,4 @@ class Hosting:
                 case _:
                     await self._match.withdraw()
         except RollbookError as error:
-            self._say(said_of(error))
+            self._say(said_of(error, self._words))
