@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -85,7 +86,7 @@ def key(  # noqa: PLR0913 - every flag is a parameter
         Whose the key is: it goes behind the role, and verdicts say it; keys of equal names are those of one service.
         Default: what the service calls itself, else the id of its oldest head key, else that of the oldest key printed.
     service
-        host:port of a service to ask for its published keys, instead of a file.
+        host:port of a service to ask for its published keys, instead of a file. Default: ROLLBOOK_SERVICE.
     tls_ca
         The certificates to trust, PEM, for a service with TLS.
     as_json
@@ -97,6 +98,8 @@ def key(  # noqa: PLR0913 - every flag is a parameter
         print(KEY_FILE_EXAMPLE, end="")
         return Exit.GOOD
     try:
+        if file is None and list_published:
+            service = service or os.environ.get("ROLLBOOK_SERVICE")
         _check(create=create, list_published=list_published, role=role, name=name)
         keys: Sequence[_Bare | KnownKey]
         match file, service:
