@@ -62,7 +62,7 @@ def test_help_names_every_command_and_every_command_explains_itself() -> None:
     for command, purpose in (
         ("games", "List the games"),
         ("simulate", "Let bots play"),
-        ("check", "Refold matches"),
+        ("check", "Check matches"),
         ("show", "Tell the match"),
     ):
         assert re.search(rf"{command} +{purpose}", done.stdout)
