@@ -104,9 +104,7 @@ class Limits:
     matches_per_subject: Annotated[int, About("Open and running matches that one subject opened.", scope="store")] = 50
     open_matches_per_subject: Annotated[int, About("Those of them that have free seats.", scope="store")] = 5
     seats_per_subject: Annotated[int, About("Seats of one subject in matches that are not over.", scope="store")] = 100
-    waiting_seats_per_subject: Annotated[
-        int, About("Those of them in matches that have not started.", scope="store")
-    ] = 10
+    waiting_seats_per_subject: Annotated[int, About("Those in matches that have not started.", scope="store")] = 10
     house_seats: Annotated[
         int, About("Seats of bots (AddBot) in matches that are not over; 0: no bots.", least=0, scope="store")
     ] = 50

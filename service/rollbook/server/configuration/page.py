@@ -14,9 +14,9 @@ from rollbook.server.settings import LIMITS
 WIDTH: Final = 120
 
 HEAD: Final = """\
-# All settings of `rollbook serve`, as a file for --config. After each value stands where it comes from: a flag overrides
-# an environment variable, that overrides the file, that overrides the default. Limits "for each process" are counted by
-# each worker: N workers together allow up to N times as much."""
+# All settings of `rollbook serve`, as a file for --config. After each value stands where it comes from: a flag
+# overrides an environment variable, that overrides the file, that overrides the default. Limits "for each process" are
+# counted by each worker: N workers together allow up to N times as much."""
 
 SCOPES: Final[dict[Scope, str]] = {
     "process": "for each process",
