@@ -34,7 +34,7 @@ def test_every_command_takes_the_same_options_and_variables(command: str) -> Non
     )
     words = " ".join(done.stdout.replace("│", " ").split())
     assert f"host:port of the service. Default: {DEFAULT_ADDRESS}. [env var: ROLLBOOK_SERVICE]" in words
-    assert "Without one: a guest. [env var: ROLLBOOK_TOKEN]" in words
+    assert "Without one you are a guest. [env var: ROLLBOOK_TOKEN]" in words
     assert "The certificates to trust, PEM, for a service with TLS." in words
 
 
