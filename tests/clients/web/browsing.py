@@ -236,7 +236,7 @@ class Person:
         picks = page.locator("#pieces input")
         if count := await picks.count():
             await picks.nth(random.randrange(count)).click()
-            await page.wait_for_selector("#choices-list button")
+            await page.wait_for_selector("#choices-list:not([aria-busy]) button")
         await page.evaluate("for (const each of document.querySelectorAll('#choices-list details')) each.open = true")
         buttons = page.locator("#choices-list button")
         await buttons.nth(random.randrange(await buttons.count())).click()
