@@ -39,6 +39,9 @@ FLAGS: Final = [
 WAIT_MS: Final = 60_000
 """A busy machine takes its time; whatever is waited for is a condition."""
 
+ENLARGED: Final = "(times) => { document.documentElement.style.fontSize = `${112.5 * times}%`; }"
+"""Letters so many times as large."""
+
 LOST: Final = "lost:"
 WATCHED: Final = """addEventListener("DOMContentLoaded", () => {
   const live = document.getElementById("live");

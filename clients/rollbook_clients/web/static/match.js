@@ -131,11 +131,13 @@ document.addEventListener("submit", async (event) => {
 });
 
 async function send(address, body) {
+  // Of a choice that another one has followed nothing is said any more.
+  const tell = (text) => sendingAt === body.get("position") && say(answer, text);
   for (let attempt = 0; attempt < 6; attempt += 1) {
     try {
       const response = await fetch(address, { method: "POST", body, headers: { accept: "application/json" } });
       if (response.headers.get("content-type")?.startsWith("application/json")) {
-        say(answer, (await response.json()).said);
+        tell((await response.json()).said);
         if (response.status !== 503) return;
       } else if (response.status < 500) break;
     } catch {
@@ -143,7 +145,7 @@ async function send(address, body) {
     }
     await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
   }
-  say(answer, live.dataset.notSent);
+  tell(live.dataset.notSent);
 }
 
 let previewed = [];
