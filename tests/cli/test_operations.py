@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ import yaml
 from rollbook.server.metrics import STORE_ERRORS
 from rollbook.storage.embedded.server import find_server
 from tests.server.serving import READY_SECONDS, Service, started, until
+from tests.storage.failovers import Clustered, clustered
 from tests.storage.servers import ALL_SLOTS, Server, free_port, running, sentinel_running
 
 ROOT = Path(__file__).parents[2]
@@ -113,18 +114,29 @@ def serving(here: Here, command: str) -> Iterator[Service]:
 @contextmanager
 def users(folder: Path) -> Iterator[Server]:
     """A Valkey with the configuration and the users of the deployment, and nobody else's rights."""
-    settings = dict(line.split(maxsplit=1) for line in _settings("valkey.conf"))
-    settings["save"] = ""
-    file = folder / "users.acl"
-    file.write_text((ROOT / "service" / "deploy" / "users.acl").read_text(encoding="utf-8"), encoding="utf-8")
-    with ExitStack() as stack:
-        server = stack.enter_context(running(find_server(), folder / "valkey", settings))
-        with server.client() as client:
-            # From here on nobody but the service's user is let in; who is in already looks on.
-            client.execute_command("ACL", "SETUSER", WATCHER, "on", f">{WATCHER}", "~*", "&*", "+@all")
-            for line in file.read_text(encoding="utf-8").splitlines():
-                client.execute_command("ACL", "SETUSER", *line.split()[1:])
+    settings = dict(line.split(maxsplit=1) for line in _settings("valkey.conf")) | {"save": ""}
+    with running(find_server(), folder / "valkey", settings) as server:
+        let_in_users([server])
         yield server
+
+
+@contextmanager
+def users_of_cluster(folder: Path) -> Iterator[Clustered]:
+    """A cluster of such servers with the same users."""
+    with clustered(folder / "cluster") as store:
+        let_in_users(store.servers)
+        yield store
+
+
+def let_in_users(servers: Sequence[Server]) -> None:
+    """From here on nobody but the service's user is let in, and one who looks on."""
+    lines = (ROOT / "service" / "deploy" / "users.acl").read_text(encoding="utf-8").splitlines()
+    for server in servers:
+        with server.client() as client:
+            # Whoever is in already stays: replicas have no user of their own here.
+            client.execute_command("ACL", "SETUSER", WATCHER, "on", f">{WATCHER}", "~*", "&*", "+@all")
+            for line in lines:
+                client.execute_command("ACL", "SETUSER", *line.split()[1:])
 
 
 def _settings(name: str) -> list[str]:
@@ -183,31 +195,46 @@ def denied(store: Server) -> list[Any]:
         return [(entry["reason"], entry["object"]) for entry in client.acl_log()]
 
 
-def test_the_users_rights_suffice_for_whole_matches_and_operators(here: Here) -> None:
+@pytest.fixture(params=["server", "cluster"])
+def users_of(request: pytest.FixtureRequest, here: Here) -> Iterator[tuple[str, list[Server]]]:
+    """A store with the users of the deployment: its URL, and its servers."""
+    with ExitStack() as stack:
+        if request.param == "server":
+            servers = [stack.enter_context(users(here.folder))]
+            scheme = "redis"
+        else:
+            servers = stack.enter_context(users_of_cluster(here.folder)).servers
+            scheme = "redis+cluster"
+        yield f"{scheme}://rollbook:{WRITTEN}@127.0.0.1:{servers[0].port}", servers
+
+
+@pytest.mark.timeout(300)  # a cluster, a service and six commands, each a process of its own
+def test_the_users_rights_suffice_for_whole_matches_and_operators(
+    here: Here, users_of: tuple[str, list[Server]]
+) -> None:
     """Matches are played, archived and listed, somebody is banned; nothing was denied, and no log line says so."""
-    with users(here.folder) as store:
-        url = f"redis://rollbook:{WRITTEN}@127.0.0.1:{store.port}"
-        words = ["serve", "--data", str(here.folder / "data"), "--listen", "127.0.0.1:0", "--redis", url]
-        with started(
-            [sys.executable, "-m", "rollbook", *words, "--archive-after", "0", "--demo", "--demo-seconds", "0.01"]
-        ) as service:
-            until(lambda: any(line["event"] == "archived" for line in service.lines), service)
-            operator = rollbook(
-                here, "token", "--key", f"{here.folder}/data/token.key", "--subject", "olga", "--role", "operator"
-            )
-            asked = ["--service", service.address, "--token", operator.strip()]
-            for command in (
-                ["state"],
-                ["matches"],
-                ["lost"],
-                ["ban", "--address", "192.0.2.7", "--for", "1h"],
-                ["bans"],
-            ):
-                rollbook(here, "admin", *command, *asked)
-            service.process.terminate()
-            assert 0 == service.ended(4 * READY_SECONDS)
-            assert [] == denied(store)
-            assert [] == [line for line in service.lines if line["level"] == "error"]
+    url, servers = users_of
+    words = ["serve", "--data", str(here.folder / "data"), "--listen", "127.0.0.1:0", "--redis", url]
+    with started(
+        [sys.executable, "-m", "rollbook", *words, "--archive-after", "0", "--demo", "--demo-seconds", "0.01"]
+    ) as service:
+        until(lambda: any(line["event"] == "archived" for line in service.lines), service)
+        operator = rollbook(
+            here, "token", "--key", f"{here.folder}/data/token.key", "--subject", "olga", "--role", "operator"
+        )
+        asked = ["--service", service.address, "--token", operator.strip()]
+        for command in (
+            ["state"],
+            ["matches"],
+            ["lost"],
+            ["ban", "--address", "192.0.2.7", "--for", "1h"],
+            ["bans"],
+        ):
+            rollbook(here, "admin", *command, *asked)
+        service.process.terminate()
+        assert 0 == service.ended(4 * READY_SECONDS)
+        assert [] == [one for server in servers for one in denied(server)]
+        assert [] == [line for line in service.lines if line["level"] == "error"]
 
 
 @pytest.mark.timeout(400)  # a score of commands, each a process of its own

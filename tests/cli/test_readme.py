@@ -19,6 +19,7 @@ FEWER = {"--matches 100": "--matches 2", "--matches 200": "--matches 2", "think=
 ELSEWHERE = {
     "play": "clients/terminal/test_pseudo_terminal.py",
     "watch": "clients/terminal/test_pseudo_terminal.py",
+    "tail": "clients/commands/test_tail.py",
     "replay": "clients/terminal/test_pseudo_terminal.py",
     "bot": "clients/commands/test_bot.py",
     "key": "clients/commands/test_export.py",
@@ -60,12 +61,15 @@ def rollbook(folder: Path, *words: str) -> str:
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the names that the README uses: the keys of a service, and the file of a match."""
+    """A folder with the names that the README uses: the keys of a service, and a match as a file and as text."""
     folder = tmp_path_factory.mktemp("judged")
     rollbook(folder, "simulate", "cant_stop", "--seed", "1", "--format", "rollbook", "--out", "files")
     (folder / "files" / "KEY.pub").rename(folder / "KEY.pub")
     (made,) = (folder / "files").glob("*.rollbook")
     made.rename(folder / "files" / "MATCH.rollbook")
+    rollbook(folder, "simulate", "cant_stop", "--seed", "1", "--out", "text")
+    (text,) = (folder / "text").glob("*.jsonl")
+    text.rename(folder / "match.jsonl")
     return folder
 
 

@@ -20,6 +20,8 @@ from tests.storage.writers import Crowd
 
 WRITERS: Final = 16
 APPEND_SECONDS: Final = 1.0
+SENTINELS: Final = 3
+"""As many as an operator has, so that two of them agree."""
 REPLICATED: Final = MappingProxyType({"min-replicas-to-write": "1"})
 
 Act = Callable[[Server], None]
@@ -114,7 +116,11 @@ async def forced(  # noqa: PLR0917 - what is forced, and how often
     """So many failovers in a row; who wrote and read, and what is lost of it."""
     chance = random.Random(seed)
     settings = REPLICATED if durability.startswith("replicated") else {}
-    made: Any = watched(directory, settings=settings) if topology == "sentinel" else clustered(directory, settings)
+    made: Any = (
+        watched(directory, settings=settings, sentinels=SENTINELS)
+        if topology == "sentinel"
+        else clustered(directory, settings)
+    )
     async with AsyncExitStack() as stack:
         store = stack.enter_context(made)
 

@@ -14,6 +14,7 @@ import psutil
 import redis
 
 from rollbook.storage.embedded.server import find_server, running_url
+from tests.faults.failovers import SENTINELS
 from tests.faults.outcome import Fault, Outcome, Run
 from tests.faults.site import Site, site
 from tests.storage.failovers import Watched, watched
@@ -176,7 +177,8 @@ async def _one_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]]]:
 @asynccontextmanager
 async def _plainly_watched_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]]]:
     with ExitStack() as stack:
-        store = await asyncio.to_thread(stack.enter_context, watched(asked.directory / "store"))
+        made = watched(asked.directory / "store", sentinels=SENTINELS)
+        store = await asyncio.to_thread(stack.enter_context, made)
         yield store, ("--redis", store.url)
 
 
@@ -184,7 +186,8 @@ async def _plainly_watched_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[s
 async def _watched_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]]]:
     settings = {"min-replicas-to-write": "1"}
     with ExitStack() as stack:
-        store = await asyncio.to_thread(stack.enter_context, watched(asked.directory / "store", settings=settings))
+        made = watched(asked.directory / "store", settings=settings, sentinels=SENTINELS)
+        store = await asyncio.to_thread(stack.enter_context, made)
         yield store, ("--redis", store.url, "--durability", "replicated")
 
 

@@ -220,7 +220,7 @@ class Site:
             if late and not (found[match_id] and Event.FromString(found[match_id][-1].event).HasField("sealed"))
         }
         tables = {table.match_id: table for table in self.tables if table.match_id}
-        ending = Ending(found, tables, harmed, calm_at, stuck)
+        ending = Ending(found, tables, harmed, calm_at, stuck=stuck)
         for judge in self.judges:
             judge.conclude(ending)
         broken = [

@@ -9,11 +9,17 @@ import grpc
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from rollbook.identity.tokens import Role
+from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.match.chain import Head, sign_head
+from rollbook.match.chain import Position as Place
+from rollbook.match.commands import Declined, Why, position_ahead
 from rollbook.match.events import LOG_LOST, Sealed
+from rollbook.server.failures import MatchUnknown
 from rollbook.server.lobby import StoredLobby
+from rollbook.server.refusals import refusal_of
+from rollbook.server.rpc.location import Asked
 from rollbook.storage.embedded.server import find_server
+from rollbook.storage.port import StoreUnavailable
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST, Event
 from rollbook.v1.games_pb2 import Choice
@@ -202,6 +208,37 @@ def test_a_signature_that_does_not_hold_is_taken_for_none(act: Callable[..., Non
             assert 0 == world.lost_tails
 
     act(scenario)
+
+
+def test_nothing_is_said_of_a_head_while_the_log_cannot_be_compared_with_it(valkey: Server) -> None:
+    """The store goes away when the call has just been refused; what would be said of the position is not known then."""
+
+    async def scenario(world: Spoiler) -> None:
+        match_id, _, head = await played(world)
+        located = world.service._locator.located
+        subject = Subject(OWN_ISSUER, "p0", Role.PLAYER, (), "", 0)
+        ahead = position_ahead(Place(head.sequence, head.link), head.sequence - 1)
+        other_turn = Declined(Why.NOT_YOUR_TURN, "somebody else is awaited")
+        with valkey.client() as client:
+            client.execute_command("ACL", "SETUSER", "default", "-xinfo")
+            try:
+                asked = Asked(subject, match_id, kept(head))
+                for refused in (ahead, MatchUnknown(match_id)):
+                    assert isinstance(await located(asked, refused), StoreUnavailable)
+                    unsigned = Asked(subject, match_id, Position(sequence=head.sequence, link=head.link))
+                    assert said_of(refused) == said_of(await located(unsigned, refused))
+                assert "NOT_YOUR_TURN" == said_of(await located(asked, other_turn))
+            finally:
+                client.execute_command("ACL", "SETUSER", "default", "+xinfo")
+
+    run(valkey, scenario)
+
+
+def said_of(error: Exception) -> str:
+    """The reason that a client is given."""
+    refusal = refusal_of(error)
+    assert refusal is not None
+    return refusal.reason
 
 
 def test_a_head_of_another_match_proves_nothing(act: Callable[..., None]) -> None:

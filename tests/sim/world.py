@@ -30,7 +30,7 @@ from tests.sim.client import Client
 from tests.sim.clock import Clock, NothingLeftToDo, SimulatedLoop
 from tests.sim.faults import Fault, Mischief, Plan
 from tests.sim.network import Network, Weather
-from tests.sim.observations import Happened, History, Observation
+from tests.sim.observations import Happened, History, Observation, Told
 from tests.sim.process import Process, owned_task
 from tests.sim.store import Attempt, SimulatedLog, Store
 from tests.sim.workload import Workload
@@ -227,6 +227,9 @@ def run(
         tables={table.match_id: table for table in world.workload.tables if table.match_id},
         harmed=frozenset(world.mischief.harmed),
         calm_at=world.mischief.ended_at or 0.0,
+        refused_as_lost=frozenset(
+            seen.match_id for _, seen in world.history.seen if isinstance(seen, Told) and seen.reason == "LOG_LOST"
+        ),
         stuck=stuck,
     )
     for judge in judges:

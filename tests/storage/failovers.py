@@ -17,6 +17,9 @@ from tests.storage.servers import Server, running, sentinel_running
 PATIENCE_SECONDS: Final = 90.0
 """A Sentinel that did not like its replicas tries again after ten seconds, and after thirty if the clock jumped."""
 _QUICK: Final = MappingProxyType({"repl-diskless-sync-delay": "0", "repl-ping-slave-period": "1"})
+_QUICK_SENTINEL: Final = ("INFO-PERIOD", 200, "PING-PERIOD", 400, "PUBLISH-PERIOD", 200, "ASK-PERIOD", 200)
+_PAUSE_MS: Final = 400
+"""How long a master answers no writes before it stands still; it is over long before another takes its place."""
 
 
 def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
@@ -53,43 +56,46 @@ class Copied:
 
 @dataclass(eq=False)
 class Watched(Copied):
-    """Servers of which one is the master, and their Sentinel."""
+    """Servers of which one is the master, and their Sentinels."""
 
-    sentinel: Server
+    sentinels: list[Server]
 
     @property
     def url(self) -> str:
-        """Where it is."""
-        return f"{self.sentinel.url}/main"
+        """Where they are."""
+        hosts = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
+        return f"redis+sentinel://{hosts}/main"
 
     @property
     def master(self) -> Server:
-        """The one that the Sentinel names now."""
-        with self.sentinel.client() as client:
-            said: Any = client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main")
-        return next(server for server in self.servers if server.port == int(said[1]))
+        """The one that the Sentinels name now; in a failover one of them knows of it before the others."""
+        _, port = max(map(_named, self.sentinels))
+        return next(server for server in self.servers if server.port == port)
 
     def stall(self) -> Server:
-        """Let the master stand still until it is let go on.
+        """Let the master stand still until it is let go on; its replicas have all that it has acknowledged.
 
-        Its replica has all that was sent to it before by whoever waits for this: a master that is stopped between the
-        answer to a client and what it sends to its replica may lose what it acknowledged, unless that is `replicated`.
+        One that is stopped between its answer to a client and what it sends to a replica may lose what it acknowledged,
+        unless that is `replicated`.
         """
         master = self.master
-        with master.client() as client:
-            # What was in its sockets before the first of the two it has answered before the second.
-            client.ping()
-            client.set("stalled", 1)
-            assert client.wait(1, int(PATIENCE_SECONDS * 1_000)) == 1
-        master.process.send_signal(signal.SIGSTOP)
-        return master
+        with ExitStack() as stack:
+            clients: list[Any] = [stack.enter_context(server.client()) for server in self.servers]
+            while True:
+                began = time.monotonic()
+                clients[self.servers.index(master)].execute_command("CLIENT", "PAUSE", _PAUSE_MS, "WRITE")
+                until(lambda: len({client.info("replication")["master_repl_offset"] for client in clients}) == 1)
+                master.process.send_signal(signal.SIGSTOP)
+                if time.monotonic() - began < _PAUSE_MS / 1_000:
+                    return master
+                self.go_on(master)
 
     def go_on(self, server: Server) -> None:
         """Let it go on."""
         server.process.send_signal(signal.SIGCONT)
 
     def until_replaced(self, old: Server) -> Server:
-        """Wait until the Sentinel names another, and it takes writes."""
+        """Wait until a Sentinel names another, and it takes writes."""
         new: Server = until(lambda: (found := self.master) is not old and found)
         with new.client() as client:
             until(lambda: client.info("replication")["role"] == "master")
@@ -102,17 +108,34 @@ class Watched(Copied):
         self.until_followed()
 
     def until_followed(self, replicas: int | None = None) -> None:
-        """Wait until every other server is a replica that has caught up, and the Sentinel would promote it."""
+        """Wait until every other server is a replica that has caught up, and every Sentinel would promote it."""
         super().until_followed(replicas)
-        with self.sentinel.client() as client:
-            until(lambda: self._healthy(client) == len(self.servers) - 1)
+        for sentinel in self.sentinels:
+            with sentinel.client() as client:
+                until(lambda client=client: self._is_whole(client))  # type: ignore[misc]
 
-    @staticmethod
-    def _healthy(client: Any) -> int:
-        replicas = [
-            dict(zip(one[::2], one[1::2], strict=True)) for one in client.execute_command("SENTINEL REPLICAS", "main")
-        ]
-        return sum(one[b"flags"] == b"slave" and one[b"master-link-status"] == b"ok" for one in replicas)
+    def _is_whole(self, client: Any) -> bool:
+        """Whether a Sentinel knows of the master, of all other Sentinels, and of replicas that are well."""
+        (master,) = _facts([client.execute_command("SENTINEL", "MASTER", "main")])
+        replicas = _facts(client.execute_command("SENTINEL", "REPLICAS", "main"))
+        well = [one for one in replicas if one[b"flags"] == b"slave" and one[b"master-link-status"] == b"ok"]
+        return (int(master[b"port"]), int(master[b"num-other-sentinels"]), len(well)) == (
+            self.master.port,
+            len(self.sentinels) - 1,
+            len(self.servers) - 1,
+        )
+
+
+def _named(sentinel: Server) -> tuple[int, int]:
+    """Since when, in epochs, a Sentinel names a master, and its port."""
+    with sentinel.client() as client:
+        (master,) = _facts([client.execute_command("SENTINEL", "MASTER", "main")])
+        said: Any = client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main")
+    return int(master[b"config-epoch"]), int(said[1])
+
+
+def _facts(said: Any) -> list[dict[bytes, bytes]]:
+    return [dict(zip(one[::2], one[1::2], strict=True)) for one in said]
 
 
 def _replicas(client: Any) -> list[Any]:
@@ -152,16 +175,24 @@ def copied(
 
 @contextmanager
 def watched(
-    directory: Path, replicas: int = 1, settings: Mapping[str, str] = MappingProxyType({})
+    directory: Path, replicas: int = 1, settings: Mapping[str, str] = MappingProxyType({}), sentinels: int = 1
 ) -> Iterator[Watched]:
-    """The same with a Sentinel that looks several times a second."""
-    with (
-        copied(directory, replicas, settings) as store,
-        sentinel_running(find_server(), directory, store.master) as sentinel,
-    ):
-        with sentinel.client() as client:
-            client.execute_command("SENTINEL", "DEBUG", "INFO-PERIOD", 200, "PING-PERIOD", 400)
-        found = Watched(store.servers, sentinel)
+    """The same with Sentinels that look several times a second, and of which most have to agree."""
+    with copied(directory, replicas, settings) as store, ExitStack() as stack:
+        found = Watched(
+            store.servers,
+            [
+                stack.enter_context(
+                    sentinel_running(
+                        find_server(), directory / f"sentinel-{number}", store.servers[0], sentinels // 2 + 1
+                    )
+                )
+                for number in range(sentinels)
+            ],
+        )
+        for sentinel in found.sentinels:
+            with sentinel.client() as client:
+                client.execute_command("SENTINEL", "DEBUG", *_QUICK_SENTINEL)
         found.until_followed()
         yield found
 

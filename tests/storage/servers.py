@@ -100,12 +100,13 @@ def _launch(command: Any, directory: Path) -> subprocess.Popen[bytes]:
 
 
 @contextmanager
-def sentinel_running(binary: Path, directory: Path, master: Server) -> Iterator[Server]:
-    """A Sentinel that watches over a master by the name of main."""
+def sentinel_running(binary: Path, directory: Path, master: Server, quorum: int = 1) -> Iterator[Server]:
+    """A Sentinel that watches over a master by the name of main; so many have to agree that it is down."""
+    directory.mkdir(parents=True, exist_ok=True)
     port = free_port()
     configuration = directory / "sentinel.conf"
     configuration.write_text(
-        f"port {port}\nsentinel monitor main 127.0.0.1 {master.port} 1\n"
+        f"port {port}\nsentinel monitor main 127.0.0.1 {master.port} {quorum}\n"
         "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 5000\n",
         "utf-8",
     )

@@ -38,6 +38,7 @@ async def _is_replaced() -> bool:
 
 MASTER: Final = Credibility(_is_master)
 OTHER: Final = Credibility(_is_replaced)
+"""Of a server whose place another has taken."""
 
 
 @asynccontextmanager
@@ -102,6 +103,20 @@ async def test_nothing_is_sent_behind_a_late_greeting_of_a_master_that_was_repla
         else:
             with pytest.raises(Unsent):
                 await talking
+
+
+async def test_what_is_answered_at_once_counts_not_while_another_question_is_overdue(valkey: Server) -> None:
+    """A master that goes on answers new questions in a moment, before anybody knows that it was replaced."""
+    async with wire(valkey, OTHER) as late, wire(valkey, OTHER) as quick, wire(valkey, MASTER) as trusted:
+        assert [b"PONG"] == await quick.converse([("PING",)])
+        waiting = asyncio.create_task(late.converse([HELD_BACK]))
+        await asyncio.sleep(2 * LATE_SECONDS)
+        with pytest.raises(Unsent):
+            await quick.converse([("PING",)])
+        assert [b"PONG"] == await trusted.converse([("PING",)])
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        assert [b"PONG"] == await quick.converse([("PING",)])
 
 
 async def test_nothing_that_a_replaced_master_says_counts_over_any_connection(tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ async def test_nothing_is_written_to_a_master_that_stood_still_and_was_replaced(
         crowd = Crowd(log, reading, WRITERS)
         crowd.start()
         await crowd.until_all_wrote()
-        # At once, so that nothing is sent while the replica gets what was sent before.
         old = store.stall()
         await asyncio.to_thread(store.until_replaced, old)
         store.go_on(old)

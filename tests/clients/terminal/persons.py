@@ -81,18 +81,23 @@ def stops_with_all_runners(person: Person, text: str) -> None:
         first(person, text)
 
 
-def lays_many(person: Person, text: str) -> None:
-    """Würfelzoo: as many of the smallest species as can be laid, else throw all dice again; abilities as they come."""
-    if not menu(text).get("1", "").startswith("Lay"):
+def lays_soon(person: Person, text: str) -> None:
+    """Würfelzoo: the first species that can be laid, else all dice again; abilities as they come. One key a look."""
+    offered = menu(text)
+    if not offered.get("1", "").startswith("Lay"):
         first(person, text)
         return
-    offer = re.search(r"Pick dice to lay: (?:\d.)?(\d) . (\w+)", text)
-    letters = re.findall(rf"\b([a-z]) \S ?{offer[2][:2].title()}", text) if offer else []
-    if offer and letters:
-        # Enter would take the entry that is lit, which need not be the first.
-        person.press("".join(letters[: int(offer[1])]) + "1")
+    said = offered["1"].removeprefix("Lay").strip()
+    wanted = re.match(r"(?:Pick dice to lay:|It takes) [\d\u2013]+ \u00d7 (\w+)", said)
+    if wanted:
+        # The letters before dice that are not picked; a picked one stands in brackets.
+        person.press(re.findall(rf"\b([a-z]) \S ?{wanted[1][:2].title()}", text)[0])
+    elif not said.startswith("You have nothing"):
+        person.press("1")
+    elif re.search(r"\b[a-z]\[", text):
+        person.press("2")
     else:
-        person.press("32")
+        person.press(next(key for key, entry in offered.items() if entry.startswith("Pick all")))
 
 
 def snaps(person: Person, text: str) -> None:
@@ -104,7 +109,7 @@ def snaps(person: Person, text: str) -> None:
 STRATEGIES: dict[str, tuple[Strategy, ...]] = {
     "cant_stop": (stops_with_all_runners, stops_with_all_runners),
     "raffzahn": (first, first, first),
-    "wuerfelzoo": (lays_many, lays_many),
+    "wuerfelzoo": (lays_soon, lays_soon),
     "allie_gator": (first, snaps),
 }
 """By seat; as many as the game needs."""

@@ -28,6 +28,9 @@ TAKE_THE_TERMINAL = (
 """Makes the terminal that of the session, as a shell's is: it is told when the terminal goes away."""
 
 
+SYNC_QUERY, SYNC_ANSWER = b"\x1b[?2026$p", b"\x1b[?2026;1$y"
+IN_A_FRAME = 2026 << 5
+"""As pyte keeps that mode: from the first byte of a picture to its last."""
 NOT_INHERITED = {"NO_COLOR", "COLORTERM", "COLUMNS", "LINES"}
 """What would say more of a terminal than the terminal itself."""
 
@@ -46,6 +49,8 @@ class Pseudo:
     ) -> None:
         """Start it; `home` is where it remembers who one is, `is_told` whether it hears that the terminal goes away."""
         self._screen = pyte.Screen(*size)
+        self._drawn: list[str] = self._screen.display
+        """The last picture that was drawn to its end."""
         self._stream = pyte.ByteStream(self._screen)
         self._lock = threading.Lock()
         self._master, slave = pty.openpty()
@@ -85,8 +90,14 @@ class Pseudo:
             if not data:
                 return
             with self._lock:
+                # Whoever is asked, as by modern terminals, whether whole pictures are shown, begins and ends each.
+                seen = len(self.raw) + 1 - len(SYNC_QUERY)
                 self.raw += data
                 self._stream.feed(data)
+                if IN_A_FRAME not in self._screen.mode:
+                    self._drawn = self._screen.display
+                if SYNC_QUERY in self.raw[max(0, seen) :]:
+                    os.write(self._master, SYNC_ANSWER)
 
     @property
     def modes(self) -> list[Any]:
@@ -95,9 +106,9 @@ class Pseudo:
 
     @property
     def lines(self) -> list[str]:
-        """What is on the screen now."""
+        """What is on the screen now; never half a picture."""
         with self._lock:
-            return list(self._screen.display)
+            return list(self._drawn)
 
     @property
     def text(self) -> str:

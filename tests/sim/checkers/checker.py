@@ -37,6 +37,8 @@ class Ending:
     """Matches whose log lost something that the store had said was durable."""
     calm_at: float
     """When the last thing had gone wrong."""
+    refused_as_lost: frozenset[str] = frozenset()
+    """Matches of which somebody heard that their log is lost."""
     stuck: Mapping[str, str] = field(default_factory=dict)
     """By match id what nothing more came of, although nothing went wrong any more."""
 
@@ -46,15 +48,25 @@ class Ending:
 
     def is_lost(self, match_id: str) -> bool:
         """Whether the match has ended as one whose log lost what was told."""
-        log = self.logs.get(match_id)
-        if not log:
-            return False
-        sealed = Event.FromString(log[-1].event).sealed
-        return sealed.HasField("aborted") and sealed.aborted.reason == ABORT_REASON_LOG_LOST
+        aborted = self._aborted(match_id)
+        return aborted is not None and aborted.reason == ABORT_REASON_LOG_LOST
 
     def excuses(self, match_id: str) -> bool:
-        """Whether something of the match may be missing: its log was harmed, and the service has said so."""
-        return match_id in self.harmed and (self.is_lost(match_id) or not self.logs.get(match_id))
+        """Whether something of the match may be missing: its log was harmed, and the service has said so.
+
+        By its seal; or, if somebody ended what was left through a process that knew of no more, by refusing whoever
+        kept a head of the rest.
+        """
+        if match_id not in self.harmed:
+            return False
+        ended_unaware = match_id in self.refused_as_lost and self._aborted(match_id) is not None
+        return self.is_lost(match_id) or ended_unaware or not self.logs.get(match_id)
+
+    def _aborted(self, match_id: str) -> Any:
+        """Why the match has ended without a result; none if it has not."""
+        log = self.logs.get(match_id)
+        sealed = Event.FromString(log[-1].event).sealed if log else None
+        return sealed.aborted if sealed is not None and sealed.HasField("aborted") else None
 
 
 class Checker:

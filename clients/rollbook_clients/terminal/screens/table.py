@@ -48,6 +48,8 @@ from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 
 TICK_SECONDS: Final = 1.0
+END_SECONDS: Final = 0.7
+"""Between the result and what can be done then: a key that was meant for the last move chooses nothing there."""
 END: Final = "end"
 """In place of a position: what can be done when the match is over."""
 OF_SEATS: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
@@ -270,9 +272,11 @@ class TableScreen(SeatScreen):
         self._offered = None
         self._show()
 
+    def _offer_the_end(self) -> None:
+        self._control.offer(self._afterwards.entries())
+
     def _do_afterwards(self, name: str) -> None:
-        self._offered = None
-        self._show()
+        self._offer_the_end()
         match name:
             case "copy":
                 self.action_copy()
@@ -336,7 +340,8 @@ class TableScreen(SeatScreen):
             if summary.state != MATCH_STATE_ABORTED:
                 said.append(standing(summary, self.seating))
             self._say("\n".join(said))
-            self._control.offer(self._afterwards.entries())
+            self._control.wait("")
+            self.set_timer(END_SECONDS, self._offer_the_end)
 
     def _call_to_the_table(self) -> None:
         """Ring when the own turn comes, and say in the terminal's title whose it is."""

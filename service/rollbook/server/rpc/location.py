@@ -14,6 +14,7 @@ from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.out.projection import legal_message
 from rollbook.server.play.matches import Matches
 from rollbook.server.refusals import Refusal, refusal_of
+from rollbook.storage.port import StoreUnavailable
 from rollbook.v1 import table_pb2
 
 _ABOUT_THE_MATCH: Final = {
@@ -50,11 +51,12 @@ class Locator:
 
         To whoever may not see the match it is unknown, whatever else was refused before that was found out. If the
         position that came with the call is a head that the service signed, and the log does not hold it, or is not
-        there at all, that is what is wrong, whatever else is.
+        there at all, that is what is wrong, whatever else is. That there is no such match, or no such position, is not
+        said of such a head while the log cannot be compared with it.
         """
+        if isinstance(error, MatchUnknown):
+            return await self._gone(asked) or error
         refusal = refusal_of(error)
-        if isinstance(error, MatchUnknown) and await self._is_gone(asked):
-            return _lost(asked.position.sequence)
         if refusal is None or refusal.code not in _ABOUT_THE_MATCH:
             return error
         sight = None
@@ -64,7 +66,7 @@ class Locator:
             return unknown
         except Exception:  # noqa: BLE001, S110 - a log that cannot be read may be one that was lost
             pass
-        if (lost := await self._lost(asked)) is not None:
+        if (lost := await self._lost(asked, refusal)) is not None:
             return lost
         try:
             sight = sight and await self._sights.delayed(sight)
@@ -75,22 +77,25 @@ class Locator:
         refined = _refined(refusal, sight)
         return refined.at(sight.ledger.head, legal_message(sight.ledger, sight.perspective))
 
-    async def _lost(self, asked: Asked) -> Refusal | None:
-        """That the log lacks the head which was sent; nothing if it does not, or cannot be read."""
+    async def _gone(self, asked: Asked) -> Exception | None:
+        """That there is nothing left of a match of which the caller sent a head; nothing if there never was one."""
+        try:
+            is_gone = await self._matches.is_gone(asked.match_id, _kept(asked))
+        except StoreUnavailable as unavailable:
+            return unavailable
+        return _lost(asked.position.sequence) if is_gone else None
+
+    async def _lost(self, asked: Asked, refusal: Refusal) -> Exception | None:
+        """That the log lacks the head which was sent; nothing if it does not, or if that changes nothing."""
         try:
             await self._matches.compare(asked.match_id, _kept(asked))
         except TailLost:
             return _lost(asked.position.sequence)
+        except StoreUnavailable as unavailable:
+            return unavailable if refusal.code is grpc.StatusCode.OUT_OF_RANGE else None
         except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not the log can be read
             return None
         return None
-
-    async def _is_gone(self, asked: Asked) -> bool:
-        """Whether there is nothing left of a match of which the caller sent a head."""
-        try:
-            return await self._matches.is_gone(asked.match_id, _kept(asked))
-        except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not the log can be read
-            return False
 
 
 def _kept(asked: Asked) -> Head:

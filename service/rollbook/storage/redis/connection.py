@@ -5,7 +5,6 @@ failed says whether anything can have left, so that whoever appends knows what i
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import inf
@@ -111,37 +110,37 @@ class Wire:
                     raise StoreUnavailable(str(refusal), NOT_KEPT) from refusal
                 except (RedisError, OSError) as failure:
                     raise Unsent(str(failure)) from failure
-                asked_at = time.monotonic()
                 self._talking.add(connection)
-                try:
-                    answers = await self._answers(connection, commands, fence, heed)
-                except asyncio.CancelledError:
-                    # Answers that are still to come would be taken for those of the next conversation.
-                    await connection.disconnect(nowait=True)
-                    raise
-                except Unanswered as failure:
-                    if failure.answers and not await self._is_credible(asked_at):
-                        raise Unanswered(REPLACED, []) from failure
-                    raise
-                finally:
-                    self._talking.discard(connection)
-                    await self._pool.release(connection)
-                if not await self._is_credible(asked_at):
-                    raise Unanswered(REPLACED, [])
-                return answers
+                with self._credibility.question():
+                    try:
+                        answers = await self._answers(connection, commands, fence, heed)
+                    except asyncio.CancelledError:
+                        # Answers that are still to come would be taken for those of the next conversation.
+                        await connection.disconnect(nowait=True)
+                        raise
+                    except Unanswered as failure:
+                        if failure.answers and not await self._is_credible():
+                            raise Unanswered(REPLACED, []) from failure
+                        raise
+                    finally:
+                        self._talking.discard(connection)
+                        await self._pool.release(connection)
+                    if not await self._is_credible():
+                        raise Unanswered(REPLACED, [])
+                    return answers
 
-    async def _is_credible(self, asked_at: float) -> bool:
-        return await self._credibility.covers(asked_at) and not self._abandoned
+    async def _is_credible(self) -> bool:
+        return await self._credibility.holds() and not self._abandoned
 
     async def _connection(self) -> Any:
-        """A connection to a server that has not been replaced since it was asked for, or while it greeted."""
-        asked_at = time.monotonic()
-        connection = await self._pool.get_connection()
-        try:
-            is_credible = await self._is_credible(asked_at)
-        except BaseException:
-            await self._discard(connection)
-            raise
+        """A connection to a server that has not been replaced by the time that it has greeted."""
+        with self._credibility.question():
+            connection = await self._pool.get_connection()
+            try:
+                is_credible = await self._is_credible()
+            except BaseException:
+                await self._discard(connection)
+                raise
         if not is_credible:
             await self._discard(connection)
             raise Unsent(REPLACED)
@@ -192,7 +191,6 @@ class Wire:
     async def subscribe(self, channel: bytes, began: Callable[[], None], heard: Callable[[bytes], None]) -> None:
         """Hear what is published, from `began` on, until the connection ends, which Unanswered tells."""
         with cancellation_heeded() as heed:
-            asked_at = time.monotonic()
             try:
                 connection = await self._connection()
             except (RedisError, OSError) as failure:
@@ -200,12 +198,14 @@ class Wire:
             self._talking.add(connection)
             asking: asyncio.Task[None] | None = None
             try:
-                await connection.send_packed_command(connection.pack_command("SUBSCRIBE", channel), check_health=False)
-                heed()
-                await connection.read_response()
-                heed()
-                if not await self._is_credible(asked_at):
-                    raise Unanswered(REPLACED, [])
+                with self._credibility.question():
+                    subscribe = connection.pack_command("SUBSCRIBE", channel)
+                    await connection.send_packed_command(subscribe, check_health=False)
+                    heed()
+                    await connection.read_response()
+                    heed()
+                    if not await self._is_credible():
+                        raise Unanswered(REPLACED, [])
                 began()
                 signs = asyncio.Event()
                 asking = asyncio.create_task(_ask_for_signs(connection, signs))

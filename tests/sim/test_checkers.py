@@ -1,0 +1,46 @@
+"""What the checkers excuse: no more than what no service can prevent, and has said."""
+
+from __future__ import annotations
+
+import pytest
+
+from rollbook.match.chain import Entry
+from rollbook.v1.events_pb2 import (
+    ABORT_REASON_BY_OPERATOR,
+    ABORT_REASON_EXPIRED,
+    ABORT_REASON_LOG_LOST,
+    AbortReason,
+    Event,
+    Sealed,
+)
+from tests.sim.checkers.checker import Ending
+
+MATCH = "match"
+SAID = frozenset({MATCH})
+UNSAID = frozenset[str]()
+
+
+def ending(reason: AbortReason.ValueType | None, harmed: frozenset[str], refused: frozenset[str]) -> Ending:
+    """A match that was aborted for this reason, or played to its end."""
+    played = Sealed(places=Sealed.Places(places=[1, 2]))
+    sealed = played if reason is None else Sealed(aborted=Sealed.Aborted(reason=reason))
+    log = [Entry(Event(sequence=1, sealed=sealed).SerializeToString())]
+    return Ending({MATCH: log}, {}, harmed, 0.0, refused)
+
+
+@pytest.mark.parametrize(
+    ("reason", "refused", "excused"),
+    [
+        (ABORT_REASON_LOG_LOST, UNSAID, True),
+        (ABORT_REASON_BY_OPERATOR, SAID, True),
+        (ABORT_REASON_EXPIRED, SAID, True),
+        (ABORT_REASON_BY_OPERATOR, UNSAID, False),
+        (None, SAID, False),
+    ],
+)
+def test_what_a_harmed_log_lacks_is_excused_only_if_somebody_was_told(
+    reason: AbortReason.ValueType | None, refused: frozenset[str], excused: bool
+) -> None:
+    """By the seal, or by a refusal; a result that was reached over a lost end is never excused."""
+    assert excused == ending(reason, frozenset({MATCH}), refused).excuses(MATCH)
+    assert not ending(reason, frozenset(), refused).excuses(MATCH)
