@@ -217,6 +217,17 @@ def test_every_single_flipped_bit_of_a_backup_is_found(tmp_path: Path) -> None:
     assert named > 0
 
 
+def test_a_length_too_large_to_count_to_is_damage(tmp_path: Path) -> None:
+    """In a header of the archive, where the tar reader fails with an error of its own kind."""
+    out, _ = backed_up(tmp_path)
+    header = tarfile.TarInfo("././@PaxHeader")
+    header.type, content = tarfile.XHDTYPE, b"9" * 20 + b" path=head.key\n"
+    header.size = len(content)
+    out.write_bytes(gzip.compress(header.tobuf() + content.ljust(512, b"\0")).ljust(1_000, b"\0"))
+    with pytest.raises(BackupUnreadable, match=r"backup\.tar\.gz is no whole backup: it breaks off at"):
+        verify(out)
+
+
 def test_a_damaged_backup_is_named_and_not_put_back(tmp_path: Path) -> None:
     """By the command that verifies it and by the one that restores it, with their exit code; a whole one is said so."""
 

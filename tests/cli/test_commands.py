@@ -62,8 +62,8 @@ def test_help_names_every_command_and_every_command_explains_itself() -> None:
     for command, purpose in (
         ("games", "List the games"),
         ("simulate", "Let bots play"),
-        ("check", "Refold matches"),
-        ("show", "Tell the match"),
+        ("check", "Check matches"),
+        ("show", "Narrate the match"),
     ):
         assert re.search(rf"{command} +{purpose}", done.stdout)
         explained = rollbook(command, "--help")

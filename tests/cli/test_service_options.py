@@ -34,7 +34,7 @@ def test_every_command_takes_the_same_options_and_variables(command: str) -> Non
     )
     words = " ".join(done.stdout.replace("│", " ").split())
     assert f"host:port of the service. Default: {DEFAULT_ADDRESS}. [env var: ROLLBOOK_SERVICE]" in words
-    assert "Without one: a guest. [env var: ROLLBOOK_TOKEN]" in words
+    assert "Without one you are a guest. [env var: ROLLBOOK_TOKEN]" in words
     assert "The certificates to trust, PEM, for a service with TLS." in words
 
 
@@ -47,13 +47,15 @@ def test_the_variable_names_the_service_and_the_flag_goes_before_it(monkeypatch:
         assert (3, "", True) == (code, out, f"no service answers at {where}" in err), err
 
 
-def test_a_service_without_guests_tells_its_keys_to_anybody(tmp_path: Path) -> None:
+def test_a_service_without_guests_tells_its_keys_to_anybody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has no token may still want to check what such a service signs; heads' keys first."""
     words = ["serve", "--data", str(tmp_path), "--listen", "127.0.0.1:0", "--no-guests"]
     with started([sys.executable, "-m", "rollbook", *words]) as service:
         code, out, err = asyncio.run(rollbook("tail", "--service", service.address))
         assert (1, "", True) == (code, out, "the service refuses" in err), err
         code, out, _ = asyncio.run(rollbook("key", "--service", service.address, "--published"))
+        monkeypatch.setenv("ROLLBOOK_SERVICE", service.address)
+        assert (code, out) == asyncio.run(rollbook("key", "--published"))[:2]
     keys = ServiceKeys.in_directory(tmp_path)
     known = keys_of_service(keys.head.published.values(), keys.replay.published.values(), keys.head.key_id)
     assert (0, write_keys(known)) == (code, out)

@@ -13,7 +13,7 @@ from rollbook.match.chain import Entry
 from rollbook.server.feeds import feed as feeds
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import Conflict, Hole, LobbyEntry
-from rollbook.storage.redis.keys import lobby_key, partition_of, stream_key
+from rollbook.storage.redis.keys import ANNOUNCEMENTS, lobby_key, partition_of, stream_key
 from rollbook.v1 import match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_BY_OPERATOR, ABORT_REASON_LOG_LOST, Event
 from tests.server.spoiling import Spoiler, run
@@ -129,6 +129,7 @@ def test_a_hole_ahead_of_a_live_watcher_ends_its_feed_alone(valkey: Server, monk
             await watch.until("caught_up")
         head = await world.log.head(holed)
         await world.client.xadd(stream_key(holed), {"e": b"?"}, id=f"{head + 2}-0")
+        await world.client.publish(ANNOUNCEMENTS, f"{head + 2} 0 {holed}")
         told = await refusal(watches[0].until("events"))
         assert DATA_LOSS == (told.code, told.reason)
         assert 1 == world.lost_tails

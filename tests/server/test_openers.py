@@ -59,6 +59,24 @@ def test_whoever_opened_a_private_match_frees_its_seats() -> None:
     run(scenario)
 
 
+def test_whoever_opened_a_match_is_told_so_and_has_its_invitation_code_again() -> None:
+    """On a second device, or after a restart; nobody else has either from the match, not even who sits there."""
+
+    async def scenario(world: World) -> None:
+        opener, guest = world.person("opener"), world.person("guest")
+        opened = await opener.open(is_private=True)
+        where = {"match_id": opened.match_id}
+        await guest.call("TakeSeat", **where, invitation_code=opened.invitation_code)
+        mine, seen = await opener.call("GetMatch", **where), await guest.call("GetMatch", **where)
+        assert (True, opened.invitation_code) == (mine.is_opener, mine.invitation_code)
+        assert (False, "") == (seen.is_opener, seen.invitation_code)
+        public = await opener.open()
+        mine = await opener.call("GetMatch", match_id=public.match_id)
+        assert (True, "") == (mine.is_opener, mine.invitation_code)
+
+    run(scenario)
+
+
 def test_of_a_public_match_no_seat_of_a_stranger_is_freed() -> None:
     """Whoever came may stay."""
 

@@ -19,11 +19,11 @@ from rollbook_clients.commands.service_calls import failed, say
 from rollbook_clients.sdk import LogLost, Refused, RollbookError, connect
 from rollbook_clients.sdk.operator import Operator
 
-HELP: Final = """Look after a running service, with the token of an operator.
+HELP: Final = """Manage a running service, with the token of an operator.
 
-`rollbook token --key DATA/token.key --subject NAME --role operator` mints such a token; give it by ROLLBOOK_TOKEN.
-Every act is logged by the service with that subject. Lists come page by page: the last line names the page behind. Exit
-code 1 if the service refuses, 3 if no service answers or there is no such match or ban.
+`rollbook token --key DATA/token.key --subject NAME --role operator` mints such a token; give it by ROLLBOOK_TOKEN. The
+service logs every action with that subject. Lists come in pages: the last line names the next page. Exit code 1 if the
+service refuses, 3 if no service answers or there is no such match or ban.
 
 Examples:
 
@@ -57,7 +57,7 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     as_json: AsJson = False,
     at: ServiceOptions = LOCAL_SERVICE,
 ) -> int:
-    """List matches, private ones too, those opened last first.
+    """List matches, private ones too, the newest first.
 
     Example: `rollbook admin matches --state running --limit 20`
 
@@ -70,9 +70,9 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     player
         Only those in which a seat has exactly this display name.
     limit
-        How many at most, 1 to 200. Default: 50.
+        At most this many, 1 to 200. Default: 50.
     page
-        The page behind another, as that named it.
+        The page to show, as named by the page before it.
     as_json
         One JSON object a line, as the contract has it; the last names the page behind.
     """
@@ -93,9 +93,9 @@ def lost(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: Servic
     Parameters
     ----------
     limit
-        How many at most, 1 to 200. Default: 50.
+        At most this many, 1 to 200. Default: 50.
     page
-        The page behind another, as that named it.
+        The page to show, as named by the page before it.
     as_json
         One JSON object a line; the last names the page behind.
     """
@@ -127,7 +127,7 @@ def show(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERV
 
 @admin.command
 def abort(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
-    """End a match without a result: it is sealed as `by_operator`, and whoever watches is told.
+    """End a match without a result: it is sealed as `by_operator`.
 
     Example: `rollbook admin abort MATCH`
 
@@ -147,7 +147,7 @@ def abort(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SER
 
 @admin.command
 def drop(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
-    """End a match whose log is lost: what is left of it is sealed; if nothing is, it leaves the lobby.
+    """End a match whose log is lost: what is left of it is sealed; if nothing is left, it is removed from the lobby.
 
     A match whose log is whole is refused: `rollbook admin abort` ends it. `rollbook admin lost` lists what there is.
 
@@ -171,16 +171,16 @@ def drop(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERV
 
 @admin.command
 def bans(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
-    """List who is kept out now, until when, by whom and why; those whose time is over first come first.
+    """List who is banned now, until when, by whom and why; the bans that end first come first.
 
     Example: `rollbook admin bans`
 
     Parameters
     ----------
     limit
-        How many at most, 1 to 200. Default: 50.
+        At most this many, 1 to 200. Default: 50.
     page
-        The page behind another, as that named it.
+        The page to show, as named by the page before it.
     as_json
         One JSON object a line; the last names the page behind.
     """
@@ -207,24 +207,24 @@ def ban(  # noqa: PLR0913 - every flag is a parameter
     as_json: AsJson = False,
     at: ServiceOptions = LOCAL_SERVICE,
 ) -> int:
-    """Keep somebody out for a time, in every process within two seconds: a subject, an address, or whoever has a seat.
+    """Ban somebody for a time, in every process within two seconds: a subject, an address, or the player of a seat.
 
-    They are refused as BANNED with the time until when. Operators are never kept out. A guest can sign in as somebody
-    else; only the ban of an address keeps them from it, and everybody else there. The ban of a proxy's address keeps
-    everybody out who comes through it: see `rollbook serve --trust-proxy`.
+    Their calls are refused as BANNED, with the time when the ban ends. Operators cannot be banned. A guest can sign in
+    again as somebody else; only a ban of the address prevents that, for everybody there. A ban of a proxy's address
+    bans everybody behind it: see `rollbook serve --trust-proxy`.
 
     Example: `rollbook admin ban --match MATCH --seat 1 --for 24h --why "insults"`
 
     Parameters
     ----------
     subject
-        The `sub` of the tokens of whom to keep out.
+        The `sub` of the tokens to ban.
     issuer
         Their issuer. Default: the service itself.
     address
         An IPv4 address, or an IPv6 address, which stands for its /64.
     match
-        With --seat: whoever sits there, whoever that is.
+        With --seat: ban the player of that seat.
     seat
         The seat, from 0.
     duration
@@ -257,7 +257,7 @@ def ban(  # noqa: PLR0913 - every flag is a parameter
 
 @admin.command
 def lift(ban_id: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
-    """Let somebody in again before the time is over, in every process within two seconds.
+    """Lift a ban before it ends, in every process within two seconds.
 
     Example: `rollbook admin lift 9f2c4e0a1b3d5f70`
 
@@ -280,7 +280,7 @@ def lift(ban_id: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SER
 
 @admin.command
 def state(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
-    """Show how the service fares: the process that answers, its store and archive, and matches by state.
+    """Show the state of the service: the process that answers, its store and archive, and matches by state.
 
     Exit code 2 if the store or the archive is not well.
 
@@ -302,7 +302,7 @@ def state(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int
 
 @admin.command
 def limits(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
-    """List the limits in force, and whether each process counts for itself or the store for all.
+    """List the limits in force, and whether they are counted in each process or in the store for all.
 
     Example: `rollbook admin limits`
 

@@ -36,34 +36,34 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
 ) -> int:
     """Let bots play at a service, one match after the other, until Ctrl-C.
 
-    Each sits down in an open match of the game or, where there is none, opens one and waits for others; a match that a
-    bot opens has a clock of 60 seconds a turn. Without --token, which is for one bot only, each is a guest. How each
-    match ended for each bot is printed, a line each. A bot that is stopped gets up, or resigns if its match has begun.
-    One that breaks or chooses what is not legal resigns as well, and is told by name with where it broke; then the exit
-    code is 1. Exit code 3 if no service answers, or it has no such match.
+    Each sits down in an open match of the game or, if there is none, opens one and waits for others; a match opened by
+    a bot has a clock of 60 seconds a turn. Without --token, which is for one bot only, each is a guest. For each bot a
+    line is printed when a match has ended. A bot that is stopped leaves its seat, or resigns if its match has begun.
+    One that fails or makes an illegal choice resigns as well; its name and traceback are printed, and the exit code is
+    1. Exit code 3 if no service answers, or it has no such match.
 
     Example: `rollbook bot --game cant_stop --count 2 --name Robo`
 
     Parameters
     ----------
     game
-        Which game; `rollbook games` lists them.
+        The game; `rollbook games` lists them.
     strategy
         NAME or NAME:SETTING=VALUE, as `rollbook duel --help` explains. Default: heuristic.
     count
         How many bots, at most 100. Default: 1.
     name
-        What they are called at the table; several get a number behind it. Default: the strategy and a number.
+        Their display name; several bots get a number behind it. Default: the strategy and a number.
     seed
-        What the chance of the bots follows from; drawn, and told, if not given.
+        The seed of the bots' random choices. Default: a random one, which is printed.
     match
-        The id of the one match to play. The bots end with it.
+        The id of a match. The bots play this one and end.
     invitation
-        The code that opens a seat of that match, if it is private.
+        The invitation code of that match, if it is private.
     seats
-        Of the matches that bots open. Default: the fewest of the game.
+        Seats of the matches that bots open. Default: the fewest of the game.
     option
-        NAME=VALUE, for the matches that bots open, once for each option that shall differ from its default.
+        NAME=VALUE, for the matches that bots open; repeat for each option that differs from its default.
     """
     try:
         rules, seats, options = agreed(game, seats, option)

@@ -36,23 +36,23 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     jobs: int | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Let two strategies play against each other and tell how often each wins.
+    """Let two strategies play against each other and count how often each wins.
 
-    They sit alternately round the table, and the other way round in every other match. Everything follows from the
-    seed: match 5 has the dice of match 5 of `rollbook simulate` with the same seed, whatever the number of jobs. (Only
-    a strategy that thinks for a time chooses differently on a slower machine.)
+    They sit alternately round the table, and change places after every match. Everything follows from the seed: match 5
+    has the dice of match 5 of `rollbook simulate` with the same seed, whatever the number of jobs. (Only a strategy
+    with a time limit may choose differently on a slower machine.)
 
     A strategy is named as NAME or NAME:SETTING=VALUE,SETTING=VALUE:
     `rollbook duel monte_carlo:think=0.2 rule_of_28 --game cant_stop --matches 100`
 
     - random: any legal choice
-    - heuristic: the house's own for whatever game, each also by its name: rule_of_28 (cant_stop), expected_teeth
-    (raffzahn), lightest_zoo (wuerfelzoo), fewest_penalties (allie_gator)
-    - monte_carlo: plays matches to their end in its head, for think=SECONDS a choice, or playouts=NUMBER of them
+    - heuristic: the built-in one of the game; also by name: rule_of_28 (cant_stop), expected_teeth (raffzahn),
+      lightest_zoo (wuerfelzoo), fewest_penalties (allie_gator)
+    - monte_carlo: plays the match to its end at random, for think=SECONDS a choice, or playouts=NUMBER times
     - whatever else is installed with an entry point of the group `rollbook.bots`
 
-    A strategy that breaks or chooses what is not legal resigns that match; it is told, and the exit code is 1. Ctrl-C
-    ends the duel and tells what has been played so far.
+    A strategy that fails or makes an illegal choice resigns that match; this is printed, and the exit code is 1. Ctrl-C
+    ends the duel and prints the result so far.
 
     Example: `rollbook duel heuristic random --game raffzahn --matches 200`
 
@@ -63,19 +63,19 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     other
         Another, or the same.
     game
-        Which game; `rollbook games` lists them with their seats and options.
+        The game; `rollbook games` lists them with their seats and options.
     option
-        NAME=VALUE, once for each option that shall differ from its default.
+        NAME=VALUE, repeat for each option that differs from its default.
     seats
         How many seats. Default: the fewest of the game.
     matches
         How many matches, at most a million. Default: 1000.
     seed
-        The whole number that everything follows from; drawn, and told, if not given.
+        The seed of everything random, a whole number. Default: a random one, which is printed.
     jobs
-        How many processes play. Default: one for each processor.
+        How many processes play. Default: one a core.
     as_json
-        One JSON object, for programs.
+        For programs: one JSON object.
     """
     try:
         played = _duel(one, other, game=game, option=option, seats=seats, seed=seed)

@@ -24,12 +24,12 @@ def export(
     without_names: Annotated[bool, Parameter(negative="")] = False,
     force: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Take matches home: each as a file MATCH.rollbook in a folder, and its path on standard output.
+    """Save matches as files: each as MATCH.rollbook in a folder, its path on standard output.
 
-    A match that is over comes whole, with everything it hid; one that is running as the token's eyes may see it, and
-    its file says so. `rollbook show` reads such a file, `rollbook audit` checks it. A file appears whole or not at all,
-    and none is overwritten. One match that fails does not stop the others. Exit code 1 if the service refuses one or a
-    file cannot be written or is there already, 3 if no service answers or it has no such match.
+    A finished match is saved whole, with everything that was hidden; a running one as the owner of the token may see
+    it, and its file says so. `rollbook show` reads such a file, `rollbook audit` checks it. A file appears whole or not
+    at all, and none is overwritten. If one match fails, the others are still saved. Exit code 1 if the service refuses
+    one or a file cannot be written or exists already, 3 if no service answers or it has no such match.
 
     Example: `rollbook export MATCH --out files`
 
@@ -38,13 +38,13 @@ def export(
     match
         The ids of the matches.
     out
-        The folder for the files; made if it is not there.
+        The folder for the files; created if needed.
     public
-        See running matches as the public does, with its delay, although the token's seat or role would allow more.
+        Save running matches as the public sees them, with its delay, even if the token may see more.
     without_names
-        Leave the names of the players out.
+        Leave out the names of the players.
     force
-        Overwrite files that are there already.
+        Overwrite files that exist.
     """
     if not match:
         return usage("name at least one match; rollbook export --help explains it, `rollbook matches` lists them")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -51,21 +52,20 @@ def key(  # noqa: PLR0913 - every flag is a parameter
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     example: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Print the public key of a key file: its key id and the key, hexadecimal, in one line.
+    """Print the public key of a key file in one line: key id and key, hexadecimal.
 
-    Whoever has this line can check what the key signs. The key file itself is a secret: only its owner may read it.
+    With this line anybody can check what the key signs. The key file itself is secret: only its owner may read it.
     `rollbook key DATA --published > KEY.pub`, with the data directory of a service, makes the file that judges give to
     `rollbook audit --key`: every key that ever signed heads or replay files there, a line each, with its role and the
     name of the service behind it. `rollbook key FILE --create --role bundle --name "Spring cup"` makes the key of an
     organiser, and prints such a line of it.
 
-    `rollbook key --service ADDRESS --published > KEY.pub` asks a service for the same, without a token. But a service
-    that names its own keys vouches for itself: with such a file an audit proves that the service has not changed its
-    story since you asked, and no more. So ask before the match, or better get the keys another way: from its operator,
-    a tournament's page, somebody who kept them.
+    `rollbook key --service ADDRESS --published > KEY.pub` asks a service for the same, without a token. But keys that
+    come from the service itself prove only that nothing was changed since you asked. So ask before the match or,
+    better, get the keys another way: from its operator, a tournament's page, or somebody who kept them.
 
-    Exit code 1 if the file is no such key or others can reach it, or the service refuses; 3 if the file cannot be read,
-    nothing was published or no service answers.
+    Exit code 1 if the file is not such a key or others can access it, or the service refuses; 3 if the file cannot be
+    read, nothing was published or no service answers.
 
     Example: `rollbook key --service localhost:50051 --published > KEY.pub`
 
@@ -74,29 +74,31 @@ def key(  # noqa: PLR0913 - every flag is a parameter
     file
         An Ed25519 private key in PEM (PKCS 8), or with --published also a data directory.
     create
-        Make the file if it is not there, and note its public key in FILE.public, which keeps the old ones too.
+        Create the file if needed, and add its public key to FILE.public, which keeps the old ones too.
     list_published
         Print all public keys that the file ever held, the oldest first; of a data directory those of head.key and
-        replay.key. The private keys are not looked at.
+        replay.key. Private keys are not read.
     role
-        What the key signs: head, replay or bundle. It goes behind the key, into the file of whoever audits. Default:
-        with --published what head.key and replay.key are named for, else none.
+        What the key signs: head, replay or bundle; printed after the key, for the key file of a judge. Default: with
+        --published the names of head.key and replay.key, else none.
     name
-        Whose the key is: it goes behind the role, and verdicts say it; keys of equal names are those of one service.
-        Default: what the service calls itself, else the id of its oldest head key, else that of the oldest key printed.
+        Whose key it is: printed after the role, and shown in verdicts; keys with the same name belong to one service.
+        Default: the name of the service, else the id of its oldest head key, else that of the oldest key printed.
     service
-        host:port of a service to ask for its published keys, instead of a file.
+        host:port of a service to ask for its published keys, instead of a file. Default: ROLLBOOK_SERVICE.
     tls_ca
         The certificates to trust, PEM, for a service with TLS.
     as_json
-        One JSON object on a line, for programs.
+        For programs: one JSON object on a line.
     example
-        Print a key file as judges have it, with what its lines mean, and do nothing else.
+        Print an example of a judge's key file, explain its lines, and end.
     """
     if example:
         print(KEY_FILE_EXAMPLE, end="")
         return Exit.GOOD
     try:
+        if file is None and list_published:
+            service = service or os.environ.get("ROLLBOOK_SERVICE")
         _check(create=create, list_published=list_published, role=role, name=name)
         keys: Sequence[_Bare | KnownKey]
         match file, service:

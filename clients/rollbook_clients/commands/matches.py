@@ -41,14 +41,14 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     ids: Annotated[bool, Parameter(negative="")] = False,
     at: ServiceOptions = LOCAL_SERVICE,
 ) -> int:
-    """List matches of a service: open, running, finished, yours, or those of a player.
+    """List matches of a service: open, running, finished, yours, or a player's.
 
-    A line each, those opened last first: the id, which `rollbook export`, `show` and `watch` take, the game, the state,
-    and who sits there. With --mine you are the guest that `rollbook play` made you on this computer, or whom --token
-    names, and your turn is said.
+    One line for each match, the newest first: the id, which `rollbook export`, `show` and `watch` take, the game, the
+    state, and the players. With --mine you are the guest that `rollbook play` made you on this computer, or whom
+    --token names, and it says where it is your turn.
 
-    With --wait it says nothing until it is your turn in any match, or you are to get ready, prints that match, and ends
-    with exit code 0: good for matches with a day for each move. Exit code 3 if you have no match to wait for, no match
+    With --wait it waits until it is your turn in any match, or you have to get ready, prints that match, and ends with
+    exit code 0: useful for matches with a day for each move. Exit code 3 if you have no match to wait for, no match
     fits, or no service answers, 1 if the service refuses.
 
     Example: `rollbook export $(rollbook matches --mine --state finished --ids) --out files`
@@ -56,19 +56,19 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     Parameters
     ----------
     state
-        Only open, running (or getting ready), finished or aborted ones. Default: all.
+        Only open, running (or getting ready), finished or aborted matches. Default: all.
     game
-        Only those of a game; `rollbook games` lists them.
+        Only matches of this game; `rollbook games` lists them.
     player
-        Only those in which somebody sits by exactly this display name.
+        Only matches of a player with exactly this display name.
     mine
-        Only those in which you have a seat.
+        Only matches in which you have a seat.
     wait
-        Wait until it is your turn anywhere.
+        Wait until it is your turn in any of them.
     limit
-        How many at most. Default: 50.
+        At most this many. Default: 50.
     ids
-        Print nothing but the ids, for other commands.
+        Print only the ids, for other commands.
     """
     if limit < 1:
         return usage("--limit must be at least 1")

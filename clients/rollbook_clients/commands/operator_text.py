@@ -88,13 +88,16 @@ def stated(found: GetStateResponse) -> Sequence[str]:
     for master in found.masters:
         most = f" of {master.most_bytes // _MIB}" if master.most_bytes else ""
         file = "well" if master.file_is_well else "NOT WELL, or none"
-        facts = f"{master.version}, {master.used_bytes // _MIB}{most} MiB, {master.replicas} replicas"
+        facts = (
+            f"{master.version}, {master.used_bytes // _MIB}{most} MiB, {_count(master.replicas, 'replica', 'replicas')}"
+        )
         told = f"port {master.port}: {facts}, append-only file {file}" if master.answers else "a master does not answer"
         lines.append(f"  {told}")
+    waiting = _count(found.archive_backlog, "match waits", "matches wait")
     lines += [
-        f"archive  {_well(found.archive_is_up)}, {found.archive}, {found.archive_backlog} matches wait",
+        f"archive  {_well(found.archive_is_up)}, {found.archive}, {waiting}",
         f"matches  {matches}",
-        f"lost     {found.lost_tails} logs found lost by this process",
+        f"lost     {_count(found.lost_tails, 'log', 'logs')} found lost by this process",
         f"bans     {found.bans} in force",
     ]
     return lines
@@ -106,3 +109,12 @@ def _well(is_up: bool) -> str:  # noqa: FBT001 - it is the one thing that is sai
 
 def _time(at_ms: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_ms / 1_000))
+
+
+def _count(number: int, one: str, many: str) -> str:
+    """So many of them.
+
+    >>> _count(1, "log", "logs"), _count(0, "log", "logs")
+    ('1 log', '0 logs')
+    """
+    return f"{number} {one if number == 1 else many}"

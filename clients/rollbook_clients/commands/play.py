@@ -21,10 +21,10 @@ def play(  # noqa: PLR0913 - every flag is a parameter
 ) -> int:
     """Play in this terminal: the lobby, a table, the board, by keys and by mouse.
 
-    You play as a guest and stay the same one: come back any time; your seats are still yours. `?` shows the keys and
-    the rules of the game everywhere. Exit code 1 if no service answers or it refuses, 64 without a terminal.
+    You play as a guest, always the same one. Come back any time; your seats are still yours. `?` shows the keys and the
+    rules of the game. Exit code 1 if no service answers or it refuses, 64 without a terminal.
 
-    With a LINK you sit down at the match that somebody invited you to.
+    With a LINK you join the match that somebody invited you to.
 
     Example: `rollbook play --name Anna`
 
@@ -33,13 +33,13 @@ def play(  # noqa: PLR0913 - every flag is a parameter
     link
         An invitation: HOST:PORT/MATCH, or HOST:PORT/MATCH/CODE of a private match.
     code
-        What `rollbook device` printed on your other device: be the same player here.
+        The code printed by `rollbook device` on your other device: be the same player here.
     name
         Your display name. Default: the last one you used, else your login name.
     language
         en or de. Default: the locale's, else en.
     pace
-        Seconds that each move of others stands before the next one, 0 to 2. Default: as you had it last, else 1.
+        Seconds that each move of other players is shown, 0 to 2. Default: the one you used last, else 1.
     """
     from rollbook_clients.terminal import invitation, start  # noqa: PLC0415 - slow to load, and no help needs it
 

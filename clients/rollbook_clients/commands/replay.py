@@ -6,10 +6,10 @@ from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 
 
 def replay(source: str, *, at: ServiceOptions = LOCAL_SERVICE, language: Literal["en", "de"] | None = None) -> int:
-    """Look at a match again: step by step, turn by turn, or played at a speed, from any perspective the file allows.
+    """Replay a match: step by step, turn by turn, or at any speed, from any perspective that the file allows.
 
-    The rules are followed on the way, dice and signatures are not checked: that is what `rollbook audit` does. Exit
-    code 1 if the service refuses or does not answer, 3 if there is nothing to be read, 64 without a terminal.
+    The rules are followed, but dice and signatures are not checked: `rollbook audit` does that. Exit code 1 if the
+    service refuses or does not answer, 3 if there is nothing to read, 64 without a terminal.
 
     Example: `rollbook replay MATCH.rollbook`
 

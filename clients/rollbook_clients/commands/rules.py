@@ -17,16 +17,16 @@ NARROWEST, WIDEST = 40, 100
 
 
 def rules(game: str, *, language: Literal["en", "de"] | None = None) -> int:
-    """Explain a game: what it is about, a turn, the end, with examples, such as `rollbook rules cant_stop`.
+    """Explain a game: its aim, a turn and the end, with examples, such as `rollbook rules cant_stop`.
 
-    At a table `?` shows the same. Exit code 64 if there is no such game.
+    At a table, `?` shows the same. Exit code 64 if there is no such game.
 
     Example: `rollbook rules cant_stop`
 
     Parameters
     ----------
     game
-        Its name, as `rollbook games` lists it.
+        The name of a game, as listed by `rollbook games`.
     language
         en or de. Default: the locale's, else en.
     """

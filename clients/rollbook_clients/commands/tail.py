@@ -30,14 +30,14 @@ _LISTED: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNI
 
 
 def tail(match: str | None = None, *, at: ServiceOptions = LOCAL_SERVICE, follow: bool = True) -> int:
-    """Print a match in the plain form, line by line as it is played.
+    """Print a match in the plain form, line by line, as it is played.
 
-    The output of a match that is over is what `rollbook check` reads. The first line gathers the entropy of all seats,
-    so nothing is printed before the match has started. Hidden cards are null, unless the token's seat may see them or
-    the match was over already. A lost connection is made anew, and no line comes twice.
+    The output of a finished match can be checked by `rollbook check`. The first line has the entropy of all seats, so
+    nothing is printed before the match has started. Hidden cards are null, unless the owner of the token may see them
+    or the match is over. Lost connections are renewed, and no line comes twice.
 
-    Without MATCH it lists the matches that are open or running; `rollbook matches` finds any other. Exit code 1 if the
-    service refuses, 3 if no service answers or it has no such match.
+    Without MATCH it lists open and running matches; `rollbook matches` finds any other. Exit code 1 if the service
+    refuses, 3 if no service answers or it has no such match.
 
     Example: `rollbook tail MATCH | tee match.jsonl`
 
@@ -46,7 +46,7 @@ def tail(match: str | None = None, *, at: ServiceOptions = LOCAL_SERVICE, follow
     match
         The id of a match.
     follow
-        Go on until the match is over; else print what there is. Default: yes.
+        Follow the match to its end, or print what there is and end. Default: follow.
     """
 
     def work(table: SyncTable) -> Exit:

@@ -19,8 +19,8 @@ def watch(
 ) -> int:
     """Watch a match as it is played, or choose one from the lobby.
 
-    A lost connection is made again and nothing is missed. Chain and signed heads are checked all the time. Exit code 1
-    if no service answers or it refuses, 3 if there is no such match or the file of heads cannot be read, 64 without a
+    Lost connections are renewed and nothing is missed. Chain and signed heads are always checked. Exit code 1 if no
+    service answers or it refuses, 3 if there is no such match or the file of heads cannot be read, 64 without a
     terminal.
 
     Example: `rollbook watch MATCH --keep-heads heads.jsonl`
@@ -30,12 +30,12 @@ def watch(
     match
         The id of a match. Default: choose one from the lobby.
     keep_heads
-        A file for the last signed head of every match that is watched: proof against a log that is changed afterwards,
-        for `rollbook audit --head`.
+        A file for the last signed head of every match that you watch: proof if a log is changed afterwards, for
+        `rollbook audit --head`.
     language
         en or de. Default: the locale's, else en.
     pace
-        Seconds that each move stands before the next one is shown, 0 to 2. Default: as you had it last, else 1.
+        Seconds that each move is shown, 0 to 2. Default: the one you used last, else 1.
     """
     from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
 

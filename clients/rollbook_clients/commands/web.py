@@ -18,8 +18,8 @@ def web(
 ) -> int:
     """Serve the page: watch, play, replay and verify in a browser.
 
-    It is a client of the service, so it can run anywhere, and as many times as wanted. Ctrl+C ends it. Exit code 1 if
-    the address is taken.
+    It is a client of the service: it can run anywhere, any number of times. Ctrl-C ends it. Exit code 1 if the address
+    is taken.
 
     Example: `rollbook web --service localhost:50051 --listen localhost:8080`
 
@@ -28,8 +28,8 @@ def web(
     listen
         host:port that browsers connect to. Port 0 takes a free one.
     https
-        Browsers reach this address by https, through a proxy: cookies are sent by https alone. A proxy on this
-        machine that sends x-forwarded-proto says so by itself.
+        Browsers reach this address by https, through a proxy, so cookies are sent by https only. Not needed for a proxy
+        on this machine that sends x-forwarded-proto.
     """
     from rollbook_clients.web import server  # noqa: PLC0415 - slow to load, and no help needs it
     from rollbook_clients.web.visit import PageOptions  # noqa: PLC0415 - as above

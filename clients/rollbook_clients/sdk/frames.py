@@ -61,6 +61,8 @@ class State:
     """None unless the match is running and has clocks."""
     position: Position
     head: WitnessedHead
+    is_opener: bool = False
+    """This client opened the match: while seats are free it may add bots, free seats and withdraw it."""
 
 
 @dataclass(frozen=True, slots=True)

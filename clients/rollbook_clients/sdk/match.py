@@ -71,6 +71,11 @@ class Match:
         return f"Match({self.id!r})"
 
     @property
+    def address(self) -> str:
+        """Where the service is."""
+        return self._caller.connection.address
+
+    @property
     def head(self) -> WitnessedHead | None:
         """The last head of the match that the service signed and this client has checked; none before it saw any."""
         return self._witness.head
@@ -90,6 +95,7 @@ class Match:
         head = await self._witness.check(answer.head)
         self._show(head.position)
         self._legal = Legal(answer.legal) if answer.HasField("legal") else None
+        self.invitation_code = answer.invitation_code or self.invitation_code
         return State(
             answer.summary,
             answer.perspective,
@@ -98,6 +104,7 @@ class Match:
             answer.clocks if answer.HasField("clocks") else None,
             head.position,
             head,
+            answer.is_opener,
         )
 
     # Seats

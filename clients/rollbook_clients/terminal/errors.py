@@ -1,13 +1,11 @@
-"""What a person reads when something could not be done: a sentence, and not the name of a reason."""
+"""What a person reads when something could not be done: a sentence in their language."""
 
-from rollbook_clients.sdk import Refused, RollbookError
+from rollbook_clients.reasons import explained
+from rollbook_clients.sdk import RollbookError
+from rollbook_replays.games.words import Words
 from rollbook_replays.text import printable
 
 
-def said_of(error: RollbookError) -> str:
-    """Why, in words.
-
-    >>> said_of(Refused("MATCH_UNKNOWN", "there is no such match"))
-    'there is no such match'
-    """
-    return printable(error.why if isinstance(error, Refused) else str(error))
+def said_of(error: RollbookError, words: Words) -> str:
+    """Why, in words; facts come from the service."""
+    return printable(explained(error, words.language))

@@ -29,6 +29,18 @@ class Invitation:
         return f"rollbook play {'/'.join(part for part in (self.service, self.match_id, self.code) if part)}"
 
 
+def pasted(said: str, service: str) -> Invitation:
+    """What somebody sent: the whole line, the link, or what is behind the service alone; ValueError if it is none.
+
+    >>> pasted(f"rollbook play there:1/{'a' * 24}", "here:1").service
+    'there:1'
+    >>> pasted(f"{'a' * 24} {'b' * 24}", "here:1") == Invitation("here:1", "a" * 24, "b" * 24)
+    True
+    """
+    parts = said.strip().removeprefix("rollbook play ").replace("/", " ").split()
+    return read("/".join([service, *parts] if parts and _ID.fullmatch(parts[0]) else parts))
+
+
 def read(link: str) -> Invitation:
     """What an invitation says; ValueError if it is none.
 

@@ -16,6 +16,7 @@ from rollbook_clients.sdk import NotFound, RollbookError, Table, Unreachable, co
 from rollbook_clients.sdk.guests import GuestsUnreadable
 from rollbook_clients.sdk.heads import HeadsUnreadable
 from rollbook_clients.terminal.app import Terminal
+from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.hangup import leaving
 from rollbook_clients.terminal.invitation import Invitation
@@ -89,7 +90,7 @@ def replay(asked: TerminalOptions, source: str) -> int:
         _say(printable(f"{source}: {wrong}"))
         return Exit.UNREADABLE
     except NotFound as refused:
-        _say(f"{source}: there is no such file, and at {asked.at.service} {refused.why}")
+        _say(asked.words("no_file", source=source, service=asked.at.service, why=said_of(refused, asked.words)))
         return Exit.UNREADABLE
     except (Failed, RollbookError) as error:
         return _told(asked, error)
@@ -115,7 +116,7 @@ def _at_a_service(
         _say(f"{wrong.filename}: {wrong.strerror}")
         return Exit.UNREADABLE
     except NotFound as refused:
-        _say(f"{match_id}: {refused.why}")
+        _say(f"{match_id}: {said_of(refused, asked.words)}")
         return Exit.UNREADABLE
     except (Failed, RollbookError) as error:
         return _told(asked, error)
@@ -162,7 +163,7 @@ def _told(asked: TerminalOptions, error: Failed | RollbookError) -> int:
         case Unreachable():
             _say(asked.words("no_service", address=asked.at.service))
         case _:
-            _say(error)
+            _say(said_of(error, asked.words))
     return Exit.WRONG
 
 

@@ -190,15 +190,12 @@ def handled(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _refused(reason: str) -> str:
-    """The key of the sentence for a refusal: its own, or that of all of its kind."""
-    key = f"refused.{reason}"
-    if key in words_in("en"):
-        return key
-    number = RefusalReason.DESCRIPTOR.values_by_name.get(f"REFUSAL_REASON_{reason}")
-    if number is None:
-        return "error.refused"
-    kinds = {range(1, 100): "rules", range(100, 112): "token", range(170, 180): "position"}
-    return next((f"refused.{kind}" for numbers, kind in kinds.items() if number.number in numbers), "error.refused")
+    """The key of the sentence for a refusal: that of all of its kind where the page has one, else its own."""
+    known = RefusalReason.DESCRIPTOR.values_by_name.get(f"REFUSAL_REASON_{reason}")
+    kinds = {range(100, 112): "token", range(170, 180): "position"}
+    kind = next((kind for numbers, kind in kinds.items() if known is not None and known.number in numbers), reason)
+    key = f"refused.{kind}"
+    return key if key in words_in("en") else "error.refused"
 
 
 def wrong(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a case each

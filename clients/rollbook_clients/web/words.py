@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from rollbook_clients.reasons import REASONS
 from rollbook_clients.web.texts.english import ENGLISH
 from rollbook_clients.web.texts.german import GERMAN
 from rollbook_replays.games.words import Texts, Words
 
-TEXTS: Final[Texts] = {"en": ENGLISH, "de": GERMAN}
+
+def _with_refusals(language: str, texts: dict[str, str]) -> dict[str, str]:
+    """The texts, and a sentence for every refusal."""
+    return {**{f"refused.{reason}": said for reason, said in REASONS[language].items()}, **texts}
+
+
+TEXTS: Final[Texts] = {"en": _with_refusals("en", ENGLISH), "de": _with_refusals("de", GERMAN)}
 LANGUAGES: Final = tuple(TEXTS)
 
 _WORDS: Final = {language: Words(language, TEXTS) for language in LANGUAGES}

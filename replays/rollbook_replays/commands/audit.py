@@ -45,27 +45,27 @@ def audit(
     jobs: int | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Prove replay files, trusting nobody: every die, every choice, every time, the result, and who signed.
+    """Prove replay files without trusting anybody: every die, choice and time, the result, and who signed it.
 
     Each file gets one of four verdicts. EXACT: everything was checked and is right. UNVERIFIED: nothing is wrong, but
-    what a check needs is missing. DIVERGED: something was changed, or was never right; the event, the check, what is
-    expected and what is there are named. UNREADABLE: this is no whole replay file.
+    something that a check needs is missing. DIVERGED: something was changed, or was never right; the verdict names the
+    event, the check, what was expected and what was found. UNREADABLE: not a complete replay file.
 
     The checks are container, chain, heads, commitment, entropy, draws, hidden, choices, turns, clocks, caretaker,
     lifecycle, result, seal.
 
-    A bundle (`rollbook bundle create`) is judged as well: whether it holds the matches that its manifest names, and
+    A bundle (`rollbook bundle create`) is judged as well: whether it has the matches that its manifest names, and
     whether the standings follow from the audited results.
 
-    It says as well where no seat brought entropy of its own: whoever knew the secret of such a match knew its dice.
+    The verdict also says if no seat brought entropy of its own: whoever knew the secret of such a match knew its dice.
 
-    Files are judged by processes of their own, in limited memory and time. A file with which such a process dies is
-    judged once more, alone; if that dies as well, the file is UNREADABLE. Verdicts come in the order of the files, that
-    on a bundle behind those on its replays.
+    Files are judged in separate processes with limited memory and time. If a process dies, its file is judged once
+    more, alone; if that process dies too, the file is UNREADABLE. Verdicts come in the order of the files, that of a
+    bundle after those of its replays.
 
     Exit code 0 if all files are exact, 1 only if one diverged, 3 if one cannot be read, there are none, or verdicts
-    cannot be written, else 2, also if a kept head proves nothing. A wrong line in a file of keys or heads ends it
-    before anything is judged, with 3.
+    cannot be written, else 2, also if a kept head proves nothing. A wrong line in a file of keys or heads ends the
+    command with 3 before any file is judged.
 
     Example: `rollbook audit files --key KEY.pub --report page.html`
 
@@ -75,10 +75,10 @@ def audit(
         Replay files, bundles of tournaments, and folders: with everything below them that ends in `.rollbook`, and all
         bundles, whatever they are called.
     key
-        A file of public keys, one `KEY_ID HEX ROLE NAME` a line, as `rollbook key --published` writes them and as
-        KEY.pub has them beside simulated matches. ROLE is head, replay or bundle, and NAME, to the end of the line, is
-        whom the verdict says the key belongs to: a file is exact only if the head keys and the replay key of one name
-        vouch for it. Without keys no file is more than unverified. May be repeated.
+        A file of public keys, one `KEY_ID HEX ROLE NAME` a line, as `rollbook key --published` writes them, and as in
+        the KEY.pub of simulated matches. ROLE is head, replay or bundle, and NAME, to the end of the line, is whom the
+        verdict says the key belongs to: a file is exact only if the head keys and the replay key of one name vouch for
+        it. Without keys no file is more than unverified. May be repeated.
     head
         A file of signed heads that players or spectators kept: a match that was rewritten after they saw it diverges.
         One whose signature does not hold, or is not by a head key, is listed and proves nothing. May be repeated.
@@ -86,9 +86,9 @@ def audit(
         Also write a page of HTML, to be published: verdicts, results, standings, how the dice fell. It needs no other
         file.
     jobs
-        How many processes, at most as many as there are cores. Default: all of them.
+        How many processes, at most one a core. Default: one a core.
     as_json
-        One JSON object for each file, a line each, for programs; `replays/AUDIT.md` says what is in it.
+        For programs: one JSON object for each file, a line each; `replays/AUDIT.md` says what is in it.
     """
     if not paths:
         return usage("audit needs at least one file or folder")

@@ -46,9 +46,9 @@ def create(
     """Pack the replays of a tournament with its manifest, sign them, and print the standings.
 
     The manifest is TOML: title, game, ruleset, options, begins, ends, players, points for places (a list), what shared
-    places get (shared_places = "split": the points of the places that are filled, in equal parts; "full": each the
-    points of the place), rounds with their pairings, and the standings claimed. The matches are audited, and nothing is
-    written if they are not those of the manifest, or if the standings do not follow from them.
+    places get (shared_places = "split": the points of these places in equal parts; "full": the points of the best of
+    them), rounds with their pairings, and the standings claimed. The matches are audited, and nothing is written if
+    they are not those of the manifest, or if the standings do not follow from them.
 
     The same matches, manifest and key give the same bytes. Exit code 1 if something is wrong, 3 if something cannot be
     read. `rollbook bundle create --example > cup.toml` begins a manifest.
@@ -63,13 +63,13 @@ def create(
         The manifest, a TOML file.
     signing_key
         The organiser's key, an Ed25519 private key in PEM; `rollbook key FILE --create --role bundle --name NAME` makes
-        one, and prints the line that goes into the key file of whoever audits.
+        one, and prints the line for the judges' key file.
     out
-        The bundle. It appears whole or not at all.
+        The file to write. It appears whole or not at all.
     jobs
-        How many processes. Default: as many as there are cores.
+        How many processes. Default: one a core.
     example
-        Print a manifest to fill in, and do nothing else.
+        Print a manifest to fill in, and end.
     """
     if example:
         print(EXAMPLE)

@@ -35,12 +35,12 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     pager: bool = True,
 ) -> int:
-    """Tell the match in a replay file: who did what, and the board at the end.
+    """Narrate the match in a replay file: who did what, and the board at the end.
 
-    On a terminal the account has colours (unless NO_COLOR is set) and comes in pages, by the program that PAGER names;
-    in a pipe it is clean text. The file is believed: whether it is true is for `rollbook audit` to say.
+    On a terminal the text has colours (unless NO_COLOR is set) and is shown by the program in PAGER; in a pipe it is
+    plain text. The file is not checked: `rollbook audit` does that.
 
-    Exit code 1 if the events make no match, 3 if the file cannot be read or does not hold what was asked for.
+    Exit code 1 if the events are not a match, 3 if the file cannot be read or does not contain what was asked for.
 
     Example: `rollbook show MATCH.rollbook --at 20 --seat 1`
 
@@ -49,7 +49,7 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     file
         A replay file, `.rollbook`.
     at
-        The board after this event, instead of the account.
+        The board after this event, instead of the text.
     seat
         What this seat saw, from 0: hidden cards of others stay hidden.
     public
@@ -57,7 +57,7 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     as_json
         The plain form, a JSON object a line, which `rollbook check` reads.
     pager
-        Pages on a terminal. Default: yes.
+        Whether to use the pager on a terminal. Default: yes.
     """
     if public and seat is not None:
         return usage("--seat and --public are two perspectives; name one")

@@ -38,31 +38,31 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
 ) -> int:
     """Let bots play matches with fair dice.
 
-    Without --out one match is told on standard output. With --out each match becomes a file GAME-SEED-NUMBER.jsonl in
-    the plain form, which `rollbook check` accepts, or GAME-SEED-NUMBER.rollbook, a replay file for `rollbook audit`
-    with the public keys in KEY.pub beside them. The same seed gives the same bytes on every machine; the keys follow
-    from it as well, so nobody should trust what they sign.
+    Without --out one match is narrated on standard output. With --out each match becomes a file GAME-SEED-NUMBER.jsonl
+    in the plain form, which `rollbook check` accepts, or GAME-SEED-NUMBER.rollbook, a replay file for `rollbook audit`,
+    with the public keys in KEY.pub. The same seed gives the same bytes on every machine; the keys follow from the seed
+    too, so do not trust what they sign.
 
     Example: `rollbook simulate raffzahn --seats 4 --seed 7`
 
     Parameters
     ----------
     game
-        Which game; `rollbook games` lists them with their seats and options.
+        The game; `rollbook games` lists them with their seats and options.
     seats
         How many seats. Default: the fewest of the game.
     option
-        NAME=VALUE, once for each option that shall differ from its default.
+        NAME=VALUE, repeat for each option that differs from its default.
     matches
         How many matches, numbered from 0. More than one needs --out. Default: 1.
     seed
-        The whole number that everything follows from; drawn, and told, if not given.
+        The seed of everything random, a whole number. Default: a random one, which is printed.
     out
-        The folder for the files; made if it is not there.
+        The folder for the files; created if needed.
     form
         With --out: `jsonl` (default) for the plain form, `rollbook` for replay files.
     as_json
-        Without --out: print the plain form instead of telling it.
+        Without --out: print the plain form instead of the narration.
     """
     try:
         _together(matches, seed, out, form, as_json=as_json)

@@ -20,7 +20,7 @@ class ServiceOptions:
     service
         host:port of the service. Default: 127.0.0.1:50051.
     token
-        Who one is there, better given by its variable. Without one: a guest.
+        Your token, better given by its variable. Without one you are a guest.
     tls_ca
         The certificates to trust, PEM, for a service with TLS.
     """

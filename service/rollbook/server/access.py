@@ -164,6 +164,11 @@ class Sight:
         return self.ledger.opened.match_id
 
     @property
+    def is_opener(self) -> bool:
+        """Whether the caller opened it."""
+        return self.player == self.metadata.opener
+
+    @property
     def summary(self) -> MatchSummary:
         """The match in a few lines."""
         metadata = self.metadata
@@ -294,6 +299,6 @@ class Sights:
     def _may_see(self, sight: Sight, invitation_code: str) -> bool:
         if not sight.ledger.opened.terms.is_private or sight.perspective is not Watcher.PUBLIC:
             return True
-        if sight.caller.role is Role.OPERATOR or sight.player == sight.metadata.opener:
+        if sight.caller.role is Role.OPERATOR or sight.is_opener:
             return True
         return self._players.is_invited(sight.match_id, invitation_code)

@@ -100,44 +100,44 @@ class Tls:
 class Limits:
     """The table of all bounds of a service. Another line is another variable and key of a file."""
 
-    matches: Annotated[int, About("Matches open and running, of all.", least=0, scope="store")] = 10_000
-    matches_per_subject: Annotated[int, About("Matches open and running, opened by one subject.", scope="store")] = 50
+    matches: Annotated[int, About("Open and running matches, in all.", least=0, scope="store")] = 10_000
+    matches_per_subject: Annotated[int, About("Open and running matches that one subject opened.", scope="store")] = 50
     open_matches_per_subject: Annotated[int, About("Those of them that have free seats.", scope="store")] = 5
-    seats_per_subject: Annotated[int, About("Seats that one subject has in matches not over.", scope="store")] = 100
-    waiting_seats_per_subject: Annotated[int, About("Those of them in matches not started.", scope="store")] = 10
+    seats_per_subject: Annotated[int, About("Seats of one subject in matches that are not over.", scope="store")] = 100
+    waiting_seats_per_subject: Annotated[int, About("Those in matches that have not started.", scope="store")] = 10
     house_seats: Annotated[
-        int, About("Seats that bots have in matches not over, by AddBot; 0 is no bots.", least=0, scope="store")
+        int, About("Seats of bots (AddBot) in matches that are not over; 0: no bots.", least=0, scope="store")
     ] = 50
-    requests_per_second: Annotated[float, About("Calls a second by one subject, for long.", least=0.001)] = 200.0
-    requests_at_once: Annotated[int, About("Calls by one subject at once, after a rest.")] = 400
-    plays_per_subject: Annotated[int, About("Open streams of Play, of one subject.")] = 32
-    plays: Annotated[int, About("Open streams of Play, of all.")] = 10_000
+    requests_per_second: Annotated[float, About("Calls a second of one subject, on average.", least=0.001)] = 200.0
+    requests_at_once: Annotated[int, About("Calls of one subject at once, after a pause.")] = 400
+    plays_per_subject: Annotated[int, About("Open Play streams of one subject.")] = 32
+    plays: Annotated[int, About("Open Play streams, in all.")] = 10_000
     watches_per_subject: Annotated[int, About("Feeds watched by one subject.")] = 64
-    watches: Annotated[int, About("Feeds watched by all.")] = 20_000
-    replays_per_subject: Annotated[int, About("Replay files on their way to one subject.")] = 4
-    replays: Annotated[int, About("Replay files on their way to all.")] = 64
-    audits_per_subject: Annotated[int, About("Audits under way or waiting, of one subject.")] = 1
-    audits: Annotated[int, About("Audits under way or waiting, of all.", least=0)] = 16
-    audits_per_address: Annotated[int, About("Audits under way or waiting, of one address.")] = 4
+    watches: Annotated[int, About("Feeds watched, in all.")] = 20_000
+    replays_per_subject: Annotated[int, About("Replay files being sent to one subject.")] = 4
+    replays: Annotated[int, About("Replay files being sent, in all.")] = 64
+    audits_per_subject: Annotated[int, About("Audits of one subject, running or waiting.")] = 1
+    audits: Annotated[int, About("Audits, running or waiting, in all.", least=0)] = 16
+    audits_per_address: Annotated[int, About("Audits of one address, running or waiting.")] = 4
     strangers_per_second: Annotated[
         float,
         About(
-            "Calls a second without a token that holds, and such as cannot be read, from one address, for long.",
+            "Calls a second from one address without a valid token, or unreadable ones, on average.",
             least=0.001,
         ),
     ] = 100.0
-    strangers_at_once: Annotated[int, About("The same at once, after a rest.")] = 1_000
-    connections: Annotated[int, About("TCP connections at a time; one more is closed.")] = 4_000
+    strangers_at_once: Annotated[int, About("The same at once, after a pause.")] = 1_000
+    connections: Annotated[int, About("TCP connections at a time; further ones are closed.")] = 4_000
     guests_per_address_per_hour: Annotated[
-        int, About("New guests an hour from one address; room comes back steadily.", scope="store")
+        int, About("New guests an hour from one address, refilled continuously.", scope="store")
     ] = 100
-    guests_per_hour: Annotated[int, About("New guests an hour, of all.", scope="store")] = 10_000
-    guest_token_seconds: Annotated[int, About("Seconds that the token of a guest is good for.")] = 7 * 24 * 3_600
+    guests_per_hour: Annotated[int, About("New guests an hour, in all.", scope="store")] = 10_000
+    guest_token_seconds: Annotated[int, About("Seconds that the token of a guest is valid.")] = 7 * 24 * 3_600
     open_seconds: Annotated[
         int,
         About(
-            "Seconds without an event after which a match with free seats expires, if whoever opens it does not say;"
-            " 0 is never.",
+            "Seconds without an event after which a match with free seats expires, unless its opener sets them; 0: "
+            "never.",
             least=0,
         ),
     ] = 3_600

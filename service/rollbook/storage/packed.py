@@ -25,7 +25,8 @@ _WITH_COMMENT: Final = b"\x1f\x8b\x08\x10\x00\x00\x00\x00\x00\xff"
 _NOTHING: Final = b"\x03\x00" + bytes(8)
 """What nothing comes to, compressed, and its checksum and length."""
 
-_BROKEN: Final = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, OSError, ValueError)
+_BROKEN: Final = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, OSError, ValueError, ArithmeticError)
+"""How gzip and tar refuse damaged bytes; a length in a header may also be too large to count to (OverflowError)."""
 
 
 class Damaged(Exception):

@@ -953,6 +953,14 @@ class GetMatchResponse(_message.Message):
     LEGAL_FIELD_NUMBER: _builtins.int
     CLOCKS_FIELD_NUMBER: _builtins.int
     HEAD_FIELD_NUMBER: _builtins.int
+    IS_OPENER_FIELD_NUMBER: _builtins.int
+    INVITATION_CODE_FIELD_NUMBER: _builtins.int
+    is_opener: _builtins.bool
+    """The caller opened the match: while seats are free it may have bots sit down, free seats and withdraw it."""
+    invitation_code: _builtins.str
+    """What opens a seat of a private match to whoever has it; told to whoever opened it. Empty = the match is public, or
+    the caller did not open it.
+    """
     @_builtins.property
     def summary(self) -> Global___MatchSummary:
         """What everybody may know."""
@@ -986,10 +994,12 @@ class GetMatchResponse(_message.Message):
         legal: _games_pb2.LegalChoices | None = ...,
         clocks: _table_pb2.Clocks | None = ...,
         head: _table_pb2.SignedHead | None = ...,
+        is_opener: _builtins.bool = ...,
+        invitation_code: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "head", b"head", "legal", b"legal", "perspective", b"perspective", "summary", b"summary", "view", b"view"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "head", b"head", "legal", b"legal", "perspective", b"perspective", "summary", b"summary", "view", b"view"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "head", b"head", "invitation_code", b"invitation_code", "is_opener", b"is_opener", "legal", b"legal", "perspective", b"perspective", "summary", b"summary", "view", b"view"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

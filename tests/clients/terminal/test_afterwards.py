@@ -67,23 +67,23 @@ def test_a_finished_match_says_who_won_and_offers_what_can_be_done_with_it(addre
         assert {True, False} == {"You win!" in terminal.text for terminal in terminals}
         winner, loser = sorted(terminals, key=lambda terminal: "You win!" not in terminal.text)
         assert "You finish 2nd of 2." in loser.text
-        match_id = re.findall(r"\w{24}", winner.lines[0])[0]
+        match_id = match_on(winner)
 
-        winner.press("1")
+        winner.press("2")
         winner.until("event ")
         winner.press("q")
         winner.until("Verify it")
-        winner.press("3")
+        winner.press("4")
         winner.until("Verified: all")
         file = tmp_path / "kept.rollbook"
-        winner.press("2")
+        winner.press("3")
         winner.until("Save as:")
         winner.press("\x15")
         winner.until(lambda text: f"{match_id}.rollbook" not in text)
         winner.press(f"{file}\r")
         winner.until("Saved as")
         assert file.read_bytes()
-        winner.press("4")
+        winner.press("\x19")
         winner.until("Copied")
         assert {match_id} == copied(winner)
 
@@ -95,6 +95,35 @@ def test_a_finished_match_says_who_won_and_offers_what_can_be_done_with_it(addre
         winner.until("You win!")
         loser.press("\x1b")
         loser.until("2nd of 2")
+
+
+def test_those_who_play_again_meet_at_the_same_table(address: str, tmp_path: Path) -> None:
+    """Whoever asks first opens the rematch and waits there; the other sits down at it, and it begins."""
+    with ExitStack() as stack:
+        terminals = seated(stack, address, "cant_stop", tmp_path, 2)
+        mine = on_turn(terminals)
+        mine.press("\x18")
+        mine.until("Resign?")
+        mine.press("\x1b[B")
+        mine.press("\r")
+        for terminal in terminals:
+            terminal.until("Play again")
+        before = match_on(mine)
+        terminals[0].press("1")
+        terminals[0].until("Waiting for players: 1 seat free.")
+        terminals[0].until("Seats kept 5 minutes")
+        terminals[1].press("1")
+        for terminal in terminals:
+            terminal.until(lambda text: before not in text)
+        assert match_on(terminals[0]) == match_on(terminals[1])
+        on_turn(terminals)
+
+
+def match_on(terminal: Pseudo) -> str:
+    """The id in the first line of a table."""
+    found = re.search(r"[a-z2-7]{24}", terminal.until(lambda text: re.search(r"[a-z2-7]{24}", text[:80]) is not None))
+    assert found
+    return found[0]
 
 
 def test_who_loses_on_time_is_told_before_and_after(address: str, tmp_path: Path) -> None:

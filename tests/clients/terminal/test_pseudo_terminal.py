@@ -60,7 +60,8 @@ def opened(terminal: Pseudo, game: str) -> str:
         shown = game_in_the_form(terminal.until(lambda text, shown=shown: game_in_the_form(text) not in {"", shown}))  # type: ignore[misc]  # mypy knows no defaults here
     terminal.press(END)
     terminal.press("\r")
-    found = re.search(r"This match: (\w{24})", terminal.until("This match:"))
+    link = r"[\w.]+:\d+/([a-z2-7]{24})"
+    found = re.search(link, terminal.until(lambda text: re.search(link, text) is not None))
     assert found
     return found[1]
 
@@ -69,7 +70,7 @@ def joined(terminal: Pseudo, match_id: str) -> None:
     """Sit down at a match by its id."""
     terminal.until("Rollbook")
     terminal.press("c")
-    terminal.until("invitation code")
+    terminal.until("Invitation, or the id")
     terminal.press(f"{match_id}\r")
 
 
@@ -216,7 +217,7 @@ def test_who_is_refused_hears_it_before_any_screen_is_drawn(address: str, tmp_pa
     """A wrong token ends with 1 and a match that is not there with 3, and the reason stays on the terminal."""
     for words, code, said in (
         (["play", "--token", "nonsense"], 1, "not a signed JWT"),
-        (["watch", "a" * 24], 3, "there is no such match"),
+        (["watch", "a" * 24], 3, "No such match, or you may not see it."),
     ):
         with pseudo([*words, "--service", address], tmp_path) as terminal:
             assert code == terminal.ended()

@@ -75,3 +75,16 @@ def test_help_explains_the_command(command: str) -> None:
     )
     assert "--language" in done.stdout
     assert "--service" in done.stdout
+
+
+def test_where_the_terminal_is_not_installed_one_line_says_what_brings_it() -> None:
+    """`pip install .` alone, or with another extra, is no reason for a traceback."""
+    without = "import sys; sys.modules['textual'] = None; sys.argv = ['rollbook', 'play']"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{without}; from rollbook.__main__ import main; main()"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "rollbook: textual is not installed; pip install 'rollbook[all]' brings it\n" == done.stderr

@@ -13,6 +13,7 @@ from rollbook.v1.match_pb2 import (
 )
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.clocks import clock_name
+from rollbook_clients.terminal.invitation import Invitation
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_replays.games.presentation import differing
 from rollbook_replays.games.seats import Seating
@@ -73,13 +74,14 @@ class Caption:
             return words(f"state.{self.summary.state}") if self.summary.state else ""
         return words("turn.own") if seat == self.seating.own else words("turn.of", name=self.seating.name(seat))
 
-    def waiting(self, code: str) -> str:
-        """Whom everybody waits for; the code is that of a private match, if it is known."""
+    def waiting(self, invitation: Invitation) -> str:
+        """Whom everybody waits for, and how others come here while seats are free."""
         words, summary = self.seating.words, self.summary
         if summary.state == MATCH_STATE_OPEN:
             free = words.count("seat", sum(not seat.taken for seat in summary.seats))
-            said = f"{words('table.waits_for_seats', seats=free)}\n\n{words('table.invite', match=summary.match_id)}"
-            return f"{said}\n{words('table.invite.code', code=code)}" if code else said
+            said = words("table.waits_for_seats", seats=free)
+            said = f"{said}\n{words('table.waits_for_rematch')}" if summary.rematch_of else said
+            return f"{said}\n{words('table.invite', line=invitation)}"
         if summary.state == MATCH_STATE_GETTING_READY:
             late = [self.seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
             return words("table.waits_for_ready", names=words.both(late or [""]))

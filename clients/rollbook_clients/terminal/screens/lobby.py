@@ -10,7 +10,8 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary, OpenMatchRequest
-from rollbook_clients.sdk import Lobby, RollbookError, Table
+from rollbook_clients.sdk import Lobby, NotFound, RollbookError, Table
+from rollbook_clients.terminal import invitation
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.invitation import Invitation
@@ -109,7 +110,7 @@ class LobbyScreen(Screen[None]):
                     if not lobby.is_away:
                         self._look_for_own()
         except RollbookError as error:
-            self._status.update(said_of(error))
+            self._status.update(said_of(error, self.words))
 
     def _look_for_own(self) -> None:
         """Beside the lobby, which goes on to say whether the connection is lost; of a failure it is told next time."""
@@ -210,11 +211,17 @@ class LobbyScreen(Screen[None]):
         else:
             self.run_worker(self._join(summary.match_id))
 
-    async def _join(self, match_id: str, code: str = "") -> None:
+    async def _join(self, match_id: str, code: str = "", service: str = "") -> None:
+        """Sit down; `service` is where an invitation says that the match is."""
         try:
             await self._table.match(match_id, code).join(name=self._profile.name)
+        except NotFound as error:
+            is_here = service in {"", self._table.address}
+            said = said_of(error, self.words) if is_here else self.words("lobby.elsewhere", service=service)
+            self._status.update(Text(said, "bold #ff7b72"))
+            return
         except RollbookError as error:
-            self._status.update(Text(said_of(error), "bold #ff7b72"))
+            self._status.update(Text(said_of(error, self.words), "bold #ff7b72"))
             return
         self._go_to(match_id)
 
@@ -225,7 +232,7 @@ class LobbyScreen(Screen[None]):
             if (await match.state()).perspective.HasField("seat"):
                 self._go_to(invited.match_id)
                 return
-        await self._join(invited.match_id, invited.code)
+        await self._join(invited.match_id, invited.code, invited.service)
 
     def _go_to(self, match_id: str, *, public_only: bool = False) -> None:
         self._entered = match_id
@@ -269,7 +276,7 @@ class LobbyScreen(Screen[None]):
                 is_private=agreed.is_private,
             )
         except RollbookError as error:
-            self._status.update(Text(said_of(error), "bold #ff7b72"))
+            self._status.update(Text(said_of(error, self.words), "bold #ff7b72"))
             return
         await self._join(match.id, match.invitation_code)
 
@@ -279,9 +286,14 @@ class LobbyScreen(Screen[None]):
             self.app.push_screen(AskLine(self.words("lobby.ask_code")), self._join_by_code)
 
     def _join_by_code(self, answer: str | None) -> None:
-        if answer and answer.split():
-            match_id, *code = answer.split()
-            self.run_worker(self._join(match_id, "".join(code)))
+        if not answer or not answer.strip():
+            return
+        try:
+            invited = invitation.pasted(answer, self._table.address)
+        except ValueError:
+            self._status.update(Text(self.words("lobby.no_invitation"), "bold #ff7b72"))
+        else:
+            self.run_worker(self._accept(invited))
 
     def action_rename(self) -> None:
         """Be called something else at the next table."""

@@ -9,8 +9,8 @@ from textual.screen import Screen
 
 from rollbook.replay_file.container import NotAReplay, read
 from rollbook.v1.events_pb2 import AbortReason
-from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MatchSummary
-from rollbook_clients.sdk import Match, RollbookError
+from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
+from rollbook_clients.sdk import Match, Refused, RollbookError
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.screens.dialogues import AskLine
@@ -21,9 +21,8 @@ from rollbook_replays.games.words import Words
 from rollbook_replays.narration import aborted
 from rollbook_replays.text import printable
 
-AFTERWARDS: Final = ("replay", "save", "verify", "copy", "leave")
-"""What is offered, in this order. Whatever needs another call of the service, such as a rematch, is one more name here
-and one more method below."""
+AFTERWARDS: Final = ("again", "replay", "save", "verify", "leave")
+"""What is offered, in this order; the first to those who played a match to its result."""
 
 
 def headline(summary: MatchSummary, seating: Seating) -> str:
@@ -71,23 +70,33 @@ def _ordinal(place: int, words: Words) -> str:
 class Afterwards:
     """Does what is offered when a match is over."""
 
-    def __init__(self, screen: Screen[None], match: Match, words: Words, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        screen: Screen[None],
+        match: Match,
+        words: Words,
+        say: Callable[[str], None],
+        sit_down: Callable[[Match], None],
+    ) -> None:
+        """`sit_down` goes to another match, in which this person has a seat."""
+        self._sit_down = sit_down
         self._screen = screen
         self._match = match
         self._words = words
         self._say = say
 
-    def entries(self) -> tuple[MenuEntry, ...]:
+    def entries(self, summary: MatchSummary, own: int | None) -> tuple[MenuEntry, ...]:
         """The menu; each choice is the name of what is to be done."""
         words = self._words
-        return tuple(
-            MenuEntry(words(f"end.{name}"), choice=name, about=words(f"end.{name}.about")) for name in AFTERWARDS
-        )
+        names = AFTERWARDS if own is not None and summary.state == MATCH_STATE_FINISHED else AFTERWARDS[1:]
+        return tuple(MenuEntry(words(f"end.{name}"), choice=name, about=words(f"end.{name}.about")) for name in names)
 
-    async def do(self, name: str) -> None:
-        """One of them."""
+    async def do(self, name: str, display_name: str) -> None:
+        """One of them; the name is how this person is called at the table."""
         try:
             match name:
+                case "again":
+                    await self._again(display_name)
                 case "replay":
                     await self._replay()
                 case "save":
@@ -96,9 +105,19 @@ class Afterwards:
                 case "verify":
                     await self._verify()
         except RollbookError as error:
-            self._say(said_of(error))
+            self._say(said_of(error, self._words))
         except (NotAReplay, NotShown) as wrong:
             self._say(printable(str(wrong)))
+
+    async def _again(self, display_name: str) -> None:
+        """Meet the others at the table of the rematch, whoever opened it."""
+        rematch = await self._match.rematch()
+        try:
+            await rematch.join(name=display_name)
+        except Refused as refused:
+            if refused.reason != "ALREADY_SEATED":
+                raise
+        self._sit_down(rematch)
 
     async def _replay(self) -> None:
         self._say(self._words("end.fetching"))
@@ -117,7 +136,7 @@ class Afterwards:
         except OSError as wrong:
             self._say(f"{path}: {wrong.strerror}")
         except RollbookError as error:
-            self._say(said_of(error))
+            self._say(said_of(error, self._words))
         else:
             self._say(self._words("end.saved", path=path))
 

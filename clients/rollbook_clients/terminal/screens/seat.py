@@ -7,6 +7,7 @@ from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, M
 from rollbook_clients.sdk import Match, RollbookError
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.errors import said_of
+from rollbook_clients.terminal.invitation import Invitation
 from rollbook_clients.terminal.notices import Notices
 from rollbook_clients.terminal.screens.dialogues import AskWhether
 from rollbook_clients.terminal.screens.match import MatchScreen
@@ -19,7 +20,7 @@ from rollbook_replays.text import STRONG, Text
 class SeatScreen(MatchScreen):
     """Knows who has which seat of a match, and does not let them go without a word."""
 
-    BINDINGS: ClassVar = [("ctrl+x", "give_up", "")]
+    BINDINGS: ClassVar = [("ctrl+x", "give_up", ""), ("i", "invite", "")]
 
     def __init__(self, match: Match, words: Words, topic: str) -> None:
         super().__init__(words, topic)
@@ -28,11 +29,24 @@ class SeatScreen(MatchScreen):
         self._own: int | None = None
         self._control = Control(words)
         self._notices = Notices(words, self._log)
+        self._standing = ""
+        """What is said as long as it is true, above all else."""
 
     @property
     def match_id(self) -> str:
         """Which match it is."""
         return self._match.id
+
+    @property
+    def _invitation(self) -> Invitation:
+        """The line with which others come to this match."""
+        return Invitation(self._match.address, self._match.id, self._match.invitation_code)
+
+    def action_invite(self) -> None:
+        """Put the invitation where it can be pasted from, and show it in full."""
+        if self._summary.state == MATCH_STATE_OPEN:
+            self.app.copy_to_clipboard(str(self._invitation))
+            self.app.notify(str(self._invitation), title=self.words("copied"), markup=False)
 
     @property
     def _is_playing(self) -> bool:
@@ -80,11 +94,11 @@ class SeatScreen(MatchScreen):
             else:
                 await self._match.resign()
         except RollbookError as error:
-            self._say(said_of(error))
+            self._say(said_of(error, self.words))
 
     def _say(self, message: str) -> None:
         """Below what is still to be known."""
-        self._control.say("\n".join(part for part in (self._notices.said, message) if part))
+        self._control.say("\n".join(part for part in (self._standing, self._notices.said, message) if part))
 
     def _log(self, line: str) -> None:
         """Say it in the log as well, where it stays."""

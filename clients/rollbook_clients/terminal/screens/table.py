@@ -39,11 +39,12 @@ from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.known_game import KnownGame, ShownEvent, Story, known_game
 from rollbook_clients.terminal.screens.captions import Caption
 from rollbook_clients.terminal.screens.match import hint
+from rollbook_clients.terminal.screens.opener import Hosting
 from rollbook_clients.terminal.screens.result import Afterwards, headline, standing
 from rollbook_clients.terminal.screens.seat import SeatScreen
 from rollbook_clients.terminal.widgets.menu import Menu
 from rollbook_clients.terminal.widgets.panes import BoardPane
-from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
+from rollbook_replays.games.presentation import NOTHING_MARKED, MenuEntry, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 
@@ -68,7 +69,9 @@ class TableScreen(SeatScreen):
     def __init__(self, match: Match, words: Words, *, public_only: bool = False) -> None:
         super().__init__(match, words, "watch" if public_only else "table")
         self._public_only = public_only
-        self._afterwards = Afterwards(self, match, words, self._say)
+        self._afterwards = Afterwards(self, match, words, self._say, self._sit_down)
+        self._hosting = Hosting(self, match, words, self._say)
+        self._is_opener = False
         self._told = Story()
         self._backlog = Backlog[ShownEvent]()
         """What has happened and is not shown yet."""
@@ -86,8 +89,8 @@ class TableScreen(SeatScreen):
         self._was_own_turn = False
         self._is_current = False
         self._is_away = False
-        self._offered: Position | str | None = None
-        """The position whose choices are, or were, on offer; or that the end is."""
+        self._offered: Position | tuple[MenuEntry, ...] | str | None = None
+        """The position whose choices are, or were, on offer; or what its opener can do, or that the end is."""
 
     @property
     def terminal(self) -> Terminal:
@@ -117,12 +120,13 @@ class TableScreen(SeatScreen):
                     await self._take(frame)
         except RollbookError as error:
             self._control.wait("")
-            self._say(said_of(error))
+            self._say(said_of(error, self.words))
 
     async def _look(self) -> None:
         """Ask for what the feed does not say: names, and what was agreed."""
         state = await self._match.state()
         self._summary = state.summary
+        self._is_opener = state.is_opener and not self._public_only
         self.game = state.summary.game
         self._known = known_game(self.game, state.summary.ruleset)
         self._clocks.agree(state.summary)
@@ -144,7 +148,7 @@ class TableScreen(SeatScreen):
         try:
             await self._match.ready()
         except RollbookError as error:
-            self._say(said_of(error))
+            self._say(said_of(error, self.words))
 
     async def _take(self, frame: Frame) -> None:
         match frame:
@@ -175,6 +179,7 @@ class TableScreen(SeatScreen):
         self._view = self._read(frame.view)
         seating, pace = self.seating, self.terminal.preferences.pace
         for event in frame.events:
+            self._hosting.happened(event)
             if self._own is not None and event.seat == self._own:
                 self._notices.happened(event)
             scene = self._told.scene(event, seating)
@@ -246,6 +251,11 @@ class TableScreen(SeatScreen):
         if self._summary.state in OVER:
             self._do_afterwards(event.choice)
             return
+        if self._summary.state == MATCH_STATE_OPEN:
+            self._offered = None
+            self._hosting.do(event.choice)
+            self._show()
+            return
         self._control.wait(self._notices.sends(event.label, is_away=self._is_away))
         self._say("")
         self.run_worker(self._choose(event.choice))
@@ -261,7 +271,7 @@ class TableScreen(SeatScreen):
         except OutcomeUnknown:
             self._offer_again(self._notices.is_unknown())
         except RollbookError as error:
-            self._offer_again(said_of(error))
+            self._offer_again(said_of(error, self.words))
         else:
             self._notices.arrived()
             self._say("")
@@ -273,17 +283,19 @@ class TableScreen(SeatScreen):
         self._show()
 
     def _offer_the_end(self) -> None:
-        self._control.offer(self._afterwards.entries())
+        self._control.offer(self._afterwards.entries(self._summary, self._own))
 
     def _do_afterwards(self, name: str) -> None:
         self._offer_the_end()
-        match name:
-            case "copy":
-                self.action_copy()
-            case "leave":
-                self.action_leave()
-            case _:
-                self.run_worker(self._afterwards.do(name))
+        if name == "leave":
+            self.action_leave()
+        else:
+            display_name = "" if self._own is None else self._summary.seats[self._own].name
+            self.run_worker(self._afterwards.do(name, display_name))
+
+    def _sit_down(self, match: Match) -> None:
+        """Go on at another table."""
+        self.app.switch_screen(TableScreen(match, self.words))
 
     # Showing
 
@@ -315,7 +327,7 @@ class TableScreen(SeatScreen):
         newest = self._newest
         if self._backlog:
             self._draw(self._spotlight)
-            self._control.wait(self._caption.waiting(""))
+            self._control.wait(self._caption.waiting(self._invitation))
         elif self._notices.under_way and newest is not None and self._offered == newest.position:
             self._draw(self._spotlight)
         elif newest is None or newest.legal is None or self._own is None:
@@ -332,8 +344,15 @@ class TableScreen(SeatScreen):
 
     def _wait_or_end(self) -> None:
         summary = self._summary
-        if summary.state not in OVER or self._newest is None or self._newest.sealed is None:
-            self._control.wait(self._caption.waiting(self._match.invitation_code))
+        is_hosting = self._is_opener and summary.state == MATCH_STATE_OPEN
+        waiting = self._caption.waiting(self._invitation) if is_hosting else ""
+        if waiting != self._standing:
+            self._standing = waiting
+            self._say("")
+        if is_hosting:
+            self._host()
+        elif summary.state not in OVER or self._newest is None or self._newest.sealed is None:
+            self._control.wait(self._caption.waiting(self._invitation))
         elif self._offered != END:
             self._offered = END
             said = [headline(summary, self.seating)]
@@ -342,6 +361,13 @@ class TableScreen(SeatScreen):
             self._say("\n".join(said))
             self._control.wait("")
             self.set_timer(END_SECONDS, self._offer_the_end)
+
+    def _host(self) -> None:
+        """Offer what its opener can do with a match, whenever somebody has sat down or got up."""
+        entries = self._hosting.entries(self._summary, self.seating)
+        if self._offered != entries:
+            self._offered = entries
+            self._control.offer(entries)
 
     def _call_to_the_table(self) -> None:
         """Ring when the own turn comes, and say in the terminal's title whose it is."""
@@ -365,6 +391,8 @@ class TableScreen(SeatScreen):
         line.append_text(caption.status(self._clocks.shown()))
         self.status_bar.update(line)
         keys = [("?", "rules"), ("esc", "leave"), ("^y", "copy"), ("^p", "pace"), ("^g", "bell")]
+        if self._summary.state == MATCH_STATE_OPEN:
+            keys.insert(1, ("i", "invite"))
         if self._own is not None and self._summary.state not in OVER:
             keys.append(("^x", "give_up"))
         if self._backlog:

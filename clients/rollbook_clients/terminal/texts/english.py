@@ -84,6 +84,7 @@ esc q   leave""",
     "no_service": """\
 No service answers at {address}. `rollbook serve` starts one here (with --demo one
 that always has matches), and --service HOST:PORT names another.""",
+    "no_file": "There is no file {source}; and at {service}: {why}",
     "table.looking": "Looking for the match …",
     "table.sending": "Sending {choice} …",
     "table.behind": "▸▸ {moves} to come",
@@ -111,12 +112,24 @@ and after three turns in a row you are out.""",
     "table.delayed": "{seconds} s behind",
     "table.waits_for": "Waiting for {name}.",
     "table.waits_for_seats": "Waiting for players: {seats} free.",
+    "table.waits_for_rematch": "Seats kept 5 minutes for those who played.",
     "table.waits_for_ready": "Waiting for {names} to get ready.",
-    "table.invite": "This match: {match}\nctrl+y copies its id.",
-    "table.invite.code": "It is private. Others press c in the lobby and type the match, a space, and {code}",
+    "table.invite": "Others come with this line; i copies it:\n{line}",
     "table.leave_seat": "Leave this seat? Somebody else can take it then.",
     "table.give_up": "Resign? A bot will play out your seat.",
     "hint.give_up": "resign",
+    # What the opener can do.
+    "host.bot": "Add a bot",
+    "host.bot.about": "It sits down at once, gets ready and plays by itself.",
+    "host.bot.random": "Weak: it plays at random",
+    "host.bot.heuristic": "Medium: it knows what is good",
+    "host.bot.monte_carlo": "Strong: it thinks ahead",
+    "host.free": "Free the seat of {name}",
+    "host.free.about": "Somebody else can take it then.",
+    "host.withdraw": "Withdraw the match",
+    "host.withdraw.about": "It ends for everybody who sits here.",
+    "host.withdraw.sure": "Withdraw the match? It ends for everybody who sits here.",
+    "hint.invite": "invite",
     # The end.
     "end.won": "You win!",
     "end.shared": "You win, together with {names}!",
@@ -130,6 +143,8 @@ and after three turns in a row you are out.""",
     "place.5": "5th",
     "place.6": "6th",
     "end.gave_up": "out",
+    "end.again": "Play again",
+    "end.again.about": "The same match once more: the seats are kept for all of you for 5 minutes.",
     "end.replay": "Watch the replay",
     "end.replay.about": "Step by step, forwards and backwards.",
     "end.save": "Save it as a file",
@@ -140,8 +155,6 @@ and after three turns in a row you are out.""",
     "end.verify": "Verify it",
     "end.verify.about": "Checks here that every throw and every move is as it has to be.",
     "end.verifying": "Verifying …",
-    "end.copy": "Copy its id",
-    "end.copy.about": "`rollbook replay ID` shows it again, `rollbook export ID` saves it.",
     "end.leave": "Back to the lobby",
     "end.leave.about": "You find the match again under “My matches”.",
     "verdict.exact": "Verified: all {events} events are as they have to be.",
@@ -169,7 +182,9 @@ and after three turns in a row you are out.""",
     "lobby.empty.watch": "No match is open or running.",
     "lobby.free": "free",
     "lobby.you_are": "you are {name}",
-    "lobby.ask_code": "Match id; for a private one also a space and its invitation code:",
+    "lobby.ask_code": "Invitation, or the id of a match:",
+    "lobby.no_invitation": "That is no invitation. It reads HOST:PORT/MATCH or HOST:PORT/MATCH/CODE.",
+    "lobby.elsewhere": "That match is not here but at {service}; run the line of the invitation.",
     "lobby.ask_name": "Your name:",
     # A new match.
     "opening.title": "A new match",
@@ -185,7 +200,7 @@ and after three turns in a row you are out.""",
 LOBBY
 ↑ ↓   choose a match          enter   sit down, or go back to your table
 o   open a new match          w   look on at a match
-c   join by id and code       n   change your name
+c   join by an invitation     n   change your name
 y   copy the match's id       ctrl+g   bell on or off
 ► it is your turn             esc q   leave""",
     "opening.keys": "↑ ↓ line   ← → change   ⏎ open   ? help, rules   esc leave",
@@ -208,6 +223,7 @@ is on. ► marks whose turn it is; the clock is this turn + reserve.
 space    show at once what has happened
 ctrl+p   others' moves faster or slower    ctrl+g   bell on or off
 ctrl+y   copy the match's id               ctrl+x   leave the seat, resign
+i        copy the invitation, while seats are free
 esc      lobby; your seat is still yours""",
     "help.watch": """\
 WATCHING

@@ -84,6 +84,7 @@ esc q   verlassen""",
     "no_service": """\
 An {address} antwortet kein Dienst. `rollbook serve` startet hier einen (mit --demo
 einen, der immer Partien hat), und --service HOST:PORT nennt einen anderen.""",
+    "no_file": "Eine Datei {source} gibt es nicht; und bei {service}: {why}",
     "table.looking": "Die Partie wird gesucht …",
     "table.sending": "Wird gesendet: {choice} …",
     "table.behind": "▸▸ {moves} folgen",
@@ -116,12 +117,24 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "table.delayed": "{seconds} s verzögert",
     "table.waits_for": "Warten auf {name}.",
     "table.waits_for_seats": "Warten auf Mitspieler: {seats} frei.",
+    "table.waits_for_rematch": "5 Minuten lang frei für die von eben.",
     "table.waits_for_ready": "Noch nicht bereit: {names}.",
-    "table.invite": "Diese Partie: {match}\nctrl+y kopiert ihre ID.",
-    "table.invite.code": "Sie ist privat. Andere drücken c in der Lobby und tippen die Partie, Leerzeichen, {code}",
+    "table.invite": "Andere kommen mit dieser Zeile; i kopiert sie:\n{line}",
     "table.leave_seat": "Diesen Platz verlassen? Dann kann ihn jemand anderes nehmen.",
     "table.give_up": "Aufgeben? Ein Bot spielt deinen Platz zu Ende.",
     "hint.give_up": "aufgeben",
+    # What the opener can do.
+    "host.bot": "Einen Bot dazusetzen",
+    "host.bot.about": "Er setzt sich sofort, macht sich bereit und spielt von selbst.",
+    "host.bot.random": "Schwach: Er spielt, wie es kommt",
+    "host.bot.heuristic": "Mittel: Er weiß, was gut ist",
+    "host.bot.monte_carlo": "Stark: Er denkt voraus",
+    "host.free": "Den Platz von {name} freigeben",
+    "host.free.about": "Dann kann ihn jemand anderes nehmen.",
+    "host.withdraw": "Die Partie zurückziehen",
+    "host.withdraw.about": "Sie endet für alle, die hier sitzen.",
+    "host.withdraw.sure": "Die Partie zurückziehen? Sie endet für alle, die hier sitzen.",
+    "hint.invite": "einladen",
     # The end.
     "end.won": "Du gewinnst!",
     "end.shared": "Du gewinnst, zusammen mit {names}!",
@@ -135,6 +148,8 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "place.5": "Fünfter",
     "place.6": "Sechster",
     "end.gave_up": "ausgeschieden",
+    "end.again": "Noch einmal spielen",
+    "end.again.about": "Dieselbe Partie noch einmal: Die Plätze bleiben 5 Minuten lang für euch frei.",
     "end.replay": "Wiedergabe ansehen",
     "end.replay.about": "Schritt für Schritt, vorwärts und rückwärts.",
     "end.save": "Als Datei speichern",
@@ -145,8 +160,6 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "end.verify": "Nachprüfen",
     "end.verify.about": "Prüft hier, ob jeder Wurf und jeder Zug so ist, wie er sein muss.",
     "end.verifying": "Wird geprüft …",
-    "end.copy": "ID kopieren",
-    "end.copy.about": "`rollbook replay ID` zeigt sie wieder, `rollbook export ID` speichert sie.",
     "end.leave": "Zurück in die Lobby",
     "end.leave.about": "Du findest die Partie wieder unter „Meine Partien“.",
     "verdict.exact": "Geprüft: Alle {events} Ereignisse sind, wie sie sein müssen.",
@@ -174,7 +187,9 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "lobby.empty.watch": "Keine Partie ist offen oder läuft.",
     "lobby.free": "frei",
     "lobby.you_are": "du bist {name}",
-    "lobby.ask_code": "ID der Partie; bei einer privaten dahinter Leerzeichen und Einladungscode:",
+    "lobby.ask_code": "Einladung, oder die ID einer Partie:",
+    "lobby.no_invitation": "Das ist keine Einladung. Sie lautet HOST:PORT/PARTIE oder HOST:PORT/PARTIE/CODE.",
+    "lobby.elsewhere": "Diese Partie ist nicht hier, sondern bei {service}; führe die Zeile der Einladung aus.",
     "lobby.ask_name": "Dein Name:",
     # A new match.
     "opening.title": "Eine neue Partie",
@@ -190,7 +205,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
 LOBBY
 ↑ ↓   Partie wählen           Enter   hinsetzen, oder zurück an den Tisch
 o   neue Partie eröffnen      w   bei einer Partie zusehen
-c   mit ID und Code           n   Namen ändern
+c   mit einer Einladung       n   Namen ändern
 y   ID der Partie kopieren    ctrl+g   Ton an oder aus
 ► du bist am Zug              esc q   verlassen""",
     "opening.keys": "↑ ↓ Zeile   ← → ändern   ⏎ eröffnen   ? Hilfe, Regeln   esc verlassen",
@@ -213,6 +228,7 @@ gerade stehst. ► ist am Zug; die Uhr: dieser Zug + Reserve.
 Leertaste   sofort zeigen, was geschah
 ctrl+p   Züge schneller, langsamer   ctrl+g   Ton an oder aus
 ctrl+y   ID der Partie kopieren      ctrl+x   Platz verlassen, aufgeben
+i        Einladung kopieren, solange Plätze frei sind
 esc      Lobby; dein Platz bleibt dir""",
     "help.watch": """\
 ZUSEHEN

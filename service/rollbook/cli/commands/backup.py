@@ -22,11 +22,11 @@ def backup(
 ) -> int:
     """Back up a data directory: keys, matches in play, and the archive if it is in there.
 
-    The service may run meanwhile. What was acknowledged before the backup began is in it; of what came later there may
-    be a part, but never half a command. Treat the file like the keys in it. Matches that are kept elsewhere, in a
-    Redis of your own or in an archive at another place, need a backup of their own: first Redis, then the archive.
-    A backup holds checksums of everything in it and of itself; --verify reads one and compares. Exit code 1 if the file
-    cannot be written or is there already, 3 if there is nothing to back up, or a backup is not as it was written.
+    The service may keep running. Everything that was acknowledged before the backup began is in it; of later commands
+    some may be, but never half of one. Keep the file as secret as the keys in it. Matches in a Redis of your own, or in
+    an archive elsewhere, need a backup of their own: first Redis, then the archive. A backup has checksums of
+    everything in it and of itself; --verify compares them. Exit code 1 if the file cannot be written or is there
+    already, 3 if there is nothing to back up, or a backup was damaged.
 
     Example: `rollbook backup --data ~/rollbook --out rollbook.tar.gz`
 
@@ -35,11 +35,11 @@ def backup(
     data
         The data directory of the service.
     out
-        The file to write, such as rollbook.tar.gz; only its owner can read it.
+        The file to write, such as rollbook.tar.gz; readable only by its owner.
     force
-        Overwrite the file if it is there already.
+        Overwrite the file if it exists.
     verify
-        A backup to verify, bit by bit, in place of making one.
+        Verify this backup instead of making one.
     """
     if verify is not None:
         return _verified(verify.expanduser())
@@ -78,12 +78,12 @@ def _verified(backup: Path) -> Exit:
 
 
 def restore(file: Path, *, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DATA")]) -> int:
-    """Put a backup back into a data directory that is empty or not there.
+    """Restore a backup into a data directory that is empty or does not exist.
 
-    Nothing is in place before everything is, and everything is compared with the checksums in the backup. What
-    happened after the backup is lost: whoever saw more of a match is told DATA_LOSS, and that match is sealed as
-    aborted, if anything of it is left. Exit code 1 if the directory is not empty or cannot be written, 3 if the file is
-    no whole backup.
+    Everything is compared with the checksums in the backup, and then moved into place at once. What happened after the
+    backup is lost: a client that saw more of a match gets DATA_LOSS, and that match is sealed as aborted, if anything
+    of it is left. Exit code 1 if the directory is not empty or cannot be written, 3 if the file is not a complete
+    backup.
 
     Example: `rollbook restore rollbook.tar.gz --data ~/rollbook-again`
 
@@ -92,7 +92,7 @@ def restore(file: Path, *, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DAT
     file
         What `rollbook backup` wrote.
     data
-        The data directory to make.
+        The data directory to create.
     """
     try:
         put_back(file.expanduser(), data.expanduser())

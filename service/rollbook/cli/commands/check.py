@@ -20,10 +20,10 @@ def check(
     unfinished: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Refold matches in the plain form: rules, dice and result.
+    """Check matches in the plain form: rules, dice and result.
 
-    Prints `FILE: good`, or `FILE:LINE: reason` for the first thing wrong in each. Exit code 0 if all are good, 1 if one
-    is wrong, 3 if one cannot be read, 2 if one hides cards that nobody has revealed yet.
+    Prints `FILE: good`, or `FILE:LINE: reason` for the first error in each. Exit code 0 if all are good, 1 if one is
+    wrong, 3 if one cannot be read, 2 if one hides cards that nobody has revealed yet.
 
     Example: `rollbook tail MATCH | tee match.jsonl; rollbook check match.jsonl`
 
@@ -34,7 +34,7 @@ def check(
     unfinished
         Accept a match whose seal is missing; its dice are not proved.
     as_json
-        One JSON object for each file, a line each, for programs.
+        For programs: one JSON object for each file, a line each.
     """
     if not files:
         return usage("check needs at least one file")

@@ -32,29 +32,28 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
     subject: str | None = None,
     issuer: str | None = None,
 ) -> int:
-    """Take names of players out of everything that a service keeps, for good; matches stay valid without them.
+    """Erase names of players from everything that a service keeps; matches stay valid without them.
 
-    Names stand beside the log, so what is left is checked as before. Out of the lobby only the names go that were asked
-    for; out of the file of an archived match all of them, because they have one signature. The files of the store and
-    the index of the archive are written anew, so that the names are nowhere in the data directory, nor in a backup that
-    is made afterwards.
+    Names are not part of the log, so it can still be checked. From the lobby only the given names are erased; from the
+    file of an archived match all of them, because they share one signature. The files of the store and the index of the
+    archive are rewritten, so that the names are nowhere in the data directory, nor in a backup that is made afterwards.
 
-    The service may run meanwhile, and so may others over the same store: each looks every 2 seconds whether there is
-    something to forget, and when the command ends none of them shows the names. All files of the archive are read for a
-    player or a subject. Whatever broke the command off, the same command again finishes it.
+    The service may keep running, and so may others on the same store: each looks every 2 seconds for names to forget,
+    and when the command ends none of them shows the names. For a player or a subject all files of the archive are read.
+    If the command was interrupted, run it again to finish.
 
-    Not reached are backups made before, files that others took home (exports, bundles, what the SDK keeps), older
-    versions that a bucket keeps, and tokens: who still plays has the name in theirs. The command says so, and which
-    servers of a Redis of your own did not write their files anew.
+    It cannot reach earlier backups, files that others have (exports, bundles, what the SDK keeps), older versions in a
+    bucket, and tokens, which contain the name of whoever still plays. The command says so, and which servers of a Redis
+    of your own did not rewrite their files.
 
-    Prints every match that lost names. Exit code 1 if something was not done, 3 if no such name was found.
+    Prints every match that names were erased from. Exit code 1 if something was not done, 3 if no such name was found.
 
     Example: `rollbook forget --data ~/rollbook --player Anna`
 
     Parameters
     ----------
     match
-        The ids of matches: all names in them go.
+        The ids of matches: all names in them are erased.
     data
         The data directory of the service, running or not.
     redis
@@ -63,13 +62,13 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
         The archive: a folder, or s3://bucket/prefix with credentials and endpoint in the environment. Default: archive
         in the data directory. Without --data and --redis only its files are changed.
     player
-        All matches in which somebody is called exactly so, after NFC. Names are not identities: other people may have
-        the same one, and lose it as well; and whoever used two has to be named twice.
+        All matches with exactly this display name (after NFC). Names are not identities: other people may have the same
+        one and lose it as well, and somebody who used two names needs two runs.
     subject
-        All matches in which this subject sits, by whatever name: the `sub` of their tokens. Needs --data, whose
-        service.key tells which references in the logs are theirs.
+        All matches in which this subject (the `sub` of their tokens) sits, by whatever name. Needs --data: service.key
+        is needed to find their references in the logs.
     issuer
-        Whose subject it is: the `iss` of the tokens. Default: rollbook, which mints those of guests.
+        The issuer of that subject: the `iss` of the tokens. Default: rollbook, the issuer of guests.
     """
     if not match and player is None and subject is None:
         return usage("name matches, a --player or a --subject; rollbook forget --help explains it")

@@ -19,7 +19,7 @@ def games(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = F
     Parameters
     ----------
     as_json
-        One JSON object for each game, a line each, for programs.
+        For programs: one JSON object for each game, a line each.
     """
     for game in current().values():
         print(json.dumps(_facts(game), ensure_ascii=False) if as_json else _words(game))

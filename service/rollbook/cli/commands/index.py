@@ -18,14 +18,14 @@ def index(
     redis: Annotated[str | None, Parameter(env_var="ROLLBOOK_REDIS")] = None,
     rebuild: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Compare the index of a store, by which lists are read and turns end in time, with the matches that it lists.
+    """Compare the index of a store, used for lists and turn clocks, with its matches.
 
-    The service may run meanwhile. It makes an index by itself where there is none, and finds and mends within a minute
-    or so what is wrong with one; so this is for those who want to know, or do not want to wait. What changes while it
-    is compared may be counted as wrong. While an index is made anew, lists are read from the matches themselves.
+    The service may keep running. It creates a missing index by itself, and finds and repairs errors within about a
+    minute, so you need this command only to make sure, or not to wait. Matches that change during the comparison may be
+    counted as wrong. While an index is rebuilt, lists are read from the matches themselves.
 
-    Prints how many matches there are, and of how many the index says something else. Exit code 1 if there are any, or
-    the store cannot be used, 3 if there is no store.
+    Prints how many matches there are, and for how many the index is wrong. Exit code 1 if it is wrong for any, or the
+    store cannot be used, 3 if there is no store.
 
     Example: `rollbook index --data ~/rollbook`
 
@@ -36,7 +36,7 @@ def index(
     redis
         The URL of the Redis of the service, if it has no store of its own; as for `rollbook serve`.
     rebuild
-        Throw the index away and make it anew.
+        Delete the index and build it again.
     """
     if data is None and redis is None:
         return usage("say where: --data or --redis; rollbook index --help explains it")

@@ -32,27 +32,26 @@ def serve(
 ) -> int:
     """Run the match service: its store, gRPC, health and reflection.
 
-    It runs until SIGTERM or Ctrl-C: then it takes no more calls, lets those under way finish, and ends with exit code
-    0. A second signal does not wait for them (130). However it ends, the next start has all that was acknowledged. Exit
-    code 1 if it cannot start, such as with a data directory or a port in use, or if one of several workers does not
-    start any more; 3 if the file of a key or of an issuer cannot be read; 64 if a flag, a variable or the file of
-    --config says what cannot be.
+    It runs until SIGTERM or Ctrl-C: then it refuses new calls, finishes those in progress, and ends with exit code 0.
+    After a second signal it ends at once (130). However it ends, nothing that was acknowledged is lost. Exit code 1 if
+    it cannot start, such as with a data directory or a port in use, or if a worker cannot be restarted; 3 if a key file
+    or issuer file cannot be read; 64 if a flag, a variable or the file of --config has an impossible value.
 
-    Every setting can be given by flag, by its variable, or in the file of --config, in this order. Limits have no
-    flags: they stand in the file under [limits], and the variable of matches is ROLLBOOK_LIMITS_MATCHES. --show-config
-    lists and explains all.
+    Every setting can be given by flag, by environment variable, or in the file of --config, in this order. Limits have
+    no flags: they are in the file under [limits], and the variable of the limit `matches` is ROLLBOOK_LIMITS_MATCHES.
+    --show-config lists and explains all.
 
     Example: `rollbook serve --demo`
 
     Parameters
     ----------
     config
-        A TOML file with settings, by the names of flags with _ for -. Relative paths in it begin where the service is
-        started.
+        A TOML file with settings, named like the flags with _ for -. Relative paths in it start at the working
+        directory.
     show_config
-        Print what holds and where it comes from, as a file for --config, without passwords, and end.
+        Print all settings and where they come from, as a file for --config, without passwords, and end.
     example
-        Print such a file with the defaults alone, and end.
+        Print such a file with the defaults, and end.
     """
     from rollbook.server.configuration.page import page  # noqa: PLC0415 - see above
     from rollbook.server.configuration.sources import configure  # noqa: PLC0415 - see above

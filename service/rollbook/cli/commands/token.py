@@ -29,7 +29,7 @@ def token(  # noqa: PLR0913 - every flag is a parameter
 ) -> int:
     """Mint a token and print it on standard output.
 
-    A service takes it if it trusts the key: as `authorization: Bearer TOKEN`. Whoever has the token is its subject, so
+    A service that trusts the key accepts it as `authorization: Bearer TOKEN`. Whoever has the token is its subject, so
     treat it like a password. Exit code 1 if the key file is refused, 3 if it cannot be read.
 
     Example: `rollbook token --key DATA/token.key --subject boss --role operator`
@@ -39,18 +39,19 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     key
         The key file to sign with; `rollbook key FILE --create` makes one.
     subject
-        Who it is for, the same text for the same person.
+        Who it is for: always the same text for the same person.
     role
-        What they may do: play, judge the matches named, operate the service, or be a gateway, which passes on for many.
+        What they may do: play, judge the given matches, operate the service, or be a gateway that acts for many
+        players.
     match
-        The id of a match that a judge may see; any number of them.
+        The id of a match that a judge may see; may be repeated.
     hours
-        How long it is valid. Default: 12.
+        How many hours it is valid. Default: 12.
     name
-        What other players are shown. Default: the subject.
+        The display name. Default: the subject.
     issuer
-        In whose name; a service takes other names than its own if it trusts them (`rollbook serve --trust-issuer`).
-        Default: rollbook.
+        The issuer; a service accepts others than itself if it trusts them (`rollbook serve --trust-issuer`). Default:
+        rollbook.
     """
     if not 1 <= hours <= MOST_HOURS:
         return usage(f"--hours must be 1 to {MOST_HOURS:,}; rollbook token --help explains it")

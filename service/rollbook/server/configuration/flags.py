@@ -19,28 +19,27 @@ class Flags:
     data: Annotated[
         Path,
         About(
-            "The directory for keys and matches, for one service at a time; made if it is not there. Default: rollbook"
-            " in the user's data home."
+            "The directory for keys and matches, for one service at a time; created if needed. Default: rollbook in "
+            "the user's data home."
         ),
     ] = field(default_factory=lambda: user_data_path("rollbook"))
-    listen: Annotated[
-        str, About(f"host:port to listen on, with port 0 on any that is free. Default: {DEFAULT_ADDRESS}.")
-    ] = DEFAULT_ADDRESS
+    listen: Annotated[str, About(f"host:port to listen on; port 0 takes a free one. Default: {DEFAULT_ADDRESS}.")] = (
+        DEFAULT_ADDRESS
+    )
     workers: Annotated[
         NumberOrAuto,
         About(
-            "How many processes serve, all on one port and over one store, so that as many cores are used; auto is one"
-            " for each core that may be used. Only Linux has more than one. Limits that hold for each process hold for"
-            " each worker. Default: 1.",
+            "How many processes serve, all on one port and one store, to use as many cores; auto is one a core. More "
+            'than one needs Linux. Limits "for each process" hold for each worker. Default: 1.',
             most=256,
         ),
     ] = 1
     redis: Annotated[
         str | None,
         About(
-            "The URL of a Redis 6.2 or later, or a Valkey, to use in place of a server of its own: redis://,"
-            " rediss://, unix://, redis+sentinel:// or redis+cluster://. With a password in it, better given by its"
-            " variable.",
+            "The URL of a Redis 6.2 or later, or a Valkey, to use instead of a server of its own: redis://, "
+            "rediss://, unix://, redis+sentinel:// or redis+cluster://. If it contains a password, better given by "
+            "its variable.",
             unset="a server of its own",
             is_secret=True,
         ),
@@ -48,18 +47,18 @@ class Flags:
     durability: Annotated[
         Literal["fsync", "relaxed", "replicated", "replicated-memory"],
         About(
-            "fsync: what is acknowledged is on disk, and a store that is set otherwise is refused. replicated: it is on"
-            " the disks of --replicas replicas as well, and so is whatever anybody is told, so that no failover loses"
-            " it; with fewer replicas nothing is taken. replicated-memory: the same with their memory, for servers"
-            " before Redis 7.2; a failover loses nothing, unless the replica loses its power as well. relaxed: for"
-            " development; the store may lose it. The service's own store then syncs once a second. Default: fsync."
+            "fsync: everything is on disk before it is acknowledged or sent; a store with other settings is refused. "
+            "replicated: it is on the disks of --replicas replicas too, so that no failover loses it; with fewer "
+            "replicas every change is refused. replicated-memory: it is in their memory, for servers before Redis "
+            "7.2; a failover loses nothing unless the replica loses power too. relaxed: for development; a crash of "
+            "the store may lose the last second or more. Default: fsync."
         ),
     ] = "fsync"
     replicas: Annotated[
         int,
         About(
-            "How many replicas have to have what is replicated: as many as may take a master's place. The store's"
-            " min-replicas-to-write has to be as high. Default: 1.",
+            "For replicated durability: how many replicas must have every change. As many as may be promoted; the "
+            "store's min-replicas-to-write must be as high. Default: 1.",
             most=16,
         ),
     ] = 1
@@ -68,35 +67,36 @@ class Flags:
     insecure: Annotated[
         bool,
         About(
-            "Listen on an address that other machines can reach without TLS, because something in front of it does"
-            " TLS. The same goes for metrics and the page."
+            "Allow an address that other machines can reach without TLS, because a proxy in front does TLS. The same "
+            "for metrics and the page."
         ),
     ] = False
     name: Annotated[
         str | None,
         About(
-            "Whose keys the service's are: `rollbook key --service` writes it behind them, and judges read it in"
-            " verdicts. The same for all replicas, and for good. Default: the id of the oldest head key.",
+            "The name that judges see in verdicts; `rollbook key --service` writes it into the key file. The same for "
+            "all replicas, and never changed. Default: the id of the oldest head key.",
             unset="the id of the oldest head key",
         ),
     ] = None
     head_key: Annotated[
         Path | None,
         About(
-            "The key file that signs the heads of matches. Default: head.key in the data directory, made at the first"
-            " start.",
+            "The key file that signs the heads of matches. Default: head.key in the data directory, created at the "
+            "first start.",
             unset="head.key in the data directory",
         ),
     ] = None
     guests: Annotated[bool, About("Whether anyone may sign in as a guest. Default: yes.")] = True
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], About("What is logged, on standard error. Default: info.")
+        Literal["debug", "info", "warning", "error"],
+        About("The lowest level that is logged, on standard error. Default: info."),
     ] = "info"
     log_calls: Annotated[
         float,
         About(
-            "Of how many calls a line is logged when they have ended, as a share of all: 0 none, 0.01 every hundredth,"
-            " 1 each. Calls that failed for a reason of the service's own always have one. Default: 1.",
+            "The share of calls that are logged when they end: 0 none, 0.01 every hundredth, 1 all. Calls that failed "
+            "because of the service are always logged. Default: 1.",
             least=0,
             most=1,
         ),
@@ -104,18 +104,18 @@ class Flags:
     archive: Annotated[
         str | None,
         About(
-            "Where finished matches go: a folder, or s3://bucket/prefix, whose credentials, region and endpoint stand"
-            " in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL). Services"
-            " that share a store need one that all of them reach; as long as one lacks it, nothing is archived."
-            " Default: archive in the data directory.",
+            "Where finished matches are kept: a folder, or s3://bucket/prefix, with credentials, region and endpoint "
+            "in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL). Services "
+            "that share a store need an archive that all of them can reach; while one cannot, nothing is archived. "
+            "Default: archive in the data directory.",
             unset="archive in the data directory",
         ),
     ] = None
     archive_after: Annotated[
         int,
         About(
-            "How many seconds after its end a match goes to the archive. Default: 60, by which whoever watched live"
-            " has seen the end.",
+            "How many seconds after its end a match is moved to the archive. Default: 60, so that live watchers see "
+            "the end first.",
             least=0,
             most=7 * 24 * 3_600,
         ),
@@ -123,16 +123,15 @@ class Flags:
     metrics: Annotated[
         str | None,
         About(
-            "host:port on which Prometheus finds /metrics, and /healthz says whether the service serves, over HTTP"
-            " without TLS. Default: nowhere.",
+            "host:port for /metrics (Prometheus) and /healthz, over HTTP without TLS. Default: off.",
             unset="nowhere",
         ),
     ] = None
     web: Annotated[
         str | None,
         About(
-            "host:port at which browsers find the page, a process of its own beside the service, or off. Behind a proxy"
-            " that does TLS, which says so in x-forwarded-proto, cookies are sent by https alone. Default:"
+            "host:port of the page, which runs in a process of its own, or off. Behind a proxy that does TLS and sends"
+            " x-forwarded-proto, cookies are sent by https only. Default:"
             f" {DEFAULT_WEB}, or nowhere if that is taken.",
             unset=f"{DEFAULT_WEB} if it is free",
         ),
@@ -140,33 +139,29 @@ class Flags:
     trust_issuer: Annotated[
         tuple[Path, ...],
         About(
-            "Files that each describe another issuer whose tokens are taken, as a JSON object of three members:"
-            " issuer, the `iss` of its tokens; roles, a list of those it may give, out of player, judge, operator and"
-            " gateway; keys, a list of its Ed25519 public keys, each a JSON Web Key (kty OKP, crv Ed25519, kid, x) or a"
-            " line of `rollbook key` in quotes. Only its owner may be able to write to such a file. The same `sub` of"
-            " two issuers is two subjects. In the variable, paths are separated as in PATH."
+            "Files that each describe another issuer whose tokens are accepted, as a JSON object of three members: "
+            "issuer, the `iss` of its tokens; roles, a list of those it may give, out of player, judge, operator and "
+            "gateway; keys, a list of its Ed25519 public keys, each a JSON Web Key (kty OKP, crv Ed25519, kid, x) or "
+            "a line of `rollbook key` in quotes. Such a file must be writable only by its owner. The same `sub` of "
+            "two issuers is two subjects. In the variable, paths are separated as in PATH."
         ),
     ] = ()
     trust_proxy: Annotated[
         tuple[str, ...],
         About(
-            "Addresses or networks of proxies that stand in front of the service, such as 10.0.0.0/8. What they say of"
-            " who called them, in x-forwarded-for, is where a call comes from for all limits by address; an IPv6"
-            " address is its /64. In the variable, spaces separate them. Default: none."
+            "Addresses or networks of proxies in front of the service, such as 10.0.0.0/8. Limits by address use the "
+            "address in their x-forwarded-for; an IPv6 address counts as its /64. In the variable, separated by "
+            "spaces. Default: none."
         ),
     ] = ()
     demo: Annotated[
         bool,
-        About(
-            "Keep one public match of each game going, played by house bots, for people to look at; `rollbook tail`"
-            " does."
-        ),
+        About("Keep one public match of each game going between house bots, to be watched."),
     ] = False
     demo_seconds: Annotated[
         float,
         About(
-            "The pause of a house bot before every choice, in seconds, well below the clock of its matches."
-            " Default: 2.",
+            "The pause of a house bot before every choice, in seconds. Default: 2.",
             least=0.001,
             most=30,
         ),

@@ -14,9 +14,9 @@ from rollbook.server.settings import LIMITS
 WIDTH: Final = 120
 
 HEAD: Final = """\
-# What `rollbook serve` goes by, as a file for --config. Behind each value stands where it comes from: a flag goes
-# before a variable of the environment, that before a file, and that before the default. What is said to be "for each
-# process" every one of several workers counts for itself: all of them together may come to so many times as much."""
+# All settings of `rollbook serve`, as a file for --config. After each value stands where it comes from: a flag
+# overrides an environment variable, that overrides the file, that overrides the default. Limits "for each process" are
+# counted by each worker: N workers together allow up to N times as much."""
 
 SCOPES: Final[dict[Scope, str]] = {
     "process": "for each process",

@@ -101,7 +101,7 @@ class Commands:
 
     def check_opener(self, sight: Sight, origin: Origin) -> None:
         """Refuse whoever has not opened the match, unless they have done before what they ask for."""
-        if sight.player != sight.metadata.opener and sight.ledger.made_by(origin.request) is None:
+        if not sight.is_opener and sight.ledger.made_by(origin.request) is None:
             raise Refusal("NOT_OPENER", "this is for whoever opened the match")
 
     async def leave_seat(self, sight: Sight, request: proto.LeaveSeatRequest) -> Answer:

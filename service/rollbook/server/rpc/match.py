@@ -187,7 +187,11 @@ class MatchServicer(MatchServiceServicer):
         now_ms = await self._log.now_ms() if terms.turn_seconds else 0
         if sight.perspective is Watcher.PUBLIC and ledger.match.sealed is None:
             now_ms -= terms.spectator_delay_seconds * 1_000
-        return look_message(ledger, sight.perspective, sight.summary, self._heads.of(ledger), now_ms)
+        answer = look_message(ledger, sight.perspective, sight.summary, self._heads.of(ledger), now_ms)
+        answer.is_opener = sight.is_opener
+        if sight.is_opener and terms.is_private:
+            answer.invitation_code = self._players.invitation_code(sight.match_id)
+        return answer
 
     async def ListMatches(  # noqa: N802 - named by the contract
         self, request: proto.ListMatchesRequest, context: Context

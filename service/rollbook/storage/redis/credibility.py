@@ -44,8 +44,10 @@ class Credibility:
 
     async def holds(self) -> bool:
         """Whether what has just been answered counts."""
+        if self._still is None:
+            return True
         oldest = next(iter(self._asked_at.values()))
-        return self._still is None or time.monotonic() - oldest <= LATE_SECONDS or await self._still()
+        return time.monotonic() - oldest <= LATE_SECONDS or await self._still()
 
 
 UNCONTESTED: Final = Credibility()

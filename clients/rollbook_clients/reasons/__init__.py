@@ -1,0 +1,59 @@
+"""What a person reads when something could not be done: a sentence in their language, never the name of a reason."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from rollbook_clients.reasons.english import ENGLISH
+from rollbook_clients.reasons.german import GERMAN
+from rollbook_clients.sdk.refusals import OutcomeUnknown, Refused, RollbookError, Unreachable
+
+REASONS: Final[Mapping[str, Mapping[str, str]]] = {"en": ENGLISH, "de": GERMAN}
+"""A sentence for every reason, by language and by the reason's name without its prefix."""
+
+_SHARED: Final = {
+    "en": {
+        "allowed": "Possible: {allowed}.",
+        "limit": "The limit is {limit}.",
+        "seconds": "Try again in {seconds} s.",
+        "other": "The service does not do this.",
+        "silent": "The service does not answer. Try again soon.",
+        "unknown": "The service has not answered; nobody knows yet whether this happened.",
+        "distrusted": "What the service sends does not hold together. Keep what you have, and tell whoever runs it.",
+    },
+    "de": {
+        "allowed": "Möglich: {allowed}.",
+        "limit": "Die Grenze ist {limit}.",
+        "seconds": "Versuche es in {seconds} s noch einmal.",
+        "other": "Der Dienst tut das nicht.",
+        "silent": "Der Dienst antwortet nicht. Versuche es bald noch einmal.",
+        "unknown": "Der Dienst hat nicht geantwortet; noch ist unklar, ob das geschehen ist.",
+        "distrusted": "Was der Dienst sendet, passt nicht zusammen. Hebe auf, was du hast, und sag es dem Betreiber.",
+    },
+}
+
+
+def explained(error: RollbookError, language: str) -> str:
+    """Why, in words.
+
+    >>> explained(Refused("RATE_LIMITED", "too much", {"retry_after_ms": "1200"}), "en")
+    'That was too much in a short time. Try again in 2 s.'
+    >>> explained(Refused("OF_A_NEWER_SERVICE", "no"), "de")
+    'Der Dienst tut das nicht.'
+    """
+    shared = _SHARED[language]
+    match error:
+        case Refused():
+            said = REASONS[language].get(error.reason, shared["other"])
+            return " ".join([said, *_of_facts(error.facts, shared)])
+        case OutcomeUnknown():
+            return shared["unknown"]
+        case Unreachable():
+            return shared["silent"]
+    return shared["distrusted"]
+
+
+def _of_facts(facts: Mapping[str, str], shared: Mapping[str, str]) -> list[str]:
+    """What the facts add to a sentence."""
+    said = [shared[name].format_map(facts) for name in ("allowed", "limit") if facts.get(name)]
+    wait = facts.get("retry_after_ms", "")
+    return [*said, shared["seconds"].format(seconds=-(-int(wait) // 1_000))] if wait.isdecimal() else said

@@ -1,0 +1,90 @@
+"""What whoever opened a match does while seats are free, at real terminals: invite, add bots, free seats, withdraw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.clients.terminal.pseudo import Pseudo, pseudo
+from tests.clients.terminal.test_afterwards import copied
+from tests.clients.terminal.test_pseudo_terminal import END, HOME, RIGHT, UP, opened, serve
+from tests.server.serving import started
+
+WIDE = (140, 45)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a service listens."""
+    with started(serve(tmp_path_factory.mktemp("service"), "127.0.0.1:0")) as one:
+        yield one.address
+
+
+def play(stack: ExitStack, address: str, home: Path, name: str, *words: str) -> Pseudo:
+    """Somebody in the lobby, or where they were invited."""
+    to = words or ("--service", address)
+    return stack.enter_context(pseudo(["play", *to, "--name", name, "--pace", "0"], home / name, size=WIDE))
+
+
+def test_a_bot_sits_down_at_once_and_plays(address: str, tmp_path: Path) -> None:
+    """Two keys: add a bot, and how strong it is to be; the match begins by itself."""
+    with ExitStack() as stack:
+        anna = play(stack, address, tmp_path, "Anna")
+        opened(anna, "cant_stop")
+        anna.until("1 Add a bot")
+        anna.press("1")
+        anna.until("1 Weak")
+        anna.press("1")
+        anna.until("(bot, random)")
+        anna.until(lambda text: "Your turn" in text or "'s turn" in text)
+
+
+def test_whoever_opened_a_private_match_invites_frees_seats_and_withdraws_it(tmp_path: Path) -> None:
+    """A friend comes by the line alone; a service without bots says so in a sentence; who sat there reads the end."""
+    with ExitStack() as stack:
+        words = serve(tmp_path / "data", "127.0.0.1:0")
+        address = stack.enter_context(started(words, {"ROLLBOOK_LIMITS_HOUSE_SEATS": "0"})).address
+        anna, tom = (play(stack, address, tmp_path, name) for name in ("Anna", "Tom"))
+        anna.until("Rollbook")
+        anna.press("o")
+        anna.until("Open the match")
+        anna.press(HOME)
+        anna.press(RIGHT)
+        anna.until("Raffzahn")
+        anna.press(END)
+        anna.press(UP)
+        anna.press(RIGHT)
+        anna.until(lambda text: "Private, by invitation" in text and "Yes" in text)
+        anna.press(END)
+        anna.press("\r")
+        anna.until("1 Add a bot")
+        anna.press("1")
+        anna.until("2 Medium")
+        anna.press("2")
+        anna.until("no bots")
+
+        anna.press("i")
+        anna.until("Copied")
+        (line,) = copied(anna)
+        assert line.startswith(f"rollbook play {address}/")
+        assert len(line) <= 120
+        tom.until("Rollbook")
+        tom.press("c")
+        tom.until("Invitation, or the id")
+        tom.press(line)
+        tom.press("\r")
+        tom.until("Others come with this line")
+        assert "Add a bot" not in tom.text
+
+        anna.until("2 Free the seat of Tom")
+        anna.press("2")
+        anna.until("2 Withdraw the match")
+        anna.press("2")
+        anna.until("It ends for everybody")
+        anna.press("\x1b[B")
+        anna.press("\r")
+        for terminal in (anna, tom):
+            terminal.until("Aborted by its opener")
