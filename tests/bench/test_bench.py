@@ -38,7 +38,9 @@ def test_a_bench_runs_to_its_end(bench: str) -> None:
 def test_watching_in_browsers_is_measured() -> None:
     """With a few of them: what each costs, and how late it hears."""
     said = run_script("tests.bench", "web", "--tiny")
-    assert "| memory a watcher, of 20 |" in said
+    assert "| 20 watchers of one match: memory a watcher |" in said
+    assert "| 20 watchers of 2 matches: memory a watcher |" in said
+    assert 2 == said.count("| rate as a part of that of the bare stream |")
     assert "| the same, 99 of 100 |" in said
 
 

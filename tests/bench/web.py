@@ -1,60 +1,115 @@
-"""`python -m tests.bench web`: what it costs to watch a match in many browsers, one in ten of which reads nothing.
+"""`python -m tests.bench web`: what it costs to watch matches in many browsers, one in ten of which reads nothing.
 
-The page and its service run as processes of their own; the browsers are bare sockets in this one.
+The page and its service run as processes of their own, and so does a bare stream, which sends as many bytes as often to
+as many browsers in the same run. The browsers are bare sockets in this process.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 from random import Random
 from typing import Final
 
 import psutil
 
-from rollbook_clients.sdk import Match
+from rollbook_clients.sdk import Match, Table
 from tests.bench import results
 from tests.clients.sdk.tables import pick, running, tables, turn
 from tests.clients.web.browsing import WebProcess, answers
-from tests.server.test_whole_service import Serving
+from tests.server.test_whole_service import Serving, free_port
 
 STALLED: Final = 10
 """One of so many reads nothing."""
 
 MOST_KIB: Final = 40
+LEAST_RATIO: Final = 0.7
 READ_BYTES: Final = 1 << 16
+PAUSE_SECONDS: Final = 0.03
+"""Between two choices, so that each is a message of its own to every watcher."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured."""
+
+    watchers: int
+    choices: dict[int, int]
+    """In so many matches, so many choices."""
+
+
+FULL: Final = Size(1_000, {1: 60, 100: 300})
+TINY: Final = Size(20, {1: 4, 2: 4})
+
+
+LIMITS: Final = ("MATCHES_PER_SUBJECT", "SEATS_PER_SUBJECT", "WATCHES_PER_SUBJECT")
+"""Of one player, who is in all matches here, and of the page, which has no token."""
 
 
 @dataclass
 class Crowd:
-    """Browsers on one match, and when each heard of each message."""
+    """Browsers at some addresses of a server, and when each heard of each message."""
 
-    heard: dict[bytes, list[float]] = field(default_factory=dict)
+    port: int
+    paths: Sequence[str]
+    heard: dict[tuple[str, bytes], list[float]] = field(default_factory=dict)
+    received: int = 0
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
-    async def join(self, port: int, match_id: str, number: int) -> None:
-        """One more of them."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async def gather(self, watchers: int) -> None:
+        """So many more of them, at one address after the other, until all who read have heard something."""
+        before, reading = self.delivered, 0
+        for number, path in enumerate(islice(cycle(self.paths), watchers)):
+            # A crowd at a hundred addresses has readers and others at each.
+            reads = bool((number // len(self.paths) + number) % STALLED)
+            reading += reads
+            await self._join(path, number, reads=reads)
+        await _until(lambda: self.delivered >= before + reading)
+
+    async def _join(self, path: str, number: int, *, reads: bool) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         # Each from an address of its own: one alone may not have so many.
         address = f"10.0.{number // 250}.{1 + number % 250}"
-        head = f"GET /matches/{match_id}/stream HTTP/1.1\r\nhost: page\r\nx-forwarded-for: {address}\r\n\r\n"
-        writer.write(head.encode())
+        writer.write(f"GET {path} HTTP/1.1\r\nhost: page\r\nx-forwarded-for: {address}\r\n\r\n".encode())
         self.writers.append(writer)
-        if number % STALLED:
-            self.tasks.append(asyncio.create_task(self._listen(reader)))
+        if reads:
+            self.tasks.append(asyncio.create_task(self._listen(reader, path)))
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
+    async def _listen(self, reader: asyncio.StreamReader, path: str) -> None:
         while data := await reader.read(READ_BYTES):
+            self.received += len(data)
             for line in data.split(b"\n"):
                 if line.startswith(b"id: "):
-                    self.heard.setdefault(line, []).append(time.monotonic())
+                    self.heard.setdefault((path, line), []).append(time.monotonic())
+
+    @property
+    def delivered(self) -> int:
+        """How many messages were read."""
+        return sum(map(len, self.heard.values()))
+
+    def forget(self) -> None:
+        """Begin to count."""
+        self.heard.clear()
+        self.received = 0
+
+    async def rest(self) -> None:
+        """Wait until nothing comes any more."""
+        before = -1
+        while before != self.delivered:
+            before = self.delivered
+            await asyncio.sleep(0.5)
 
     async def close(self) -> None:
         """All of them hang up."""
@@ -65,18 +120,40 @@ class Crowd:
             writer.close()
 
 
-async def measure(watchers: int, choices: int) -> list[str]:
-    """The rows of the table."""
-    with tempfile.TemporaryDirectory() as folder:
-        service = Serving(Path(folder) / "data")
-        web = WebProcess(Path(folder), service.address)
-        try:
-            await _until(lambda: web.is_up() and answers(service.address))
-            async with tables(service.address, "Anna", "Ben") as players:
-                return await _watched(web, await running(players), watchers, choices)
-        finally:
-            web.kill()
-            service.end()
+@dataclass(frozen=True)
+class Found:
+    """What was found with one crowd."""
+
+    kib: float
+    delivered: int
+    microseconds: float
+    """Of processor time, for a message to a watcher."""
+    message_bytes: int
+    times: int
+    """So often something was sent."""
+    late: list[float]
+    """Seconds behind the first of the watchers."""
+
+
+async def measured(
+    crowd: Crowd, process: psutil.Process, watchers: int, happen: Callable[[], Awaitable[None]]
+) -> Found:
+    """What it costs a server that something happens before so many."""
+    # Those who come first bring what is kept of a match for all.
+    first = 2 * len(crowd.paths)
+    await crowd.gather(first)
+    before = process.memory_info().rss
+    await crowd.gather(watchers - first)
+    kib = (process.memory_info().rss - before) / (watchers - first) / 1_024
+    await crowd.rest()
+    crowd.forget()
+    cpu = sum(process.cpu_times()[:2])
+    await happen()
+    await crowd.rest()
+    cpu = sum(process.cpu_times()[:2]) - cpu
+    late = sorted(at - min(times) for times in crowd.heard.values() for at in times)
+    delivered = len(late)
+    return Found(kib, delivered, 1e6 * cpu / delivered, crowd.received // delivered, len(crowd.heard), late)
 
 
 async def _until(condition: Callable[[], bool]) -> None:
@@ -84,47 +161,106 @@ async def _until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0.05)
 
 
-async def _watched(web: WebProcess, matches: list[Match], watchers: int, choices: int) -> list[str]:
-    process, crowd, random = psutil.Process(web.process.pid), Crowd(), Random(1)
-    await crowd.join(web.port, matches[0].id, 1)
-    await _until(lambda: bool(crowd.heard))
-    before = process.memory_info().rss
-    for number in range(watchers):
-        await crowd.join(web.port, matches[0].id, number)
-    reading = watchers - len(range(0, watchers, STALLED))
-    await _until(lambda: max(map(len, crowd.heard.values())) >= reading)
-    memory = (process.memory_info().rss - before) / watchers / 1_024
-    crowd.heard.clear()
-    cpu = sum(process.cpu_times()[:2])
-    for _ in range(choices):
-        match, moment = await turn(matches)
-        assert moment.legal
-        await match.choose(pick(moment.legal, random))
-        await asyncio.sleep(0.05)
-    await asyncio.sleep(1)
-    cpu = sum(process.cpu_times()[:2]) - cpu
-    await crowd.close()
-    late = sorted(at - min(times) for times in crowd.heard.values() for at in times)
-    delivered = len(late)
-    return results.table(
-        ("", "found", "goal"),
-        [
-            (f"memory a watcher, of {watchers:,}", f"{memory:.1f} KiB", f"≤ {MOST_KIB} KiB"),
-            ("messages delivered", f"{delivered:,}", ""),
-            ("processor time a message", f"{1e6 * cpu / max(1, delivered):.0f} µs", ""),
-            ("behind the first of the watchers, median", f"{1e3 * statistics.median(late):.0f} ms", ""),
-            ("the same, 99 of 100", f"{1e3 * late[int(0.99 * delivered)]:.0f} ms", "< 250 ms"),
-        ],
-    )
+async def of_the_page(web: WebProcess, players: list[Table], size: Size, matches: int) -> Found:
+    """Choices are made in so many matches, which are watched."""
+    seated = [await running(players) for _ in range(matches)]
+    random = Random(1)
+
+    async def play() -> None:
+        for number in range(size.choices[matches]):
+            await _choose(seated[number % matches], random)
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    crowd = Crowd(web.port, [f"/matches/{each[0].id}/stream" for each in seated])
+    try:
+        return await measured(crowd, psutil.Process(web.process.pid), size.watchers, play)
+    finally:
+        await crowd.close()
+
+
+async def _choose(seated: list[Match], random: Random) -> None:
+    match, moment = await turn(seated)
+    assert moment.legal
+    await match.choose(pick(moment.legal, random))
+
+
+async def of_a_bare_stream(size: Size, addresses: int, page: Found) -> Found:
+    """The same crowd is sent as many bytes as often, without a page."""
+    port = free_port()
+    with bare(port) as process:
+        await _until(lambda: answers(f"127.0.0.1:{port}"))
+        crowd = Crowd(port, [f"/{number}" for number in range(addresses)])
+
+        async def post(path: str, number: int) -> None:
+            head = f"id: {number}\ndata: ".encode()
+            body = head + b"." * (page.message_bytes - len(head) - 2) + b"\n\n"
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(f"POST {path} HTTP/1.1\r\nhost: bare\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+            await reader.readline()
+            writer.close()
+
+        async def happen() -> None:
+            for number in range(1, page.times + 1):
+                await post(crowd.paths[number % addresses], number)
+                await asyncio.sleep(PAUSE_SECONDS)
+
+        try:
+            for path in crowd.paths:
+                await post(path, 0)
+            return await measured(crowd, psutil.Process(process.pid), size.watchers, happen)
+        finally:
+            await crowd.close()
+
+
+@contextmanager
+def bare(port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A bare stream in a process of its own."""
+    process = subprocess.Popen([sys.executable, "-m", "tests.bench.bare_stream", str(port)])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def measure(size: Size) -> list[str]:
+    """The table."""
+    rows: list[tuple[str, ...]] = []
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        service = Serving(folder / "data")
+        stack.callback(service.end)
+        web = WebProcess(folder, service.address)
+        stack.callback(web.kill)
+        await _until(lambda: web.is_up() and answers(service.address))
+        players = await stack.enter_async_context(tables(service.address, "Anna", "Ben"))
+        for matches in size.choices:
+            page = await of_the_page(web, players, size, matches)
+            rows += _rows(size, matches, page, await of_a_bare_stream(size, matches, page))
+    return results.table(("", "found", "goal"), rows)
+
+
+def _rows(size: Size, matches: int, page: Found, beside: Found) -> list[tuple[str, ...]]:
+    ratio = beside.microseconds / page.microseconds
+    where = "one match" if matches == 1 else f"{matches} matches"
+    return [
+        (f"{size.watchers:,} watchers of {where}: memory a watcher", f"{page.kib:.1f} KiB", f"≤ {MOST_KIB} KiB"),
+        ("messages delivered, bytes of each", f"{page.delivered:,}, {page.message_bytes:,}", ""),
+        ("processor time a message", f"{page.microseconds:.0f} µs", ""),
+        ("the same of a bare stream", f"{beside.microseconds:.0f} µs", ""),
+        ("rate as a part of that of the bare stream", f"{ratio:.2f}", f"≥ {LEAST_RATIO}"),
+        ("behind the first of the watchers, median", f"{1e3 * statistics.median(page.late):.0f} ms", ""),
+        ("the same, 99 of 100", f"{1e3 * page.late[int(0.99 * page.delivered)]:.0f} ms", "< 250 ms"),
+    ]
 
 
 def main(words: list[str]) -> None:
     """Measure, print, and write the section."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench web", description=__doc__)
-    parser.add_argument("--watchers", type=int, default=1_000)
     parser.add_argument("--tiny", action="store_true", help="a few watchers, to see that it runs")
     given = parser.parse_args(words)
-    lines = asyncio.run(measure(20 if given.tiny else given.watchers, 3 if given.tiny else 60))
+    os.environ.update({f"ROLLBOOK_LIMITS_{limit}": "1000" for limit in LIMITS})
+    lines = asyncio.run(measure(TINY if given.tiny else FULL))
     print("\n".join(lines))
     if not given.tiny:
         results.write("web", lines)

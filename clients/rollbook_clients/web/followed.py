@@ -38,8 +38,14 @@ _log = structlog.get_logger()
 IDLE_SECONDS: Final = 30.0
 """For so long a match is followed that nobody looks at any more."""
 
-LOOK_SECONDS: Final = 10.0
-"""So old may names be that nothing has changed of: somebody may have had them taken out."""
+LOOK_SECONDS: Final = 60.0
+"""So old may names be in a picture that nobody asks for anew: somebody may have had them taken out."""
+
+SILENCE_SECONDS: Final = 15.0
+"""After so long without anything new, whoever waits is woken to give a sign of life."""
+
+DRIFT_MS: Final = 1_000
+"""So far a clock that a page counts by itself may be off."""
 
 CHANGE_SUMMARY: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
 
@@ -68,6 +74,7 @@ class FollowedMatch:
         self.clocks: Clocks | None = None
         self.clocks_at = 0.0
         self._looked_at = 0.0
+        self._shown = self.summary
         self.is_away = False
         self.has_ended = False
         self.failed: RollbookError | None = None
@@ -82,6 +89,7 @@ class FollowedMatch:
         self._changed = asyncio.Event()
         self._is_ready = asyncio.Event()
         self._getting_ready: asyncio.Task[None] | None = None
+        self._silence = asyncio.get_running_loop().call_later(SILENCE_SECONDS, self._wake)
         self._task = asyncio.create_task(self._follow())
 
     async def ready(self) -> None:
@@ -90,10 +98,10 @@ class FollowedMatch:
         if self.failed is not None and self.position is None:
             raise self.failed
 
-    async def beyond(self, version: int) -> None:
-        """Wait until there is something newer."""
-        while self.version <= version and not self.is_over:
-            await self._changed.wait()
+    @property
+    def changed(self) -> asyncio.Event:
+        """Set as soon as there is something newer, or nothing new for a while; one timer serves all who wait."""
+        return self._changed
 
     @property
     def is_over(self) -> bool:
@@ -102,6 +110,7 @@ class FollowedMatch:
 
     async def close(self) -> None:
         """Follow it no more."""
+        self._silence.cancel()
         tasks = [task for task in (self._task, self._getting_ready) if task is not None]
         for task in tasks:
             task.cancel()
@@ -158,8 +167,10 @@ class FollowedMatch:
             case Events():
                 await self._happened(frame)
             case Beat():
-                self.clocks, self.clocks_at = frame.clocks, time.monotonic()
-                await self.look_again(LOOK_SECONDS)
+                if not await self._changed_by(frame):
+                    # Whoever comes now sees how far clocks have gone; those who look on count by themselves.
+                    self.rendered.clear()
+                    return
             case Away():
                 self.is_away = True
             case Back():
@@ -171,14 +182,37 @@ class FollowedMatch:
                 return
         self._show()
 
+    async def _changed_by(self, beat: Beat) -> bool:
+        """Whether something is to be seen that could not be known before."""
+        seats = range(len(self.summary.seats))
+        expected, since = [self.left_ms(seat) for seat in seats], (self.clocks, self.clocks_at)
+        await self.look_again(LOOK_SECONDS)
+        self.clocks, self.clocks_at = beat.clocks, time.monotonic()
+        if self._shown != self.summary:
+            return True
+        if all(_is_about(self.left_ms(seat), before) for seat, before in zip(seats, expected, strict=True)):
+            # Small differences must not add up.
+            self.clocks, self.clocks_at = since
+            return False
+        return True
+
+    def left_ms(self, seat: int) -> int | None:
+        """What this seat has left on its clock; none while it does not run."""
+        clocks = self.clocks
+        if clocks is None or not clocks.HasField("seat") or clocks.seat != seat or self.has_ended:
+            return None
+        reserve = clocks.reserve_left_ms[seat] if seat < len(clocks.reserve_left_ms) else 0
+        return max(0, clocks.turn_left_ms + reserve - round(1_000 * (time.monotonic() - self.clocks_at)))
+
     def _see_as(self, perspective: Perspective) -> None:
         is_seat = perspective.kind == PERSPECTIVE_KIND_SEAT and not self.public_only
         self.own = perspective.seat if is_seat else None
 
     async def _happened(self, frame: Events) -> None:
-        self._events += frame.events
         if self.known is None or CHANGE_SUMMARY & {event.kind for event in frame.events}:
             await self._look()
+        # All at once: what is shown meanwhile is the moment before.
+        self._events += frame.events
         self.position, self.legal = frame.position, frame.legal
         self.view = None if self.known is None else self.known.view(frame.view)
         if self.own is not None and self.summary.state == MATCH_STATE_GETTING_READY:
@@ -211,9 +245,22 @@ class FollowedMatch:
 
     def _show(self) -> None:
         self.version += 1
+        self._shown = self.summary
         self.rendered.clear()
+        self._wake()
+
+    def _wake(self) -> None:
+        self._silence.cancel()
+        if not self.is_over:
+            self._silence = asyncio.get_running_loop().call_later(SILENCE_SECONDS, self._wake)
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _is_about(left_ms: int | None, expected_ms: int | None) -> bool:
+    if left_ms is None or expected_ms is None:
+        return left_ms is expected_ms
+    return abs(left_ms - expected_ms) < DRIFT_MS
 
 
 class FollowedMatches:

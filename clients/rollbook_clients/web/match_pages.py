@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import json
@@ -22,7 +21,7 @@ from rollbook_clients.sdk import MovedOn, OutcomeUnknown, Unreachable
 from rollbook_clients.web.admission import code_of, followed, invitation, invited, match_id_of, match_of
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.scenes import help_of, scene
-from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message, once
+from rollbook_clients.web.streams import EventStream, message, once
 from rollbook_clients.web.visit import Visit
 
 MOST_PICKED: Final = 64
@@ -48,23 +47,18 @@ async def match_page(visit: Visit) -> Response:
 
 async def match_stream(visit: Visit) -> Response:
     """The table whenever it changes. The first message is the table as it is, so that nothing has to be made up for."""
-    leave = asyncio.Event()
 
     async def chunks() -> AsyncIterator[bytes]:
         async with followed(visit) as tail:
             sent = -1
-            while not leave.is_set():
-                if tail.version != sent:
-                    sent = tail.version
-                    yield message(_update(visit, tail).decode(), number=str(tail.version))
+            while True:
+                changed, version = tail.changed, tail.version
+                yield b"" if version == sent else _message(visit, tail)
+                sent = version
                 if tail.is_over or tail.has_ended:
                     yield message("{}", event="end")
                     return
-                try:
-                    async with asyncio.timeout(BEAT_SECONDS):
-                        await tail.beyond(sent)
-                except TimeoutError:
-                    yield b""
+                await changed.wait()
 
     # What cannot be followed is said as a status, before the stream begins.
     async with followed(visit) as now:
@@ -74,20 +68,23 @@ async def match_stream(visit: Visit) -> Response:
         return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 
+def _message(visit: Visit, tail: FollowedMatch) -> bytes:
+    """The same for a stream, made once as well."""
+    key = ("message", visit.words.language)
+    if key not in tail.rendered:
+        tail.rendered[key] = message(_update(visit, tail).decode(), number=str(tail.version))
+    return tail.rendered[key]
+
+
 def _update(visit: Visit, tail: FollowedMatch) -> bytes:
     """What is sent to a browser, made once for all who see the same."""
     words = visit.words
     key = words.language
     if key not in tail.rendered:
         now = scene(tail, words)
-        said = [(number, line.striptags()) for number, line in now.lines]
         data = {
-            "position": now.sequence,
             "table": visit.page.render("_table.html", words, scene=now, form_token="", request_id=""),
-            "said": said[-6:],
             "motion": now.motion,
-            "mine": now.is_own_turn,
-            "status": now.status,
             "head": "" if tail.match.head is None else write_heads([tail.match.head]).strip(),
         }
         tail.rendered[key] = json.dumps(data).encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import time  # noqa: TID251 - clocks tick on a page
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -186,18 +185,10 @@ def _players(tail: FollowedMatch, seating: Seating) -> tuple[ShownPlayer, ...]:
             on_turn=number == on_turn,
             has_given_up=seat.forfeited,
             place=places[number] if places else None,
-            left_ms=_left(tail, number),
+            left_ms=tail.left_ms(number),
         )
         for number, seat in enumerate(summary.seats)
     )
-
-
-def _left(tail: FollowedMatch, seat: int) -> int | None:
-    clocks = tail.clocks
-    if clocks is None or not clocks.HasField("seat") or clocks.seat != seat or tail.has_ended:
-        return None
-    reserve = clocks.reserve_left_ms[seat] if seat < len(clocks.reserve_left_ms) else 0
-    return max(0, clocks.turn_left_ms + reserve - round(1_000 * (time.monotonic() - tail.clocks_at)))
 
 
 def _choices(

@@ -16,7 +16,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 BEAT_SECONDS: Final = 15.0
-BEAT: Final = b":\n\n"
+BEAT: Final = b"event: beat\ndata: {}\n\n"
+"""A comment would be kept from scripts, which could not tell silence from a connection that is lost."""
+
 HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),

@@ -39,6 +39,9 @@ FLAGS: Final = [
 WAIT_MS: Final = 60_000
 """A busy machine takes its time; whatever is waited for is a condition."""
 
+ENLARGED: Final = "(times) => { document.documentElement.style.fontSize = `${112.5 * times}%`; }"
+"""Letters so many times as large."""
+
 LOST: Final = "lost:"
 WATCHED: Final = """addEventListener("DOMContentLoaded", () => {
   const live = document.getElementById("live");
@@ -236,7 +239,7 @@ class Person:
         picks = page.locator("#pieces input")
         if count := await picks.count():
             await picks.nth(random.randrange(count)).click()
-            await page.wait_for_selector("#choices-list button")
+            await page.wait_for_selector("#choices-list:not([aria-busy]) button")
         await page.evaluate("for (const each of document.querySelectorAll('#choices-list details')) each.open = true")
         buttons = page.locator("#choices-list button")
         await buttons.nth(random.randrange(await buttons.count())).click()

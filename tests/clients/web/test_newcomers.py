@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Route
 
-from tests.clients.web.browsing import Answer, Person, Reader, chromium, needs_chromium, page_of
+from tests.clients.web.browsing import ENLARGED, Answer, Person, Reader, chromium, needs_chromium, page_of
 from tests.server.serving import until
 from tests.server.test_whole_service import Serving
 
@@ -65,6 +65,8 @@ def test_from_an_invitation_to_the_first_roll_it_takes_two_taps(tmp_path: Path) 
                 await ben.page.wait_for_selector("#player-1")
                 for person in (anna, ben):
                     await person.page.wait_for_selector("#board .die")
+                assert await fits(ben)
+                await ben.page.evaluate(ENLARGED, 2)
                 assert await fits(ben)
                 code = link.partition("#")[2]
                 assert [] == [url for url in asked if code in url.partition("#")[0]]

@@ -23,6 +23,24 @@ ROUNDS = 4
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
+ANSWERED = """() => document.getElementById("answer").textContent !== "" &&
+  !document.getElementById("live").hasAttribute("aria-busy")"""
+"""For good: until then it is sent again."""
+
+SHOWS = "position => Number(document.getElementById('table').dataset.position) === position"
+UNCLEAN = """addEventListener("DOMContentLoaded", () => {
+  window.unclean = [];
+  const look = () => {
+    const others = [...document.body.children].filter((each) => each.id !== "live");
+    if (others.length || !document.querySelector("#board svg") || !document.querySelector("#players li")) {
+      window.unclean.push(document.body.innerHTML);
+    }
+  };
+  new MutationObserver(look).observe(document.body, { childList: true, subtree: true, attributes: true });
+  look();
+});"""
+"""Board and players, and nothing around them, after every change."""
+
 LOG = "() => [...document.querySelectorAll('#log li')].map((line) => line.dataset.event + ' ' + line.textContent)"
 
 
@@ -48,6 +66,14 @@ async def until_alike(people: list[Person]) -> int:
         await asyncio.sleep(0.1)
 
 
+async def overlaid(browser: Browser, address: str) -> Person:
+    """Who mixes the board into a picture, and writes down whatever else is to be seen there."""
+    person = await Person.arrive(browser)
+    await person.page.context.add_init_script(UNCLEAN)
+    await person.goto(f"{address}/overlay")
+    return person
+
+
 def chosen(web: WebProcess, address: str) -> int:
     """How many choices are in the log."""
     while True:
@@ -69,7 +95,10 @@ async def _three(browser: Browser) -> list[Person]:
 
 
 def test_a_choice_is_made_once_or_said_not_to_have_arrived(tmp_path: Path) -> None:
-    """It is sent while service, page or both are killed: three browsers end on the same position and log, unloaded."""
+    """It is sent while service, page or both are killed: three browsers end on the same position and log, unloaded.
+
+    The overlay shows the last board meanwhile, and never anything else.
+    """
     print("seed", SEED)
     random = Random(SEED)
 
@@ -80,7 +109,8 @@ def test_a_choice_is_made_once_or_said_not_to_have_arrived(tmp_path: Path) -> No
                 people = await _three(browser)
                 address = await sat_down(web.url, "cant_stop", people[:2])
                 await people[2].goto(address)
-                for person in people:
+                overlay = await overlaid(browser, address)
+                for person in (*people, overlay):
                     await person.page.evaluate("window.marked = 'never loaded again'")
                 for number in range(ROUNDS):
                     before = await until_alike(people)
@@ -89,15 +119,16 @@ def test_a_choice_is_made_once_or_said_not_to_have_arrived(tmp_path: Path) -> No
                     death = asyncio.create_task(dies(service, web, ("service", "page", "both")[number % 3]))
                     await _clicked(up_to[0], random)
                     await death
-                    answered = "() => document.getElementById('answer').textContent !== ''"
-                    await up_to[0].page.wait_for_function(answered)
+                    await up_to[0].page.wait_for_function(ANSWERED)
                     await until_alike(people)
                     now = await asyncio.to_thread(chosen, web, address)
                     said = await up_to[0].page.locator("#answer").text_content()
                     arrived = (said or "").strip() == "Sent."
                     assert now - made == arrived or (not arrived and now - made in {0, 1}), (before, said)
                     await up_to[0].page.evaluate("document.getElementById('answer').textContent = ''")
-                for person in people:
+                await overlay.page.wait_for_function(SHOWS, arg=await until_alike(people))
+                assert [] == await overlay.page.evaluate("window.unclean")
+                for person in (*people, overlay):
                     assert "never loaded again" == await person.page.evaluate("window.marked")
                     assert [] == person.errors
         finally:

@@ -11,9 +11,11 @@ const away = document.getElementById("away");
 const title = document.getElementById("title").dataset.title;
 const token = document.querySelector('meta[name="form-token"]').content;
 const parser = new DOMParser();
+const MOST_SAID = 20;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 let told = Math.max(0, ...[...document.querySelectorAll("#log li")].map((line) => Number(line.dataset.event)));
 let wasMine = document.getElementById("choose") !== null;
+let wasOver = document.getElementById("after") !== null;
 let wasAway = false;
 
 const table = () => document.getElementById("table");
@@ -58,15 +60,16 @@ follow(live.dataset.stream, {
   take(data) {
     const update = JSON.parse(data);
     const before = places();
-    const steps = update.position - Number(table().dataset.position);
     const choose = document.getElementById("choose");
     const fresh = parser.parseFromString(update.table, "text/html").getElementById("table");
+    const steps = Number(fresh.dataset.position) - Number(table().dataset.position);
     // Until something happens, what is picked and opened stays.
-    if (steps === 0 && choose) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
+    if (steps !== 0) picks += 1;
+    else if (choose) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
     patch(table(), fresh);
     move(before, update.motion, steps);
     keep(update.head);
-    announce(update);
+    announce();
     tick();
   },
   away(lost) {
@@ -88,17 +91,24 @@ function keep(head) {
   }
 }
 
-function announce(update) {
-  const news = update.said.filter(([event]) => event > told).map(([, text]) => text);
-  told = Math.max(told, update.position);
-  if (news.length) say(said, news.join(" "));
-  if (update.mine && !wasMine) {
-    say(alarm, update.status);
-    ring(update.status);
+/** What happened is said in its order; that it is my turn, or that it is over, before anything else. */
+function announce() {
+  const isMine = document.getElementById("choose") !== null;
+  const isOver = document.getElementById("after") !== null;
+  const status = document.getElementById("status").textContent;
+  const lines = [...document.querySelectorAll("#log li")].map((line) => [Number(line.dataset.event), line.querySelector("span").textContent]);
+  // The newest event is at the top, but what it made is in its order.
+  const news = lines.filter(([event]) => event > told).sort(([one], [other]) => one - other);
+  told = Math.max(told, ...news.map(([event]) => event));
+  if (news.length) say(said, news.slice(-MOST_SAID).map(([, text]) => text).join(" "));
+  if (isMine && !wasMine) {
+    say(alarm, status);
+    ring(status);
   }
-  wasMine = update.mine;
-  document.title = `${update.mine ? "● " : ""}${title} · Rollbook`;
-  document.querySelector('link[rel="icon"]').href = update.mine ? "/static/icon-turn.svg" : "/static/icon.svg";
+  if (isOver && !wasOver) say(alarm, [status, document.getElementById("won")?.textContent].filter(Boolean).join(". "));
+  [wasMine, wasOver] = [isMine, isOver];
+  document.title = `${isMine ? "● " : ""}${title} · Rollbook`;
+  document.querySelector('link[rel="icon"]').href = isMine ? "/static/icon-turn.svg" : "/static/icon.svg";
 }
 
 // Choices: sent once however often they are sent, previewed on the things that they are about.
@@ -121,11 +131,13 @@ document.addEventListener("submit", async (event) => {
 });
 
 async function send(address, body) {
+  // Of a choice that another one has followed nothing is said any more.
+  const tell = (text) => sendingAt === body.get("position") && say(answer, text);
   for (let attempt = 0; attempt < 6; attempt += 1) {
     try {
       const response = await fetch(address, { method: "POST", body, headers: { accept: "application/json" } });
       if (response.headers.get("content-type")?.startsWith("application/json")) {
-        say(answer, (await response.json()).said);
+        tell((await response.json()).said);
         if (response.status !== 503) return;
       } else if (response.status < 500) break;
     } catch {
@@ -133,7 +145,7 @@ async function send(address, body) {
     }
     await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
   }
-  say(answer, live.dataset.notSent);
+  tell(live.dataset.notSent);
 }
 
 let previewed = [];
@@ -177,15 +189,22 @@ function touch(id) {
   button.focus();
 }
 
+let picks = 0;
+
 document.addEventListener("change", async (event) => {
   if (event.target.name !== "piece") return;
+  picks += 1;
+  const mine = picks;
   const form = event.target.form;
   const picked = new URLSearchParams([...new FormData(form)].filter(([name]) => name === "piece"));
-  const response = await fetch(`${location.pathname}/choices?${picked}`);
-  if (!response.ok) return;
-  const fresh = parser.parseFromString(await response.text(), "text/html").getElementById("choices-list");
+  document.getElementById("choices-list").ariaBusy = "true";
+  const response = await fetch(`${location.pathname}/choices?${picked}`).catch(() => null);
+  const text = response?.ok ? await response.text() : "";
   const old = document.getElementById("choices-list");
-  if (old) patch(old, fresh);
+  // Something else may have been picked meanwhile, or the turn may be over.
+  if (mine !== picks || !old) return;
+  old.ariaBusy = null;
+  if (text) patch(old, parser.parseFromString(text, "text/html").getElementById("choices-list"));
 });
 
 // Clocks, keys, sound and notifications.

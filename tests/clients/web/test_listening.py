@@ -1,0 +1,179 @@
+"""Whole matches by keyboard, as a screen reader has them: what has a name, and what is said, once and in its order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import pytest
+from playwright.async_api import Browser, CDPSession
+
+from rollbook.rules.catalogue import current
+from rollbook_clients.web.words import words_in
+from rollbook_replays.games.words import Words
+from tests.clients.web.browsing import Person, chromium, needs_chromium, page_of
+from tests.clients.web.test_page import sat_down
+from tests.server.test_whole_service import Serving
+
+SEED = int(os.environ.get("ROLLBOOK_SEED", "3"))
+LANGUAGES: Final = ("en", "de")
+NAMED: Final = {"button", "link", "checkbox", "combobox", "textbox", "heading", "image", "DisclosureTriangle"}
+
+NAMES_AT: Final = (1, 2, 5, 10)
+"""In these turns all names are looked at."""
+
+pytestmark = [needs_chromium, pytest.mark.timeout(900)]
+
+SPOKEN: Final = """document.addEventListener("readystatechange", () => {
+  if (document.readyState !== "interactive") return;
+  window.hadTurn = document.getElementById("choose") !== null;
+  window.loaded = Math.max(0, ...[...document.querySelectorAll("#log li")].map((line) => Number(line.dataset.event)));
+  window.spoken = { said: [], alarm: [], answer: [] };
+  for (const [id, texts] of Object.entries(window.spoken)) {
+    const region = document.getElementById(id);
+    if (!region) continue;
+    const hear = () => region.textContent && texts.push(region.textContent.trim());
+    new MutationObserver(hear).observe(region, { childList: true, characterData: true, subtree: true });
+  }
+});"""
+"""Collects what live regions have read out: what is in them whenever they have changed."""
+
+LOG: Final = """() => [...document.querySelectorAll("#log li")]
+  .map((line) => [line.id, Number(line.dataset.event), line.querySelector("span").textContent])"""
+
+FOCUSED: Final = """() => {
+  const [at, form] = [document.activeElement, document.getElementById("choose")];
+  if (!form?.contains(at)) return "outside";
+  return at.name === "choice" ? "choice" : at.localName;
+}"""
+
+
+class Listener:
+    """Somebody who has a keyboard, and no screen."""
+
+    def __init__(self, person: Person, session: CDPSession, words: Words) -> None:
+        self.person = person
+        self.turns = 0
+        self._session = session
+        self._words = words
+        self._lines: dict[str, tuple[int, str]] = {}
+        self._had_turn = False
+
+    @classmethod
+    async def arrive(cls, browser: Browser, language: str) -> Listener:
+        """With everything written down that is read out to them."""
+        person = await Person.arrive(browser, language=language)
+        await person.page.context.add_init_script(SPOKEN)
+        return cls(person, await person.page.context.new_cdp_session(person.page), words_in(language))
+
+    async def begin(self) -> None:
+        """What is there when a page is opened is not read out."""
+        self._had_turn = await self.person.page.evaluate("window.hadTurn")
+
+    async def look(self) -> None:
+        """Note what the log says now, and whether a turn has come."""
+        for name, event, text in await self.person.page.evaluate(LOG):
+            self._lines[name] = (event, text.strip())
+        has_turn = await self.person.page.locator("#choose").count() > 0
+        self.turns += has_turn and not self._had_turn
+        self._had_turn = has_turn
+
+    async def _spoken(self, region: str) -> list[str]:
+        """What this live region has read out."""
+        return list(await self.person.page.evaluate("region => window.spoken[region]", region))
+
+    async def nameless(self) -> list[str]:
+        """What an assistive technology would have no name for."""
+        tree: dict[str, Any] = await self._session.send("Accessibility.getFullAXTree")
+        roles = [(node["role"]["value"], node) for node in tree["nodes"] if not node["ignored"]]
+        return [role for role, node in roles if role in NAMED and not node.get("name", {}).get("value", "").strip()]
+
+    async def choose(self, random: Random) -> None:
+        """Go from control to control until one of them is chosen, by Enter or the space bar."""
+        before, has_entered = await self.person.position, False
+        while await self.person.position == before:
+            at = await self._go("Tab")
+            has_entered = has_entered or at != "outside"
+            if at == "outside" and has_entered:
+                # Behind the last one: what is before it is taken.
+                while at in {"outside", "button"}:
+                    at = await self._go("Shift+Tab")
+                await self._press(at, "Enter" if at == "choice" else "Space", before)
+            elif at != "outside" and random.random() < 0.5:
+                await self._press(at, random.choice(("Enter", "Space")) if at == "choice" else "Space", before)
+
+    async def _go(self, key: str) -> str:
+        await self.person.page.keyboard.press(key)
+        return str(await self.person.page.evaluate(FOCUSED))
+
+    async def _press(self, what: str, key: str, before: int) -> None:
+        if what == "button":
+            return
+        await self.person.page.keyboard.press(key)
+        if what == "choice":
+            moved_on = "before => Number(document.getElementById('table').dataset.position) > before"
+            await self.person.page.wait_for_function(moved_on, arg=before)
+        else:
+            await self.person.page.wait_for_selector("#choices-list:not([aria-busy])", state="attached")
+
+    async def heard_everything(self) -> None:
+        """Each line of the log, in order; each own turn, and the end; and what became of each choice."""
+        loaded = await self.person.page.evaluate("window.loaded")
+        lines = sorted((line for line in self._lines.values() if line[0] > loaded), key=lambda line: line[0])
+        assert " ".join(text for _, text in lines) == " ".join(await self._spoken("said"))
+        *turns, end = await self._spoken("alarm")
+        assert [self._words("table.yours")] * self.turns == turns
+        won = f". {self._words('table.won')}" if await self.person.page.locator("#won").count() else ""
+        assert self._words("table.over") + won == end
+        assert {self._words("table.sent")} == set(await self._spoken("answer"))
+        assert [] == await self.nameless()
+        assert [] == self.person.errors
+
+
+async def settled(listeners: list[Listener]) -> Listener | None:
+    """Wait until all see the same moment, and it is somebody's turn or over; whose turn it is."""
+    while True:
+        positions = {await each.person.position for each in listeners}
+        if len(positions) == 1:
+            if await listeners[0].person.is_over():
+                return None
+            for each in listeners:
+                if await each.person.page.locator("#choose").count():
+                    return each
+        await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, marks=pytest.mark.slow) for game in current() if game != "cant_stop"] + ["cant_stop"]
+)
+def test_a_match_is_played_by_keyboard_and_heard(game: str, tmp_path: Path) -> None:
+    """In both languages: each line of the log once and in order, each own turn once, the end once, nothing nameless."""
+    print("seed", SEED)
+    random = Random(SEED)
+
+    async def scenario() -> None:
+        service = Serving(tmp_path / "data")
+        try:
+            async with page_of(tmp_path, service.address) as web, chromium() as browser:
+                seats = current()[game].seats[0]
+                listeners = [await Listener.arrive(browser, LANGUAGES[seat % 2]) for seat in range(seats)]
+                await sat_down(web.url, game, [each.person for each in listeners])
+                await settled(listeners)
+                for each in listeners:
+                    await each.begin()
+                while (mover := await settled(listeners)) is not None:
+                    for each in listeners:
+                        await each.look()
+                    if mover.turns in NAMES_AT:
+                        assert [] == await mover.nameless()
+                    await mover.choose(random)
+                for each in listeners:
+                    await each.look()
+                    await each.heard_everything()
+        finally:
+            service.end()
+
+    asyncio.run(scenario())

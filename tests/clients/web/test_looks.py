@@ -1,0 +1,87 @@
+"""What a page looks like to those who see little, have a small screen, or colours of their own: by what is measured."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Final, Literal
+
+import pytest
+
+from rollbook.replay_file.container import read
+from rollbook.rules.catalogue import current
+from tests.clients.web.browsing import ENLARGED, Person, chromium, needs_chromium
+
+pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+
+GOLDEN: Final = Path(__file__).parents[3] / "replays" / "golden"
+PHONE: Final = 360
+SCREENS: Final = (1280, 1920)
+COLOURS: Final[tuple[Literal["none", "active"], ...]] = ("none", "active")
+SMALLEST_TEXT: Final = 16
+SMALLEST_DIE: Final = 24
+
+TOO_WIDE: Final = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+  [...document.querySelectorAll("body *")].filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
+    .map((each) => each.outerHTML.slice(0, 100)).slice(0, 5)"""
+
+TEXT: Final = """() => {
+  const found = [];
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const [text, inside] = [walker.currentNode.data.trim(), walker.currentNode.parentElement];
+    if (!text || !inside.checkVisibility() || inside.closest(".unseen, title, desc, option")) continue;
+    const scale = inside.ownerSVGElement ? inside.getScreenCTM().a : 1;
+    found.push([Math.round(10 * scale * parseFloat(getComputedStyle(inside).fontSize)) / 10, text]);
+  }
+  return found;
+}"""
+
+DICE: Final = """() => [...document.querySelectorAll("#board .die")].map((die) => {
+  const [body, pip] = [die.querySelector("rect"), die.querySelector("circle, text")];
+  return [body.getBoundingClientRect().width, getComputedStyle(body).fill, pip && getComputedStyle(pip).fill];
+})"""
+
+BORDERLESS: Final = """() => [...document.querySelectorAll("button, a.button, select")]
+  .filter((each) => each.checkVisibility() && getComputedStyle(each).borderStyle === "none")
+  .map((each) => each.outerHTML.slice(0, 100))"""
+
+
+async def look_at(person: Person, url: str, game: str) -> None:
+    """The middle of a match."""
+    file = GOLDEN / f"{game}-1-eventful.rollbook"
+    middle = len(read(file.read_bytes()).replay.events) // 2
+    await person.goto(f"{url}/replays")
+    await person.page.set_input_files("input[name=file]", file)
+    await person.page.click("button.main")
+    await person.page.wait_for_selector("#replay")
+    await person.goto(f"{person.page.url.partition('?')[0]}?at={middle}&spoilers=yes")
+    await person.page.wait_for_selector("#board svg")
+
+
+def test_boards_are_readable_and_fit(pages: str) -> None:
+    """Of all games: across a room, on a phone, with letters twice as large, and in forced colours."""
+
+    async def scenario() -> None:
+        async with chromium() as browser:
+            person = await Person.arrive(browser)
+            page, dice = person.page, 0
+            for game in current():
+                await look_at(person, pages, game)
+                for width in SCREENS:
+                    await page.set_viewport_size({"width": width, "height": 800})
+                    assert [] == [each for each in await page.evaluate(TEXT) if each[0] < SMALLEST_TEXT]
+                for forced in COLOURS:
+                    await page.emulate_media(forced_colors=forced)
+                    shown = await page.evaluate(DICE)
+                    dice += len(shown)
+                    assert [] == [die for die in shown if die[0] < SMALLEST_DIE or die[1] == die[2]]
+                    assert [] == await page.evaluate(BORDERLESS)
+                for width, times in ((PHONE, 1), (PHONE, 2), (1280, 2)):
+                    await page.set_viewport_size({"width": width, "height": 740})
+                    await page.evaluate(ENLARGED, times)
+                    assert [] == await page.evaluate(TOO_WIDE), (game, width, times)
+            assert dice
+            assert [] == person.errors
+
+    asyncio.run(scenario())

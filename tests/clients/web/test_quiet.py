@@ -1,0 +1,105 @@
+"""A match in which nothing happens: it is sent once, and then there are signs of life, however its clocks go on."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.types import Message
+
+from rollbook.server.feeds import feed
+from rollbook_clients.web import followed
+from rollbook_clients.web.app import create_app
+from rollbook_clients.web.visit import PageOptions
+from tests.clients.sdk.tables import address, run, running, tables, turn
+from tests.server.watching import Theatre
+
+SIGN = b"event: beat\ndata: {}\n\n"
+SERVICE_BEAT_SECONDS = 0.05
+SIGN_SECONDS = 0.5
+
+
+@asynccontextmanager
+async def listening(app: Starlette, path: str) -> AsyncIterator[asyncio.Queue[bytes]]:
+    """What somebody is sent who listens there."""
+    sent: asyncio.Queue[bytes] = asyncio.Queue()
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "query_string": b"",
+        "headers": [],
+        "client": None,
+    }
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody hangs up")
+
+    async def send(message: Message) -> None:
+        if body := message.get("body"):
+            sent.put_nowait(body)
+
+    task = asyncio.create_task(app(scope, receive, send))
+    try:
+        yield sent
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def table(sent: asyncio.Queue[bytes]) -> tuple[int, bytes]:
+    """The next table that is sent, and how many signs of life came before it."""
+    signs = 0
+    while not (body := await sent.get()).startswith(b"id: "):
+        assert body == SIGN
+        signs += 1
+    return signs, body
+
+
+@pytest.mark.parametrize("turn_seconds", [0, 3_600])
+def test_beats_of_the_service_redraw_nothing(turn_seconds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With clocks and without; the next choice is sent at once, and whoever comes late sees how far the clock is."""
+    monkeypatch.setattr(feed, "BEAT_SECONDS", SERVICE_BEAT_SECONDS)
+    monkeypatch.setattr(followed, "SILENCE_SECONDS", SIGN_SECONDS)
+    # The service's clock stands still here.
+    monkeypatch.setattr(followed, "DRIFT_MS", 600_000)
+
+    async def scenario(theatre: Theatre) -> None:
+        options = PageOptions(address(theatre), token=theatre.token("Page"))
+        app = create_app(options)
+        async with tables(theatre, "Anna", "Ben") as players, app.router.lifespan_context(app):
+            matches = await running(players, turn_seconds=turn_seconds)
+            path = f"/matches/{matches[0].id}/stream"
+            async with listening(app, path) as sent:
+                _, first = await table(sent)
+                while (body := await sent.get()) != SIGN:
+                    # The first beat brings the clock of whose turn it is.
+                    first = body
+                for _ in range(4):
+                    # Before each of them there are ten beats of the service.
+                    assert SIGN == await sent.get()
+                async with listening(app, path) as late:
+                    _, then = await table(late)
+                assert _without_clocks(first) == _without_clocks(then)
+                assert (turn_seconds == 0) == (_without_id(first) == _without_id(then))
+                match, moment = await turn(matches)
+                assert moment.legal
+                await match.choose(next(iter(moment.legal)))
+                _, second = await table(sent)
+                assert first != second
+
+    run(scenario)
+
+
+def _without_id(body: bytes) -> bytes:
+    return body.partition(b"\n")[2]
+
+
+def _without_clocks(body: bytes) -> bytes:
+    return re.sub(rb'data-left=\\"\d+\\"', b"", _without_id(body))
