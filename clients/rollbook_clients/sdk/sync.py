@@ -136,6 +136,11 @@ class SyncMatch(_Run[asynchronous.Match]):
         return self.inner.invitation_code
 
     @property
+    def address(self) -> str:
+        """Where the service is."""
+        return self.inner.address
+
+    @property
     def head(self) -> WitnessedHead | None:
         """The last head of the match that the service signed and this client has checked; none before it saw any."""
         return self.inner.head
