@@ -1,4 +1,4 @@
-"""`python -m tests.bench.bare_stream PORT`: streams to browsers with nothing behind them, to measure the page by.
+"""Streams to browsers with nothing behind them, to measure the page by; `tests.bench web` starts it with a port.
 
 What is posted to an address is sent to everybody who listens there, by the server that the page has as well.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import statistics
 import subprocess
@@ -241,7 +242,8 @@ async def measure(size: Size) -> list[str]:
 
 
 def _rows(size: Size, matches: int, page: Found, beside: Found) -> list[tuple[str, ...]]:
-    ratio = beside.microseconds / page.microseconds
+    # A few messages may take less than the clock of processes counts.
+    ratio = beside.microseconds / page.microseconds if page.microseconds else math.inf
     where = "one match" if matches == 1 else f"{matches} matches"
     return [
         (f"{size.watchers:,} watchers of {where}: memory a watcher", f"{page.kib:.1f} KiB", f"≤ {MOST_KIB} KiB"),

@@ -60,7 +60,7 @@ def test_whoever_opened_a_private_match_frees_its_seats() -> None:
 
 
 def test_whoever_opened_a_match_is_told_so_and_has_its_invitation_code_again() -> None:
-    """On a second device, or after a restart; nobody else has either from the match, not even who sits there."""
+    """On a second device, or after a restart, while seats are free; nobody else is, not even who sits there."""
 
     async def scenario(world: World) -> None:
         opener, guest = world.person("opener"), world.person("guest")
@@ -70,6 +70,9 @@ def test_whoever_opened_a_match_is_told_so_and_has_its_invitation_code_again() -
         mine, seen = await opener.call("GetMatch", **where), await guest.call("GetMatch", **where)
         assert (True, opened.invitation_code) == (mine.is_opener, mine.invitation_code)
         assert (False, "") == (seen.is_opener, seen.invitation_code)
+        await opener.call("TakeSeat", **where, invitation_code=opened.invitation_code)
+        mine = await opener.call("GetMatch", **where)
+        assert (False, "") == (mine.is_opener, mine.invitation_code)
         public = await opener.open()
         mine = await opener.call("GetMatch", match_id=public.match_id)
         assert (True, "") == (mine.is_opener, mine.invitation_code)

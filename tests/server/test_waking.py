@@ -20,7 +20,7 @@ NEVER_SECONDS = 3_600
 
 async def watching(stage: Stage, perspective: Perspective, tell: Callable[[Perspective], None]) -> asyncio.Task[None]:
     """Somebody who has caught up and tells of the next events."""
-    feed: Any = stage.watch(eyes=lambda _: perspective)
+    feed: Any = stage.watch(perspective_of=lambda _: perspective)
     await frames_until(feed, CaughtUpFrame)
 
     async def follow() -> None:
@@ -143,19 +143,19 @@ def test_one_task_serves_all_viewers_of_a_delayed_match() -> None:
         stage = Stage(terms=Terms(spectator_delay_seconds=60))
         await stage.store()
 
-        def eyes(_: Ledger) -> Perspective:
+        def perspective_of(_: Ledger) -> Perspective:
             return Watcher.PUBLIC
 
         tasks = []
         async with AsyncExitStack() as stack:
             for _ in range(4):
-                feed: Any = stage.watch(eyes=eyes)
+                feed: Any = stage.watch(perspective_of=perspective_of)
                 await stack.enter_async_context(aclosing(feed))
                 await frames_until(feed, CaughtUpFrame)
                 tasks.append(len(asyncio.all_tasks()))
         assert [tasks[0]] * 4 == tasks
         stage.now_ms += 60_000
-        late: Any = stage.watch(eyes=eyes)
+        late: Any = stage.watch(perspective_of=perspective_of)
         async with aclosing(late):
             assert isinstance((await frames_until(late, EventsFrame))[-1], EventsFrame)
 

@@ -62,7 +62,7 @@ class State:
     position: Position
     head: WitnessedHead
     is_opener: bool = False
-    """This client opened the match: while seats are free it may add bots, free seats and withdraw it."""
+    """This client opened the match and seats are free: it may add bots, free seats and withdraw it."""
 
 
 @dataclass(frozen=True, slots=True)

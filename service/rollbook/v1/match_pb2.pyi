@@ -956,10 +956,10 @@ class GetMatchResponse(_message.Message):
     IS_OPENER_FIELD_NUMBER: _builtins.int
     INVITATION_CODE_FIELD_NUMBER: _builtins.int
     is_opener: _builtins.bool
-    """The caller opened the match: while seats are free it may have bots sit down, free seats and withdraw it."""
+    """The caller opened the match and not all seats are taken: it may have bots sit down, free seats and withdraw it."""
     invitation_code: _builtins.str
-    """What opens a seat of a private match to whoever has it; told to whoever opened it. Empty = the match is public, or
-    the caller did not open it.
+    """With `is_opener`: the code that lets others take a seat of a private match. Empty = the match is public, or
+    `is_opener` is not set.
     """
     @_builtins.property
     def summary(self) -> Global___MatchSummary:

@@ -164,7 +164,7 @@ def test_leaving_a_running_match_says_what_will_happen(address: str, tmp_path: P
         mine.press("\x1b[B\r")
         mine.until(lambda text: re.search(r"► Can't Stop +your turn, \d+:\d\d", text) is not None)
         assert "10 min a turn" in mine.text
-        assert any(title.startswith("● Your turn in 1 match") for title in titles(mine))
+        mine.until(lambda _: any(title.startswith("● Your turn in 1 match") for title in titles(mine)))
         mine.press("q")
         mine.until("Your clock runs in 1 match.")
         mine.press("\x1b[B\r")

@@ -188,9 +188,10 @@ class MatchServicer(MatchServiceServicer):
         if sight.perspective is Watcher.PUBLIC and ledger.match.sealed is None:
             now_ms -= terms.spectator_delay_seconds * 1_000
         answer = look_message(ledger, sight.perspective, sight.summary, self._heads.of(ledger), now_ms)
-        answer.is_opener = sight.is_opener
-        if sight.is_opener and terms.is_private:
-            answer.invitation_code = self._players.invitation_code(sight.match_id)
+        if sight.is_opener and not ledger.match.closed:
+            answer.is_opener = True
+            if terms.is_private:
+                answer.invitation_code = self._players.invitation_code(sight.match_id)
         return answer
 
     async def ListMatches(  # noqa: N802 - named by the contract
