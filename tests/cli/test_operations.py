@@ -21,7 +21,8 @@ import yaml
 from rollbook.server.metrics import STORE_ERRORS
 from rollbook.storage.embedded.server import find_server
 from tests.server.serving import READY_SECONDS, Service, started, until
-from tests.storage.failovers import Clustered, clustered
+from tests.storage.failovers import Clustered, Watched, clustered, watched
+from tests.storage.failovers import until as until_so
 from tests.storage.servers import ALL_SLOTS, Server, free_port, running, sentinel_running
 
 ROOT = Path(__file__).parents[2]
@@ -235,6 +236,51 @@ def test_the_users_rights_suffice_for_whole_matches_and_operators(
         assert 0 == service.ended(4 * READY_SECONDS)
         assert [] == [one for server in servers for one in denied(server)]
         assert [] == [line for line in service.lines if line["level"] == "error"]
+
+
+@pytest.mark.timeout(300)  # a failover, and matches before and after it
+def test_the_users_rights_suffice_for_a_failover(here: Here) -> None:
+    """A replica copies and a Sentinel promotes it, each as its own user; matches go on and nothing was denied."""
+    with watched(here.folder / "store") as store:
+        let_in_users(store.servers)
+        introduce_replicas_and_sentinels(store)
+        url = f"{store.url.replace('//', f'//rollbook:{WRITTEN}@')}"
+        words = ["serve", "--data", str(here.folder / "data"), "--listen", "127.0.0.1:0", "--redis", url]
+        with started(
+            [sys.executable, "-m", "rollbook", *words, "--archive-after", "0", "--demo", "--demo-seconds", "0.01"]
+        ) as service:
+            until(lambda: any(line["event"] == "archived" for line in service.lines), service)
+            old = store.master
+            old.kill()
+            new = until_so(lambda: (found := store.master) is not old and found)
+            before = len(service.lines)
+            until(lambda: any(line["event"] == "archived" for line in service.lines[before:]), service)
+            assert [] == denied(new)
+            service.process.terminate()
+            assert 0 == service.ended(4 * READY_SECONDS)
+
+
+def introduce_replicas_and_sentinels(store: Watched) -> None:
+    """From here on they come as users of their own, and whoever was there before is sent away."""
+    for sentinel in store.sentinels:
+        with sentinel.client() as client:
+            client.execute_command("SENTINEL", "SET", "main", "auth-user", "sentinel", "auth-pass", WRITTEN)
+    with ExitStack() as stack:
+        clients: list[Any] = [
+            stack.enter_context(
+                redis.Redis(port=server.port, username=WATCHER, password=WATCHER, protocol=2, decode_responses=True)
+            )
+            for server in store.servers
+        ]
+        for client in clients:
+            client.execute_command("CONFIG", "SET", "masteruser", "replica", "masterauth", WRITTEN)
+        for client in clients:
+            client.execute_command("CLIENT", "KILL", "USER", "default")
+            client.execute_command("ACL", "LOG", "RESET")
+        for client in clients:
+            until_so(lambda client=client: "user=sentinel" in client.execute_command("CLIENT", "LIST"))
+        until_so(lambda: "user=replica" in clients[0].execute_command("CLIENT", "LIST"))
+        until_so(lambda: clients[0].info("replication")["slave0"]["state"] == "online")
 
 
 @pytest.mark.timeout(400)  # a score of commands, each a process of its own
