@@ -1,8 +1,9 @@
 """gRPC over a bare socket, as cheap as Python can: what a load costs must not be what a server costs.
 
 A gRPC client in Python takes about as long to read a message as a server to write it. Here a message is a few slices of
-what one `recv` brought. No header is compressed, none that comes is read unless a stream ends. Nobody waits for room to
-send: each stream has one short request under way, which the smallest window that HTTP/2 begins with has room for.
+what one `recv` brought. No header is compressed, none that comes is read unless a stream ends. A stream has one short
+request under way, for which the smallest window that HTTP/2 begins with has room; the window of the whole connection is
+waited for.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ class Connection:
         self._streams: dict[int, _Stream] = {}
         self._next = 1
         self._read = 0
+        self._room = _FIRST_WINDOW
         settings = _setting(_SETTING_TABLE_SIZE, 0) + _setting(_SETTING_WINDOW, _LARGEST_WINDOW)
         window = (_LARGEST_WINDOW - _FIRST_WINDOW).to_bytes(4, "big")
         self._socket.sendall(_PREFACE + _frame(_SETTINGS, 0, 0, settings) + _frame(_WINDOW_UPDATE, 0, 0, window))
@@ -83,6 +85,9 @@ class Connection:
     def send(self, number: int, message: bytes, *, last: bool = False) -> None:
         """Send a message on a stream."""
         size = len(message)
+        self._room -= size + 5
+        while self._room < 0:
+            self.receive()
         self._socket.sendall(
             b"%b\x00%c%b\x00%b%b"
             % (
@@ -123,6 +128,8 @@ class Connection:
             self._socket.sendall(_frame(_SETTINGS, _ACK, 0, b""))
         elif kind == _PING and not flags & _ACK:
             self._socket.sendall(_frame(_PING, _ACK, 0, payload))
+        elif kind == _WINDOW_UPDATE and not stream:
+            self._room += int.from_bytes(payload, "big")
         elif kind == _GOAWAY:
             _was_to_last(f"the server goes away: {payload!r}")
         elif kind == _RST_STREAM or (kind == _HEADERS and flags & _END_STREAM):
