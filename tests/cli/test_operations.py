@@ -244,7 +244,7 @@ def test_the_users_rights_suffice_for_a_failover(here: Here) -> None:
     with watched(here.folder / "store") as store:
         let_in_users(store.servers)
         introduce_replicas_and_sentinels(store)
-        url = f"{store.url.replace('//', f'//rollbook:{WRITTEN}@')}"
+        url = store.url.replace("//", f"//rollbook:{WRITTEN}@")
         words = ["serve", "--data", str(here.folder / "data"), "--listen", "127.0.0.1:0", "--redis", url]
         with started(
             [sys.executable, "-m", "rollbook", *words, "--archive-after", "0", "--demo", "--demo-seconds", "0.01"]
@@ -277,8 +277,7 @@ def introduce_replicas_and_sentinels(store: Watched) -> None:
         for client in clients:
             client.execute_command("CLIENT", "KILL", "USER", "default")
             client.execute_command("ACL", "LOG", "RESET")
-        for client in clients:
-            until_so(lambda client=client: "user=sentinel" in client.execute_command("CLIENT", "LIST"))
+        until_so(lambda: all("user=sentinel" in client.execute_command("CLIENT", "LIST") for client in clients))
         until_so(lambda: "user=replica" in clients[0].execute_command("CLIENT", "LIST"))
         until_so(lambda: clients[0].info("replication")["slave0"]["state"] == "online")
 
