@@ -41,4 +41,4 @@ def timeline(film: Film, words: Words) -> Markup:
     title = shape("title", words("replay.timeline"))
     box = f"0 0 {WIDE} {TOP + ROW * seats}"
     svg = shape("svg", title, *shapes, classes="board timeline", role="img", viewBox=box)
-    return Markup(svg.written())  # noqa: S704 - shapes escape what is in them
+    return Markup(svg)  # noqa: S704 - shapes escape what is in them

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from functools import lru_cache
+from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from rollbook_replays.games.seats import seat_style
@@ -17,35 +18,33 @@ from rollbook_replays.games.seats import seat_style
 WIDE: Final = 480
 """Units across every picture: a phone shows them slightly smaller than pixels, a desktop larger."""
 
-Part: TypeAlias = "Shape | str"
+REMEMBERED: Final = 4_096
+"""Things as they were drawn: from one moment to the next most of a table stays the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """One element of a drawing, with what is in it."""
+class Shape(str):
+    """One element of a drawing with what is in it, written as SVG."""
 
-    tag: str
-    attributes: tuple[tuple[str, str], ...] = ()
-    parts: tuple[Part, ...] = ()
-
-    def written(self) -> str:
-        """As SVG.
-
-        >>> shape("g", shape("circle", id="die-1", r=2.5), classes="die").written()
-        '<g class="die"><circle id="die-1" r="2.5"/></g>'
-        """
-        attributes = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes)
-        if not self.parts:
-            return f"<{self.tag}{attributes}/>"
-        inside = "".join(escape(part) if isinstance(part, str) else part.written() for part in self.parts)
-        return f"<{self.tag}{attributes}>{inside}</{self.tag}>"
+    __slots__ = ()
 
 
-def shape(tag: str, *parts: Part, classes: str = "", **attributes: str | float) -> Shape:
-    """An element; names of attributes have underscores for hyphens, and empty ones are left out."""
-    named = {name.replace("_", "-"): _number(value) for name, value in attributes.items()}
-    named |= {"class": classes} if classes else {}
-    return Shape(tag, tuple((name, value) for name, value in named.items() if value), parts)
+def shape(tag: str, *parts: Shape | str, classes: str = "", **attributes: str | float) -> Shape:
+    """An element; names of attributes have underscores for hyphens, and empty ones are left out.
+
+    >>> shape("g", shape("circle", id="die-1", r=2.5), "1 < 2", classes="die")
+    '<g class="die"><circle id="die-1" r="2.5"/>1 &lt; 2</g>'
+    """
+    written = "".join(_attribute(name, _number(value)) for name, value in attributes.items())
+    written += _attribute("class", classes)
+    if not parts:
+        return Shape(f"<{tag}{written}/>")
+    inside = "".join(part if isinstance(part, Shape) else escape(part) for part in parts)
+    return Shape(f"<{tag}{written}>{inside}</{tag}>")
+
+
+@lru_cache(REMEMBERED)
+def _attribute(name: str, value: str) -> str:
+    return f" {name.replace('_', '-')}={quoteattr(value)}" if value else ""
 
 
 def _number(value: str | float) -> str:
@@ -63,11 +62,11 @@ class Picture:
 
     def inline(self) -> str:
         """For a page, whose sheet paints it."""
-        return self._drawn().written()
+        return self._drawn()
 
     def standalone(self) -> str:
         """For a file of its own."""
-        return self._drawn(shape("style", SHEET), xmlns="http://www.w3.org/2000/svg").written()
+        return self._drawn(shape("style", SHEET), xmlns="http://www.w3.org/2000/svg")
 
     def _drawn(self, *before: Shape, **attributes: str) -> Shape:
         box = f"0 0 {WIDE} {_number(self.height)}"
@@ -78,11 +77,12 @@ class Picture:
 # Things that several games have
 
 
-def placed(x: float, y: float, *parts: Part, id: str = "", classes: str = "") -> Shape:  # noqa: A002 - SVG's word
+def placed(x: float, y: float, *parts: Shape | str, id: str = "", classes: str = "") -> Shape:  # noqa: A002 - SVG's word
     """A thing whose own drawing begins at 0, 0."""
     return shape("g", *parts, id=id, classes=classes, transform=f"translate({_number(x)} {_number(y)})")
 
 
+@lru_cache(REMEMBERED, typed=True)
 def label(text: object, x: float, y: float, size: float, classes: str = "") -> Shape:
     """A word or a number, its middle at this height."""
     return shape(
@@ -96,6 +96,7 @@ def label(text: object, x: float, y: float, size: float, classes: str = "") -> S
     )
 
 
+@lru_cache(REMEMBERED)
 def box(width: float, height: float, classes: str, radius: float = 6) -> Shape:
     """A rectangle with round corners."""
     return shape("rect", width=width, height=height, rx=radius, classes=classes)
@@ -115,15 +116,18 @@ DIE: Final = 86
 PIP: Final = 9.5
 
 
-def die(x: float, y: float, *parts: Part, id: str, classes: str = "die") -> Shape:  # noqa: A002 - SVG's word
+def die(x: float, y: float, *parts: Shape | str, id: str, classes: str = "die") -> Shape:  # noqa: A002 - SVG's word
     """A large die; its face is drawn from its corner."""
     return placed(x, y, box(DIE, DIE, "cube", 14), *parts, id=id, classes=classes)
 
 
-def pips(number: int) -> Iterable[Shape]:
+@lru_cache(REMEMBERED)
+def pips(number: int) -> tuple[Shape, ...]:
     """The face of a die that shows this number."""
-    for column, row in PIPS[number]:
-        yield shape("circle", cx=DIE / 2 + (column - 1) * 26, cy=DIE / 2 + (row - 1) * 26, r=PIP, classes="pip")
+    return tuple(
+        shape("circle", cx=DIE / 2 + (column - 1) * 26, cy=DIE / 2 + (row - 1) * 26, r=PIP, classes="pip")
+        for column, row in PIPS[number]
+    )
 
 
 STAR: Final = "0,-1 .29,-.4 .95,-.31 .48,.15 .59,.81 0,.5 -.59,.81 -.48,.15 -.95,-.31 -.29,-.4"
@@ -139,6 +143,7 @@ MARKS: Final = (
 """The signs of the seats, from -1 to 1: ■ ▲ ◆ ▼ ★ ✚."""
 
 
+@lru_cache(REMEMBERED)
 def polygon(points: str, x: float, y: float, size: float, classes: str) -> Shape:
     """Points from -1 to 1, drawn so large around this place."""
     pairs = (point.split(",") for point in points.split())

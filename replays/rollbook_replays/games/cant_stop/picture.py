@@ -1,11 +1,25 @@
 """Can't Stop as a picture: eleven columns, runners, the markers of every seat, and the throw."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from rollbook.rules.cant_stop.moves import Advance
 from rollbook.rules.cant_stop.view import Column, View
-from rollbook_replays.games.picture import DIE, WIDE, Picture, Shape, box, die, label, mark, pips, placed, shape
+from rollbook_replays.games.picture import (
+    DIE,
+    REMEMBERED,
+    WIDE,
+    Picture,
+    Shape,
+    box,
+    die,
+    label,
+    mark,
+    pips,
+    placed,
+    shape,
+)
 from rollbook_replays.games.words import Words
 
 FIELD: Final = 27
@@ -38,6 +52,7 @@ def _reached(column: Column, seat: int | None) -> int:
     return column.runner or (0 if seat is None else column.markers[seat])
 
 
+@lru_cache(REMEMBERED)
 def _column(column: Column, x: float) -> Shape:
     """Its fields from below, in the middle of the board's height."""
     bottom = TOP + (TALLEST + column.length) * FIELD / 2

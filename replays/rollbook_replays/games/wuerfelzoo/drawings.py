@@ -1,6 +1,7 @@
 """The faces of Würfelzoo's dice, drawn: each animal has an outline of its own and is not known by colour alone."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Final, TypeAlias
 
 from rollbook_replays.games.picture import Shape, label, shape
@@ -78,6 +79,7 @@ _ANIMALS: Final[dict[str, Callable[[], Drawing]]] = {
 }
 
 
+@cache
 def face(name: str) -> Drawing:
     """What a die shows; nothing if it has not been thrown."""
     return _ANIMALS[name]() if name in _ANIMALS else ()
