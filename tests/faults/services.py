@@ -225,6 +225,8 @@ async def mixed(asked: Run) -> Outcome:
         while True:
             for harm in chance.sample(MIXED, len(MIXED)):
                 await asyncio.sleep(chance.uniform(*PAUSE_SECONDS))
+                # A service that finds its store ill while it starts ends, and says so.
+                await found.until_served()
                 await harm(found, store, chance)
             if loop.time() > end:
                 return await found.judge(playing, store.url, frozenset())
