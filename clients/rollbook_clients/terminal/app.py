@@ -72,7 +72,7 @@ class Terminal(App[int]):
     MatchScreen.-wide #control, MatchScreen.-wider #control { column-span: 2; }
     #board { padding: 0; scrollbar-size-vertical: 1; }
     MatchScreen.-wide #board, MatchScreen.-wider #board { padding: 1 2; }
-    #board > Static { width: auto; height: auto; }
+    #board > Static { text-wrap: nowrap; }
     #control { background: #161b22; height: 100%; }
     #control > ContentSwitcher { height: 1fr; }
     #story { background: #0d1117; padding: 0 1; scrollbar-size-vertical: 1; height: 100%; overflow-x: hidden; }

@@ -10,7 +10,7 @@ from textual.events import Click, Resize
 from textual.message import Message
 from textual.widgets import RichLog, Static
 
-from rollbook_replays.games.blocks import Room
+from rollbook_replays.games.blocks import Room, breadth
 from rollbook_replays.games.presentation import NOTHING_MARKED, Presentation, Sentence, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.renderers import as_rich
@@ -47,7 +47,7 @@ class BoardPane(VerticalScroll, can_focus=False):
     def say(self, sentence: str) -> None:
         """Say why there is no board."""
         self._shown = None
-        self._canvas.update(sentence)
+        self._put(RichText(sentence), len(sentence), 1)
 
     def on_resize(self, _event: Resize) -> None:
         """Draw it anew."""
@@ -63,7 +63,16 @@ class BoardPane(VerticalScroll, can_focus=False):
             return
         shown, view, seating, spotlight = self._shown
         lines = shown.board(view, seating, Room(self.size.width, self.size.height), spotlight)
-        self._canvas.update(as_rich(lines, shown.palette))
+        self._put(as_rich(lines, shown.palette), breadth(lines), len(lines))
+
+    def _put(self, drawn: RichText, wide: int, high: int) -> None:
+        """On a canvas of just this size: one that measures itself may keep what it measured for an earlier drawing.
+
+        It does so if styles have changed, as they do at some sizes of the terminal, and a layout comes before this.
+        """
+        self._canvas.styles.width = max(wide, 1)
+        self._canvas.styles.height = max(high, 1)
+        self._canvas.update(drawn)
 
 
 class StoryLog(RichLog, can_focus=False):

@@ -1,0 +1,93 @@
+"""What fits where, at the sizes that terminals have, and whenever they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from textual.pilot import Pilot
+from textual.widget import Widget
+
+from rollbook.rules.game import ToChoose
+from rollbook_clients.terminal.film import Film
+from rollbook_clients.terminal.screens.match import MatchScreen
+from rollbook_clients.terminal.texts import words_in
+from rollbook_clients.terminal.widgets.control import Control
+from rollbook_clients.terminal.widgets.menu import Menu
+from rollbook_replays.games import presentation
+from rollbook_replays.games.presentation import Spotlight
+from rollbook_replays.games.seats import Seating
+from tests.clients.terminal.pictures import screen_lines
+from tests.clients.terminal.staging import simulated
+from tests.clients.terminal.test_screens import on_screen
+from tests.replays.games.stage import menu_of
+
+LOOKS: Final = 500
+
+
+class AtTable(MatchScreen):
+    """A table at the first moment with so many choices, with the board, the menu and the log."""
+
+    def __init__(self, game: str, seats: int, choices: int, language: str = "en") -> None:
+        words = words_in(language)
+        super().__init__(words, "table")
+        film = Film(simulated(game, seats))
+        for position in range(1, len(film)):
+            match = film._match(position)
+            if match.started and isinstance(match.awaited, ToChoose):
+                self.offered = menu_of(match, match.awaited.seat)
+                if len(self.offered) >= choices:
+                    break
+        assert isinstance(match.awaited, ToChoose)
+        self.shown = presentation(game)
+        self.view, _ = film.scene(position, match.awaited.seat)
+        said = words.also(self.shown.texts)
+        self.seating = Seating(film.replay.names, match.awaited.seat, film.options, said)
+        self.below = Control(words)
+
+    match_id = "a" * 24
+
+    def control(self) -> Widget:
+        """The menu."""
+        return self.below
+
+    def on_mount(self) -> None:
+        """Somebody's turn."""
+        self.below.say("")
+        self.board.show(self.shown, self.view, self.seating)
+        self.below.offer(self.offered, self.shown)
+
+    def on_menu_considered(self, event: Menu.Considered) -> None:
+        """Show what it would do."""
+        self.board.show(self.shown, self.view, self.seating, Spotlight(event.choice, event.picked))
+
+
+async def until(pilot: Pilot[Any], is_so: Callable[[], bool]) -> None:
+    """Look until it is so; whoever has looked often enough says what there is."""
+    for _ in range(LOOKS):
+        await pilot.pause()
+        if is_so():
+            return
+        await pilot.pause(0.01)
+    pytest.fail(screen_lines(pilot.app))
+
+
+@pytest.mark.parametrize("seats", [3, 5])
+def test_a_board_is_whole_after_every_change_of_size(seats: int) -> None:
+    """However the terminal got its size: every row of tiles is one line, and dice and throws stand below."""
+    screen = AtTable("raffzahn", seats, 8)
+
+    def is_whole() -> bool:
+        lines = screen_lines(screen.app).splitlines()
+        tiles = any({"1", "9", "10"} <= set(line.split()) for line in lines[:6])
+        return tiles and any("Throw 1 of 3" in line for line in lines)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        for before, after in [((80, 24), (100, 30)), ((140, 45), (100, 30)), ((101, 30), (100, 30))] * 3:
+            await pilot.resize_terminal(*before)
+            await until(pilot, is_whole)
+            await pilot.resize_terminal(*after)
+            await until(pilot, is_whole)
+
+    on_screen(screen, does)
