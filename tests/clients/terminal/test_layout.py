@@ -16,7 +16,7 @@ from rollbook_clients.terminal.texts import words_in
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
 from rollbook_replays.games import presentation
-from rollbook_replays.games.presentation import Spotlight
+from rollbook_replays.games.presentation import MenuEntry, Spotlight
 from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.pictures import screen_lines
 from tests.clients.terminal.staging import simulated
@@ -89,5 +89,52 @@ def test_a_board_is_whole_after_every_change_of_size(seats: int) -> None:
             await until(pilot, is_whole)
             await pilot.resize_terminal(*after)
             await until(pilot, is_whole)
+
+    on_screen(screen, does)
+
+
+def shown_choices(screen: AtTable) -> list[str]:
+    """The numbers of the choices that are to be seen."""
+    rows = (line[:48].lstrip(" \u203a") for line in screen_lines(screen.app).splitlines()[16:])
+    return [row[0] for row in rows if row[:1].isdecimal() and row[1:2] == " "]
+
+
+OUT: Final = "You are out: your time ran out 3 turns in a row. A bot plays out your seat."
+
+
+@pytest.mark.parametrize("said", [(), (OUT,), ("Saved.", OUT, "You finish 2nd of 3.\n1. Anna  2. Eve  3. Tom")])
+def test_words_give_way_to_the_choices(said: tuple[str, ...]) -> None:
+    """All five choices at the end of a match are there at 80 by 24, whatever was said before; the newest is, too."""
+    screen = AtTable("raffzahn", 3, 1)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        screen.below.say(*said)
+        screen.below.offer(tuple(MenuEntry(f"Choice {number}", choice=number) for number in range(5)))
+        await until(pilot, lambda: shown_choices(screen) == list("12345"))
+        assert not said or said[-1][:20] in screen_lines(screen.app)
+        assert "more" not in screen_lines(screen.app)
+        await pilot.resize_terminal(100, 40)
+        await until(pilot, lambda: all(part[:6] in screen_lines(screen.app) for part in said))
+
+    on_screen(screen, does)
+
+
+@pytest.mark.parametrize(("language", "more"), [("en", "{} more {}"), ("de", "noch {} {}")])
+def test_choices_that_are_out_of_sight_are_counted(language: str, more: str) -> None:
+    """Eight choices in seven rows: the last row says how many there are below; at the end, how many above."""
+    screen = AtTable("raffzahn", 3, 8, language)
+    many = len(screen.offered)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await until(pilot, lambda: more.format(many - 6, "\u2193") in screen_lines(screen.app))
+        assert shown_choices(screen) == list("123456")
+        screen.below.say(OUT)
+        await until(pilot, lambda: more.format(many - 5, "\u2193") in screen_lines(screen.app))
+        assert shown_choices(screen) == list("12345")
+        await pilot.press("end")
+        await until(pilot, lambda: more.format(many - 5, "\u2191") in screen_lines(screen.app))
+        assert shown_choices(screen)[-1] == str(many)
+        await pilot.resize_terminal(100, 40)
+        await until(pilot, lambda: shown_choices(screen) == [str(number + 1) for number in range(many)])
 
     on_screen(screen, does)

@@ -98,7 +98,10 @@ class SeatScreen(MatchScreen):
 
     def _say(self, message: str) -> None:
         """Below what is still to be known."""
-        self._control.say("\n".join(part for part in (self._standing, self._notices.said, message) if part))
+        notice = self._notices.said
+        if self._summary.state not in OVER and self._own is not None and self._summary.seats[self._own].forfeited:
+            notice = f"{notice} {self.words('seat.played_out')}".strip()
+        self._control.say(self._standing, notice, message)
 
     def _log(self, line: str) -> None:
         """Say it in the log as well, where it stays."""

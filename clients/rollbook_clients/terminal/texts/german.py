@@ -19,6 +19,7 @@ Mach das Fenster größer.""",
     "yes": "Ja",
     "no": "Nein",
     "menu.back": "zurück",
+    "menu.more": "… noch {count} {where}",
     # Clocks.
     "clock.none": "keine Uhr",
     "clock.seconds": "{number} s pro Zug",
@@ -96,10 +97,9 @@ Keine Antwort: Ob das gezählt hat, ist noch unklar: {choice}
 Noch einmal gewählt zählt es nur einmal.""",
     "timeout.own": """\
 Deine Zeit war um, ein Bot hat für dich gewählt ({number} von {most} Zügen in Folge; dann scheidest du aus).""",
-    "timeout.out": """\
-Du bist ausgeschieden: {number} Züge in Folge war deine Zeit um.
-Ein Bot spielt deinen Platz zu Ende.""",
-    "resigned.own": "Du hast aufgegeben. Ein Bot spielt deinen Platz zu Ende.",
+    "timeout.out": "Du bist ausgeschieden: {number} Züge in Folge war deine Zeit um.",
+    "resigned.own": "Du hast aufgegeben.",
+    "seat.played_out": "Ein Bot spielt deinen Platz zu Ende.",
     "pace": "Züge der anderen: je {seconds} s",
     "bell.on": "Es klingelt, wenn du am Zug bist.",
     "bell.off": "Der Ton ist aus.",
