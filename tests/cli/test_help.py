@@ -40,6 +40,13 @@ def test_every_command_has_an_example_that_it_understands(point: EntryPoint) -> 
         app(loaded=False).parse_args(shlex.split(given), exit_on_error=False, print_error=True)
 
 
+@pytest.mark.parametrize("point", COMMANDS, ids=lambda point: point.name)
+def test_no_line_of_a_help_becomes_an_item_of_a_list_by_chance(point: EntryPoint) -> None:
+    """A line of a paragraph that begins with a number and a full stop is torn out of its sentence."""
+    text, _ = explained(point)
+    assert [] == re.findall(r"^ *\d+[.)](?: .*)?$", text, re.MULTILINE)
+
+
 def test_a_manifest_begins_with_an_example() -> None:
     """It is one that can be read."""
     done = rollbook("bundle", "create", "--example")

@@ -69,6 +69,7 @@ def test_judges_get_every_key_that_heads_and_files_were_ever_signed_with(tmp_pat
     named = rollbook("key", str(tmp_path), "--published", "--name", "Rollbook Köln", "--json").stdout.splitlines()
     assert {"Rollbook Köln"} == {json.loads(line)["name"] for line in named}
     assert ["head", "head", "replay", "replay"] == [json.loads(line)["role"] for line in named]
+    (tmp_path / "none.key").touch()
     nothing = rollbook("key", str(tmp_path / "none.key"), "--published", "--role", "head")
     assert (3, "") == (nothing.returncode, nothing.stdout)
     assert "no key was ever published here" in nothing.stderr
@@ -109,7 +110,9 @@ def test_an_organiser_has_a_line_for_judges(tmp_path: Path) -> None:
         (("--service", "127.0.0.1:1", "--published", "--role", "head"), 64, "without --role"),
         (("some.key", "--name", "Köln"), 64, "--name goes behind a role"),
         (("some.key", "--role", "head", "--name", " "), 64, "--name: a name has 1 to 100 printable characters"),
-        (("some.key", "--published"), 64, "some.key does not tell what it signs"),
+        (("none.key", "--published"), 3, "none.key: no such file or directory"),
+        (("none/head.key", "--published"), 3, "none/head.key: no such file or directory"),
+        (("pyproject.toml", "--published"), 64, "pyproject.toml does not tell what it signs"),
         ((".", "--published", "--role", "head"), 64, "its files tell the role"),
         (("--service", "127.0.0.1:1", "--published"), 3, "no service answers at 127.0.0.1:1"),
         (("--service", "127.0.0.1:1", "--published", "--tls-ca", "none.pem"), 3, "none.pem: No such file"),

@@ -39,8 +39,9 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
     Each sits down in an open match of the game or, if there is none, opens one and waits for others; a match opened by
     a bot has a clock of 60 seconds a turn. Without --token, which is for one bot only, each is a guest. For each bot a
     line is printed when a match has ended. A bot that is stopped leaves its seat, or resigns if its match has begun.
-    One that fails or makes an illegal choice resigns as well; its name and traceback are printed, and the exit code is
-    1. Exit code 3 if no service answers, or it has no such match.
+    One that fails or makes an illegal choice resigns as well; its name and traceback are printed.
+
+    The exit code is 1 if a bot failed; 3 if no service answers, or it has no such match.
 
     Example: `rollbook bot --game cant_stop --count 2 --name Robo`
 

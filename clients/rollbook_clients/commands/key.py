@@ -175,9 +175,11 @@ def _published(path: Path, role: KeyRole | None, name: str | None) -> list[Known
             raise _wrong(f"{path} is a data directory, and its files tell the role; --role is for a file")
         return _of_service(path, _listed(path / _HEADS), _listed(path / _REPLAYS), name)
     role = role or _ROLES.get(path.name)
+    listed = _listed(path)
+    if not listed and not path.exists():
+        raise Failed(Exit.UNREADABLE, f"{path}: no such file or directory")
     if role is None:
         raise _wrong(f"{path.name} does not tell what it signs: say --role head, replay or bundle")
-    listed = _listed(path)
     if role is KeyRole.REPLAY:
         heads = _listed(path.with_name(_HEADS)) if path.name == _REPLAYS else []
         return [key for key in _of_service(path, heads, listed, name) if key.role is KeyRole.REPLAY]

@@ -47,7 +47,8 @@ SILENCE_SECONDS: Final = 15.0
 DRIFT_MS: Final = 1_000
 """So far a clock that a page counts by itself may be off."""
 
-CHANGE_SUMMARY: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
+GONE: Final = {"forfeited", "resigned"}
+CHANGE_SUMMARY: Final = {"seat_taken", "seat_left", "ready", "started", "sealed", *GONE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,10 @@ class FollowedMatch:
     def last_kind(self) -> str:
         """What happened last, such as `happened`."""
         return self._events[-1].kind if self._events else ""
+
+    def gone(self, seat: int) -> str:
+        """How this seat left the match early, `forfeited` or `resigned`; empty while nothing that was seen says it."""
+        return next((event.kind for event in self._events if event.kind in GONE and event.seat == seat), "")
 
     async def _follow(self) -> None:
         try:

@@ -44,7 +44,8 @@ class ShownPlayer:
     is_taken: bool
     is_own: bool
     on_turn: bool
-    has_given_up: bool
+    out: str
+    """How it left the match early, in words; empty if it did not."""
     place: int | None
     left_ms: int | None
     """On its clock; none while it does not run."""
@@ -102,7 +103,7 @@ class Scene:
 def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scene:
     """What there is to see now, with these pieces picked."""
     seating, summary = tail.seating(words), tail.summary
-    players = _players(tail, seating)
+    players = _players(tail, seating, words)
     pieces, choices = _choices(tail, seating, set(picked))
     position = tail.position
     own = None if tail.own is None else players[tail.own] if tail.own < len(players) else None
@@ -171,8 +172,20 @@ def _board(tail: FollowedMatch, seating: Seating) -> Markup:
     return drawn(tail.known, tail.view, seating)
 
 
-def _players(tail: FollowedMatch, seating: Seating) -> tuple[ShownPlayer, ...]:
+def out(gone: str, words: Words, *, is_over: bool) -> str:
+    """How a seat left the match early, by the kind of the event that says it, and who plays for it while it runs.
+
+    >>> from rollbook_clients.web.words import words_in
+    >>> out("forfeited", words_in("en"), is_over=True)
+    'out of time'
+    """
+    said = words(f"table.out.{gone}" if gone else "table.out")
+    return said if is_over else f"{said}; {words('table.out.bot')}"
+
+
+def _players(tail: FollowedMatch, seating: Seating, words: Words) -> tuple[ShownPlayer, ...]:
     summary, on_turn = tail.summary, tail.on_turn
+    is_over = tail.has_ended or summary.state in OVER
     places = list(summary.places.places) if summary.HasField("places") else []
     return tuple(
         ShownPlayer(
@@ -183,7 +196,7 @@ def _players(tail: FollowedMatch, seating: Seating) -> tuple[ShownPlayer, ...]:
             is_taken=seat.taken,
             is_own=number == tail.own,
             on_turn=number == on_turn,
-            has_given_up=seat.forfeited,
+            out=out(tail.gone(number), words, is_over=is_over) if seat.forfeited else "",
             place=places[number] if places else None,
             left_ms=tail.left_ms(number),
         )

@@ -150,6 +150,7 @@ def play_and_play_again(reader: Reader) -> None:
     until(lambda: 'data-state="3"' in reader.get(f"/matches/{match}").text)
     assert 200 == reader.post(f"/matches/{match}/resign", {}).status
     until(lambda: 'id="after"' in reader.get(f"/matches/{match}").text)
+    assert '<span class="note">resigned</span>' in reader.get(f"/matches/{match}").text
     again = reader.post(f"/matches/{match}/rematch", {})
     assert 200 == again.status
     assert match != shown_match(again)

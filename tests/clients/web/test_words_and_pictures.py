@@ -10,8 +10,9 @@ import pytest
 from rollbook.v1.refusals_pb2 import RefusalReason
 from rollbook_clients.sdk import Refused
 from rollbook_clients.web.limits import Holdings, TooMany
+from rollbook_clients.web.scenes import out
 from rollbook_clients.web.visit import wrong
-from rollbook_clients.web.words import TEXTS
+from rollbook_clients.web.words import TEXTS, words_in
 from tests.clients.web.readme_picture import PICTURE, drawn
 
 USED = re.compile(r"""words\(\s*f?["']([a-zA-Z_.]+)["']""")
@@ -32,6 +33,21 @@ def test_templates_say_nothing_that_has_no_words() -> None:
     used = {key for template in templates.iterdir() for key in USED.findall(template.read_text(encoding="utf-8"))}
     assert used
     assert set() == {key for key in used if key not in TEXTS["en"] and not key.endswith((".", "_"))}
+
+
+@pytest.mark.parametrize(
+    ("gone", "english", "german"),
+    [
+        ("forfeited", "out of time", "Zeit abgelaufen"),
+        ("resigned", "resigned", "aufgegeben"),
+        ("", "out", "ausgeschieden"),
+    ],
+)
+def test_who_is_out_is_said_to_be_so_for_the_right_reason(gone: str, english: str, german: str) -> None:
+    """A bot plays on only while there is something to play."""
+    assert english == out(gone, words_in("en"), is_over=True)
+    assert german == out(gone, words_in("de"), is_over=True)
+    assert f"{english}; a bot plays on" == out(gone, words_in("en"), is_over=False)
 
 
 @pytest.mark.parametrize("reason", RefusalReason.DESCRIPTOR.values_by_name)

@@ -20,7 +20,7 @@ class Flags:
         Path,
         About(
             "The directory for keys and matches, for one service at a time; created if needed. Default: rollbook in "
-            "the user's data home."
+            "the user's data home, such as ~/.local/share/rollbook."
         ),
     ] = field(default_factory=lambda: user_data_path("rollbook"))
     listen: Annotated[str, About(f"host:port to listen on; port 0 takes a free one. Default: {DEFAULT_ADDRESS}.")] = (

@@ -1,0 +1,30 @@
+"""Who leaves a match early, as the page says it."""
+
+from __future__ import annotations
+
+from rollbook_clients.web.app import create_app
+from rollbook_clients.web.visit import PageOptions
+from tests.clients.sdk.tables import address, run, running, tables
+from tests.clients.web.test_quiet import listening, table
+from tests.server.watching import Theatre
+
+
+def test_who_resigns_has_resigned_and_a_bot_plays_on_until_the_end() -> None:
+    """Nobody is said to be played for in a match that is over."""
+
+    async def scenario(theatre: Theatre) -> None:
+        app = create_app(PageOptions(address(theatre), token=theatre.token("Page")))
+        async with tables(theatre, "Anna", "Ben", "Cleo") as players, app.router.lifespan_context(app):
+            matches = await running(players)
+            async with listening(app, f"/matches/{matches[0].id}/stream") as sent:
+                await table(sent)
+                await matches[0].resign()
+                while b">resigned; a bot plays on<" not in (body := await sent.get()):
+                    assert b"resigned;" not in body
+                await matches[1].resign()
+                while b'id=\\"after\\"' not in (body := await sent.get()):
+                    pass
+                assert 2 == body.count(b">resigned<")
+                assert b"a bot plays on" not in body
+
+    run(scenario)
