@@ -74,9 +74,17 @@ class SeatScreen(MatchScreen):
         question = AskWhether("\n".join(said), words, yes=words("leave.yes"), no=words("leave.no"))
         self.app.push_screen(question, lambda meant: leave() if meant else None)
 
+    @property
+    def _can_give_up(self) -> bool:
+        """Whether there is a seat to leave, or a match to resign from: not once out, and not before it begins."""
+        if self._own is None:
+            return False
+        state = self._summary.state
+        return state == MATCH_STATE_OPEN or (state == MATCH_STATE_RUNNING and self._is_playing)
+
     def action_give_up(self) -> None:
         """Leave the seat while that is possible, else give up, if that is meant."""
-        if self._own is None or self._summary.state in OVER:
+        if not self._can_give_up:
             return
         is_open = self._summary.state == MATCH_STATE_OPEN
         question = self.words("table.leave_seat" if is_open else "table.give_up")
