@@ -83,9 +83,9 @@ class Terminal(App[int]):
     OptionList > .option-list--option { padding: 0 1; }
     #menu, #actions, #matches { text-wrap: nowrap; text-overflow: ellipsis; }
     OptionList > .option-list--option-highlighted { background: #1f6feb; color: #ffffff; text-style: bold; }
-    #message { height: auto; padding: 0 1; color: #e3b341; }
-    #message:empty { display: none; }
-    #about { height: auto; padding: 0 2; color: #8b949e; display: none; }
+    #message { padding: 0 1; color: #e3b341; display: none; }
+    #more { padding: 0 2; color: #79c0ff; display: none; }
+    #about { padding: 0 2; color: #8b949e; display: none; }
     #picker > #pieces { height: auto; padding: 0 1; }
     #waiting { padding: 0 1; }
     .dialog { align: center middle; background: #0d1117 70%; }

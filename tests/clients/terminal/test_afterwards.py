@@ -144,6 +144,8 @@ def test_who_loses_on_time_is_told_before_and_after(address: str, tmp_path: Path
         sees("You are out")
         terminals[1].until("You finish 2nd of 2.")
         assert "Tom (out)" in terminals[1].text
+        terminals[1].until("Back to the lobby")
+        assert "plays out your seat" not in terminals[1].text
         terminals[1].press("\x1b")
         terminals[1].until("2nd of 2, out")
 

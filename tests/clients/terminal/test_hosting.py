@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -80,6 +81,9 @@ def test_whoever_opened_a_private_match_invites_frees_seats_and_withdraws_it(tmp
         anna.press("2")
         anna.until("no bots")
 
+        for size in ((80, 24), (100, 30), WIDE):
+            anna.resize(size)
+            anna.until(lambda text: re.search(r"/[a-z2-7]{24}/[a-z2-7]{24}\s*$", text, re.MULTILINE) is not None)
         anna.press("i")
         anna.until("Copied")
         (line,) = copied(anna)
@@ -90,7 +94,7 @@ def test_whoever_opened_a_private_match_invites_frees_seats_and_withdraws_it(tmp
         tom.until("Invitation, or the id")
         tom.press(line)
         tom.press("\r")
-        tom.until("Others come with this line")
+        tom.until("Others come with the line at the top")
         assert "Add a bot" not in tom.text
 
         anna.until("2 Free the seat of Tom")

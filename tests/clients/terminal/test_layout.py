@@ -10,13 +10,24 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from rollbook.rules.game import ToChoose
+from rollbook.v1.match_pb2 import (
+    MATCH_STATE_FINISHED,
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
+    MatchState,
+    MatchSummary,
+)
+from rollbook_clients.sdk import RollbookError
 from rollbook_clients.terminal.film import Film
+from rollbook_clients.terminal.screens.dialogues import AskWhether
 from rollbook_clients.terminal.screens.match import MatchScreen
+from rollbook_clients.terminal.screens.table import TableScreen
 from rollbook_clients.terminal.texts import words_in
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.menu import Menu
 from rollbook_replays.games import presentation
-from rollbook_replays.games.presentation import Spotlight
+from rollbook_replays.games.presentation import MenuEntry, Spotlight
 from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.pictures import screen_lines
 from tests.clients.terminal.staging import simulated
@@ -91,3 +102,123 @@ def test_a_board_is_whole_after_every_change_of_size(seats: int) -> None:
             await until(pilot, is_whole)
 
     on_screen(screen, does)
+
+
+def shown_choices(screen: AtTable) -> list[str]:
+    """The numbers of the choices that are to be seen."""
+    rows = (line[:48].lstrip(" \u203a") for line in screen_lines(screen.app).splitlines()[16:])
+    return [row[0] for row in rows if row[:1].isdecimal() and row[1:2] == " "]
+
+
+OUT: Final = "You are out: your time ran out 3 turns in a row. A bot plays out your seat."
+
+
+@pytest.mark.parametrize("said", [(), (OUT,), ("Saved.", OUT, "You finish 2nd of 3.\n1. Anna  2. Eve  3. Tom")])
+def test_words_give_way_to_the_choices(said: tuple[str, ...]) -> None:
+    """All five choices at the end of a match are there at 80 by 24, whatever was said before; the newest is, too."""
+    screen = AtTable("raffzahn", 3, 1)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        screen.below.say(*said)
+        screen.below.offer(tuple(MenuEntry(f"Choice {number}", choice=number) for number in range(5)))
+        await until(pilot, lambda: shown_choices(screen) == list("12345"))
+        assert not said or said[-1][:20] in screen_lines(screen.app)
+        assert "more" not in screen_lines(screen.app)
+        await pilot.resize_terminal(100, 40)
+        await until(pilot, lambda: all(part[:6] in screen_lines(screen.app) for part in said))
+
+    on_screen(screen, does)
+
+
+@pytest.mark.parametrize(("language", "more"), [("en", "{} more {}"), ("de", "noch {} {}")])
+def test_choices_that_are_out_of_sight_are_counted(language: str, more: str) -> None:
+    """Eight choices in seven rows: the last row says how many there are below; at the end, how many above."""
+    screen = AtTable("raffzahn", 3, 8, language)
+    many = len(screen.offered)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await until(pilot, lambda: more.format(many - 6, "\u2193") in screen_lines(screen.app))
+        assert shown_choices(screen) == list("123456")
+        screen.below.say(OUT)
+        await until(pilot, lambda: more.format(many - 5, "\u2193") in screen_lines(screen.app))
+        assert shown_choices(screen) == list("12345")
+        await pilot.press("end")
+        await until(pilot, lambda: more.format(many - 5, "\u2191") in screen_lines(screen.app))
+        assert shown_choices(screen)[-1] == str(many)
+        await pilot.resize_terminal(100, 40)
+        await until(pilot, lambda: shown_choices(screen) == [str(number + 1) for number in range(many)])
+
+    on_screen(screen, does)
+
+
+class NoMatch:
+    """A match of which the service says nothing."""
+
+    id = "m" * 24
+    address = "127.0.0.1:50051"
+    invitation_code = "c" * 24
+
+    async def state(self) -> None:
+        """Say so."""
+        raise RollbookError("nothing")
+
+
+def at_no_match(summary: MatchSummary, match: Any = NoMatch) -> TableScreen:
+    """The first seat at a table that stands like this."""
+    screen = TableScreen(match(), words_in("en"))
+    screen._summary, screen._own, screen.game = summary, 0, "unheard of"
+    return screen
+
+
+@pytest.mark.parametrize(
+    ("state", "is_out", "asks"),
+    [
+        (MATCH_STATE_OPEN, False, "Leave this seat?"),
+        (MATCH_STATE_GETTING_READY, False, ""),
+        (MATCH_STATE_RUNNING, False, "Resign?"),
+        (MATCH_STATE_RUNNING, True, ""),
+        (MATCH_STATE_FINISHED, False, ""),
+    ],
+)
+def test_resigning_is_offered_only_where_it_can_be_done(state: MatchState.ValueType, is_out: bool, asks: str) -> None:
+    """Neither while the others get ready nor once one is out: no key for it below, and the key does nothing."""
+    seats = [MatchSummary.Seat(name=name, taken=True, forfeited=is_out) for name in ("Anna", "Tom")]
+    screen = at_no_match(MatchSummary(state=state, seats=seats))
+
+    async def does(pilot: Pilot[Any]) -> None:
+        screen._show()
+        await pilot.pause()
+        assert bool(asks) == ("^x" in str(screen.hints.content))
+        await pilot.press("ctrl+x")
+        await pilot.pause()
+        assert bool(asks) == isinstance(pilot.app.screen, AskWhether)
+        assert asks in screen_lines(pilot.app)
+
+    on_screen(screen, does, (140, 45))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "a-longer-name.example"])
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (128, 30), (140, 45)])
+def test_an_invitation_is_never_broken_where_it_is_selected(host: str, size: tuple[int, int]) -> None:
+    """Service, match and code stand in one line, as long as the terminal has as many columns; once begun it is gone."""
+    match = NoMatch()
+    match.address = f"{host}:50051"
+    seats = [MatchSummary.Seat(taken=True)] * 2
+    screen = at_no_match(MatchSummary(state=MATCH_STATE_OPEN, seats=seats), lambda: match)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        screen._show()
+        link = f"{host}:50051/{'m' * 24}/{'c' * 24}"
+        line = f"rollbook play {link}"
+        whole = line if len(line) <= screen.board.size.width else link
+
+        def left() -> list[str]:
+            """What stands to the left of the log."""
+            return [row.partition("\u2502")[0].strip() for row in screen_lines(screen.app).splitlines()]
+
+        await until(pilot, lambda: whole in left())
+        screen._summary.state = MATCH_STATE_RUNNING
+        screen._show()
+        await until(pilot, lambda: "rollbook play" not in screen_lines(screen.app))
+
+    on_screen(screen, does, size)

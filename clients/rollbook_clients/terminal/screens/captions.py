@@ -13,7 +13,6 @@ from rollbook.v1.match_pb2 import (
 )
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.clocks import clock_name
-from rollbook_clients.terminal.invitation import Invitation
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_replays.games.presentation import differing
 from rollbook_replays.games.seats import Seating
@@ -74,14 +73,14 @@ class Caption:
             return words(f"state.{self.summary.state}") if self.summary.state else ""
         return words("turn.own") if seat == self.seating.own else words("turn.of", name=self.seating.name(seat))
 
-    def waiting(self, invitation: Invitation) -> str:
+    def waiting(self) -> str:
         """Whom everybody waits for, and how others come here while seats are free."""
         words, summary = self.seating.words, self.summary
         if summary.state == MATCH_STATE_OPEN:
             free = words.count("seat", sum(not seat.taken for seat in summary.seats))
             said = words("table.waits_for_seats", seats=free)
             said = f"{said}\n{words('table.waits_for_rematch')}" if summary.rematch_of else said
-            return f"{said}\n{words('table.invite', line=invitation)}"
+            return f"{said}\n{words('table.invite')}"
         if summary.state == MATCH_STATE_GETTING_READY:
             late = [self.seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
             return words("table.waits_for_ready", names=words.both(late or [""]))

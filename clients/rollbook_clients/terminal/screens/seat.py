@@ -74,9 +74,17 @@ class SeatScreen(MatchScreen):
         question = AskWhether("\n".join(said), words, yes=words("leave.yes"), no=words("leave.no"))
         self.app.push_screen(question, lambda meant: leave() if meant else None)
 
+    @property
+    def _can_give_up(self) -> bool:
+        """Whether there is a seat to leave, or a match to resign from: not once out, and not before it begins."""
+        if self._own is None:
+            return False
+        state = self._summary.state
+        return state == MATCH_STATE_OPEN or (state == MATCH_STATE_RUNNING and self._is_playing)
+
     def action_give_up(self) -> None:
         """Leave the seat while that is possible, else give up, if that is meant."""
-        if self._own is None or self._summary.state in OVER:
+        if not self._can_give_up:
             return
         is_open = self._summary.state == MATCH_STATE_OPEN
         question = self.words("table.leave_seat" if is_open else "table.give_up")
@@ -98,7 +106,10 @@ class SeatScreen(MatchScreen):
 
     def _say(self, message: str) -> None:
         """Below what is still to be known."""
-        self._control.say("\n".join(part for part in (self._standing, self._notices.said, message) if part))
+        notice = self._notices.said
+        if self._summary.state not in OVER and self._own is not None and self._summary.seats[self._own].forfeited:
+            notice = f"{notice} {self.words('seat.played_out')}".strip()
+        self._control.say(self._standing, notice, message)
 
     def _log(self, line: str) -> None:
         """Say it in the log as well, where it stays."""

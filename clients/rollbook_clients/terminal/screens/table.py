@@ -318,6 +318,7 @@ class TableScreen(SeatScreen):
         return Caption(self._summary, self._known, self.seating, self._shown)
 
     def _draw(self, spotlight: Spotlight) -> None:
+        self.board.invite(str(self._invitation) if self._summary.state == MATCH_STATE_OPEN else "")
         if self._known is not None and self._shown is not None:
             self.board.show(self._known.shown, self._shown, self.seating, spotlight)
         elif self.game:
@@ -327,7 +328,7 @@ class TableScreen(SeatScreen):
         newest = self._newest
         if self._backlog:
             self._draw(self._spotlight)
-            self._control.wait(self._caption.waiting(self._invitation))
+            self._control.wait(self._caption.waiting())
         elif self._notices.under_way and newest is not None and self._offered == newest.position:
             self._draw(self._spotlight)
         elif newest is None or newest.legal is None or self._own is None:
@@ -345,14 +346,14 @@ class TableScreen(SeatScreen):
     def _wait_or_end(self) -> None:
         summary = self._summary
         is_hosting = self._is_opener and summary.state == MATCH_STATE_OPEN
-        waiting = self._caption.waiting(self._invitation) if is_hosting else ""
+        waiting = self._caption.waiting() if is_hosting else ""
         if waiting != self._standing:
             self._standing = waiting
             self._say("")
         if is_hosting:
             self._host()
         elif summary.state not in OVER or self._newest is None or self._newest.sealed is None:
-            self._control.wait(self._caption.waiting(self._invitation))
+            self._control.wait(self._caption.waiting())
         elif self._offered != END:
             self._offered = END
             said = [headline(summary, self.seating)]
@@ -393,7 +394,7 @@ class TableScreen(SeatScreen):
         keys = [("?", "rules"), ("esc", "leave"), ("^y", "copy"), ("^p", "pace"), ("^g", "bell")]
         if self._summary.state == MATCH_STATE_OPEN:
             keys.insert(1, ("i", "invite"))
-        if self._own is not None and self._summary.state not in OVER:
+        if self._can_give_up:
             keys.append(("^x", "give_up"))
         if self._backlog:
             keys.insert(0, ("space", "present"))

@@ -1,8 +1,10 @@
 """What a player acts with: a menu, pieces to pick, or a word on whom one waits for."""
 
+from typing import Final
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.events import Key
+from textual.events import Key, Resize
 from textual.widgets import ContentSwitcher, Static
 
 from rollbook_clients.terminal.widgets.menu import Menu
@@ -10,19 +12,28 @@ from rollbook_clients.terminal.widgets.picker import Picker
 from rollbook_replays.games.presentation import Menu as Offered
 from rollbook_replays.games.presentation import Picking, Presentation
 from rollbook_replays.games.words import Words
+from rollbook_replays.text import Text, fitted, width
+
+BESIDE_MESSAGE: Final = 2
+BESIDE_ABOUT: Final = 4
+"""Columns of space beside lines."""
 
 
 class Control(Vertical):
-    """Shows one of the three, below a message if there is one, and above what a choice means if there is room."""
+    """Shows one of the three, below what was said and above what a choice means, which both give way to choices."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(id="control")
+        self._words = words
         self.menu = Menu(words)
         self.picker = Picker(words)
         self._message = Static(id="message", markup=False)
-        self._said = ""
+        self._said: tuple[str, ...] = ()
         self._waiting = Static(id="waiting", markup=False)
+        self._waits_for = ""
+        self._more = Static(id="more", markup=False)
         self._about = Static(id="about", markup=False)
+        self._means = ""
         self._switcher = ContentSwitcher(initial="waiting")
 
     def compose(self) -> ComposeResult:
@@ -32,6 +43,7 @@ class Control(Vertical):
             yield self._waiting
             yield self.menu
             yield self.picker
+        yield self._more
         yield self._about
 
     def offer(self, offered: Offered, shown: Presentation | None = None) -> None:
@@ -44,6 +56,7 @@ class Control(Vertical):
             self._switcher.current = "menu"
             self.menu.offer(offered)
             self.menu.focus()
+        self._share()
 
     def hear(self, event: Key) -> None:
         """Take a key that nothing else had the focus for, as after a click beside everything."""
@@ -63,22 +76,96 @@ class Control(Vertical):
 
     def wait(self, said: str) -> None:
         """Offer nothing but say why."""
+        self._waits_for = said
         self._waiting.update(said)
         self._switcher.current = "waiting"
-        self._about.display = False
+        self._means = ""
+        self._share()
 
-    def say(self, message: str) -> None:
-        """Say something above; empty says nothing any more."""
-        self._said = message
-        self._message.update(message)
-        self._message.display = bool(message)
+    def say(self, *messages: str) -> None:
+        """Say this above, the newest last, which is what is still said where there is room for one thing alone."""
+        self._said = tuple(message for message in messages if message)
+        self._share()
 
     def on_menu_considered(self, event: Menu.Considered) -> None:
         """Say below what it means, unless that would take room from the choices."""
-        wide = max(1, self.size.width - 6)
-        lines = [*self._said.splitlines(), *event.about.splitlines()]
-        entries = self.menu.option_count if self._switcher.current == "menu" else self.picker.rows
-        self._about.update(event.about)
-        self._about.display = (
-            bool(event.about) and entries + sum(-(-len(line) // wide) for line in lines) <= self.size.height
-        )
+        self._means = event.about
+        self._share()
+
+    def on_menu_scrolled(self, event: Menu.Scrolled) -> None:
+        """Other choices are out of sight now."""
+        event.stop()
+        self._share()
+
+    def on_resize(self, _event: Resize) -> None:
+        """There is more room, or less."""
+        self._share()
+
+    def _share(self) -> None:
+        """Give the choices the rows they need, one to what was said, and what is left to the rest of the words."""
+        wide, high = self.size
+        if not wide:
+            return
+        choices = self._rows_below(wide)
+        said = _within(self._said, wide - BESIDE_MESSAGE, max(high - choices, 1))
+        _put(self._message, said)
+        left = high - len(said)
+        means = _lines(self._means, wide - BESIDE_ABOUT)
+        _put(self._about, means if len(means) + choices <= left else [])
+        hidden = self._switcher.current == "menu" and choices > left
+        _put(self._more, [self._hidden(left - 1)] if hidden else [])
+
+    def _rows_below(self, wide: int) -> int:
+        """As many as whatever is to be seen there needs."""
+        match self._switcher.current:
+            case "menu":
+                return self.menu.option_count
+            case "picker":
+                return self.picker.rows
+        return len(_lines(self._waits_for, wide - BESIDE_MESSAGE))
+
+    def _hidden(self, rows: int) -> str:
+        """How many choices are out of sight above, and below."""
+        above = round(self.menu.scroll_target_y)
+        below = self.menu.option_count - above - rows
+        said = [
+            self._words("menu.more", count=count, where=where)
+            for count, where in ((above, "↑"), (below, "↓"))
+            if count > 0
+        ]
+        return "   ".join(said)
+
+
+def _put(static: Static, lines: list[str]) -> None:
+    """As high as its lines, which one that measures itself may not be while sizes change."""
+    static.styles.height = max(len(lines), 1)
+    static.display = bool(lines)
+    if static.content != (said := "\n".join(lines)):
+        static.update(said)
+
+
+def _within(parts: tuple[str, ...], wide: int, most: int) -> list[str]:
+    """The last parts that there is room for, and of the last one at least its beginning."""
+    kept: list[str] = []
+    for part in reversed(parts):
+        lines = _lines(part, wide)
+        if kept and len(lines) + len(kept) > most:
+            break
+        kept = [*lines, *kept]
+    if len(kept) > most:
+        kept = [*kept[: most - 1], fitted(f"{kept[most - 1]} …", wide)]
+    return kept
+
+
+def _lines(said: str, wide: int) -> list[str]:
+    """In lines of at most so many columns."""
+    lines = []
+    for line in said.splitlines():
+        for part in Text.of(line).wrapped(wide):
+            left = part.plain
+            while width(left) > wide:
+                head = fitted(left, wide, "")
+                lines.append(head)
+                left = left[len(head) :]
+            lines.append(left)
+    return lines

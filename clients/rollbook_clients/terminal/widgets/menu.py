@@ -39,6 +39,9 @@ class Menu(OptionList):
             self.picked = picked
             self.about = about
 
+    class Scrolled(Message):
+        """Other entries are in sight."""
+
     def __init__(self, words: Words) -> None:
         super().__init__(id="menu")
         self._words = words
@@ -61,6 +64,10 @@ class Menu(OptionList):
         if len(self._levels) > 1:
             self.add_option(Option(Text(f"⌫ {self._words('menu.back')}", "dim")))
         self.highlighted = 0
+
+    def watch_scroll_target_y(self) -> None:
+        """Tell whoever says how many are out of sight."""
+        self.post_message(self.Scrolled())
 
     def on_key(self, event: Key) -> None:
         """Choose by number."""

@@ -14,7 +14,7 @@ from rollbook_replays.games.blocks import Room, breadth
 from rollbook_replays.games.presentation import NOTHING_MARKED, Presentation, Sentence, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.renderers import as_rich
-from rollbook_replays.text import SPOT
+from rollbook_replays.text import SPOT, STRONG, Text
 
 MOST_LINES: Final = 2_000
 
@@ -32,7 +32,9 @@ class BoardPane(VerticalScroll, can_focus=False):
     def __init__(self) -> None:
         super().__init__(id="board")
         self._canvas = Static()
-        self._shown: tuple[Presentation, Any, Seating, Spotlight] | None = None
+        self._shown: tuple[Presentation, Any, Seating, Spotlight] | str | None = None
+        """What is drawn, or what is said instead."""
+        self._invitation = ""
 
     def compose(self) -> list[Static]:
         """One canvas."""
@@ -46,8 +48,15 @@ class BoardPane(VerticalScroll, can_focus=False):
 
     def say(self, sentence: str) -> None:
         """Say why there is no board."""
-        self._shown = None
-        self._put(RichText(sentence), len(sentence), 1)
+        if self._shown != sentence:
+            self._shown = sentence
+            self._draw()
+
+    def invite(self, invitation: str) -> None:
+        """Show this line above the board, across the whole width, so that it can be selected in one piece."""
+        if self._invitation != invitation:
+            self._invitation = invitation
+            self._draw()
 
     def on_resize(self, _event: Resize) -> None:
         """Draw it anew."""
@@ -61,9 +70,17 @@ class BoardPane(VerticalScroll, can_focus=False):
     def _draw(self) -> None:
         if self._shown is None or not self.size.width:
             return
-        shown, view, seating, spotlight = self._shown
-        lines = shown.board(view, seating, Room(self.size.width, self.size.height), spotlight)
-        self._put(as_rich(lines, shown.palette), breadth(lines), len(lines))
+        wide, high = self.size
+        above = [line.styled(STRONG) for line in _broken(self._invitation, wide)]
+        lines: list[Text] = []
+        palette: Mapping[str, str] = {}
+        if isinstance(self._shown, str):
+            lines = [Text.of(self._shown)]
+        else:
+            shown, view, seating, spotlight = self._shown
+            lines = shown.board(view, seating, Room(wide, max(high - len(above), 1)), spotlight)
+            palette = shown.palette
+        self._put(as_rich([*above, *lines], palette), breadth([*above, *lines]), len(above) + len(lines))
 
     def _put(self, drawn: RichText, wide: int, high: int) -> None:
         """On a canvas of just this size: one that measures itself may keep what it measured for an earlier drawing.
@@ -73,6 +90,14 @@ class BoardPane(VerticalScroll, can_focus=False):
         self._canvas.styles.width = max(wide, 1)
         self._canvas.styles.height = max(high, 1)
         self._canvas.update(drawn)
+
+
+def _broken(invitation: str, wide: int) -> list[Text]:
+    """In one line, or with what it calls in a line of its own: whoever selects that has all of it."""
+    if not invitation or len(invitation) <= wide:
+        return [Text.of(invitation)] if invitation else []
+    command, _, link = invitation.rpartition(" ")
+    return [Text.of(command), *(Text.of(link[at : at + wide]) for at in range(0, len(link), wide))]
 
 
 class StoryLog(RichLog, can_focus=False):
