@@ -129,7 +129,9 @@ class Report:
             if self._fixed
             else ""
         )
-        return f"{self._verdicts.total():,} replay files audited: {counts or 'none'}.{fixed}"
+        total = self._verdicts.total()
+        files = "replay file" if total == 1 else "replay files"
+        return f"{total:,} {files} audited: {counts or 'none'}.{fixed}"
 
     def _absence_section(self) -> Iterator[str]:
         rows = self._absences.rows()
@@ -208,7 +210,7 @@ def _detail(audited: Audited) -> str:
     divergence = audited.divergence
     if divergence is not None:
         at = "" if divergence.event is None else f" at event {divergence.event}"
-        text = f"{divergence.check}{at}: expected {divergence.expected}; found {divergence.found}"
+        text = f"{divergence.check}{at}: {divergence.sentence}"
     else:
         notes = ["no seat brought entropy"] if audited.is_by_secret_alone else []
         text = audited.unreadable or "; ".join([*(f"missing: {what}" for what in audited.missing), *notes])

@@ -72,7 +72,8 @@ def other_than_default(setting: Setting) -> Any:
     if setting.kind is bool:
         return not setting.default
     if setting.kind in {int, float, NumberOrAuto}:
-        return setting.default + 1 if setting.default + 1 <= setting.about.most else setting.default / 2
+        default = setting.about.most if setting.default is None else setting.default
+        return default + 1 if default + 1 <= setting.about.most else default / 2
     if get_origin(setting.kind) is Literal:
         return next(value for value in get_args(setting.kind) if value != setting.default)
     if get_origin(setting.kind) is tuple:

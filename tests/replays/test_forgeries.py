@@ -397,6 +397,17 @@ def test_what_an_operator_with_the_keys_adds_or_changes_is_found_from_the_file_a
     assert (index + 1, check) == (verdict.divergence.event, verdict.divergence.check), verdict.divergence
 
 
+def test_what_the_rules_object_to_is_said_as_their_sentence() -> None:
+    """Nobody expects that entropy does not fit."""
+    found = lines()
+    index = _entropy_that_was_not_committed(found)
+    verdict = judged(put_together(found, SERVICE), SERVICE)
+    assert verdict.divergence is not None
+    said = verdict.divergence.sentence
+    seat = found[index].event.seat
+    assert said.startswith(f"the entropy of seat {seat} does not fit its commitment; found {{")
+
+
 def test_a_charged_choice_in_a_match_without_a_clock_is_found() -> None:
     """Else the same match could be told with different times, each of them signed."""
     played = Played(terms=Terms()).start()

@@ -110,6 +110,7 @@ def test_each_match_is_a_row_whose_numbers_stand_like_numbers() -> None:
     report.add("a.rollbook", found)
     row = next(line for line in report.html().splitlines() if "<td>a.rollbook</td>" in line)
     assert [f"{found.events:,}"] == re.findall(r'<td class="number">([^<]*)</td>', row)
+    assert ">1 replay file audited: 1 exact" in report.html()
 
 
 def test_a_reason_is_shown_whole_unless_it_is_very_long() -> None:

@@ -340,6 +340,13 @@ def test_without_the_flag_there_are_no_bots() -> None:
     assert 2.0 == Settings.read(demo=True).demo_seconds
 
 
+def test_the_calls_of_a_demo_are_logged_only_if_somebody_asks_for_them() -> None:
+    """Its bots call all the time, and the addresses of the service would be gone from the screen within seconds."""
+    assert 1.0 == Settings.read().log_calls
+    assert 0.0 == Settings.read(demo=True).log_calls
+    assert 0.5 == Settings.read(demo=True, log_calls=0.5).log_calls
+
+
 @pytest.mark.parametrize("seconds", [0.0, -1.0, 31.0, float("nan"), float("inf")])
 def test_a_pace_that_no_match_could_keep_is_refused(seconds: float) -> None:
     """A bot that never chooses would lose its turns to its clock."""

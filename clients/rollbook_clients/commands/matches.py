@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, Failed, usage
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
+from rollbook.rules.catalogue import current
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_GETTING_READY,
     MATCH_STATE_OPEN,
@@ -44,12 +45,12 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     """List matches of a service: open, running, finished, yours, or a player's.
 
     One line for each match, the newest first: the id, which `rollbook export`, `show` and `watch` take, the game, the
-    state, and the players. With --mine you are the guest that `rollbook play` made you on this computer, or whom
-    --token names, and it says where it is your turn.
+    state, and the players; those who ran out of time or resigned are "out". With --mine you are the guest that
+    `rollbook play` made you on this computer, or whom --token names, and it says where it is your turn.
 
     With --wait it waits until it is your turn in any match, or you have to get ready, prints that match, and ends with
     exit code 0: useful for matches with a day for each move. Exit code 3 if you have no match to wait for, no match
-    fits, or no service answers, 1 if the service refuses.
+    fits, or no service answers, 1 if the service refuses, 64 if there is no such game.
 
     Example: `rollbook export $(rollbook matches --mine --state finished --ids) --out files`
 
@@ -72,6 +73,8 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     """
     if limit < 1:
         return usage("--limit must be at least 1")
+    if game and game not in current():
+        return usage(f"there is no game {game!r}; there are {', '.join(current())}")
 
     def work(table: SyncTable) -> Exit:
         if wait:
@@ -87,17 +90,23 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
 
 
 def match_line(summary: MatchSummary, *, is_on_turn: bool = False) -> str:
-    """One line: id, game, state, who sits there, and with what result.
+    """One line: id, game, state, who sits there, and with what result, the winners first.
 
     >>> match_line(MatchSummary(match_id="a" * 24, game="dice", state=3, seats=[{"taken": True, "name": "Anna"}, {}]))
     'aaaaaaaaaaaaaaaaaaaaaaaa  dice         running        Anna, (free)'
     """
     state = MatchState.Name(summary.state).removeprefix("MATCH_STATE_").replace("_", " ").lower()
-    seats = [printable(seat.name) or "?" if seat.taken else "(free)" for seat in summary.seats]
+    seats = [_called(seat) for seat in summary.seats]
     if summary.HasField("places"):
-        seats = [f"{place}. {name}" for place, name in zip(summary.places.places, seats, strict=True)]
+        placed = sorted(zip(summary.places.places, seats, strict=True), key=lambda one: one[0])
+        seats = [f"{place}. {name}" for place, name in placed]
     line = f"{summary.match_id}  {summary.game:<11}  {state:<13}  {', '.join(seats)}"
     return f"{line}  (waits for you)" if is_on_turn else line
+
+
+def _called(seat: MatchSummary.Seat) -> str:
+    name = printable(seat.name) or "?" if seat.taken else "(free)"
+    return f"{name} (out)" if seat.forfeited else name
 
 
 def _found(table: SyncTable, state: States, game: str, player: str, *, mine: bool) -> Iterator[MatchSummary]:

@@ -252,7 +252,7 @@ def _raise_first(number: int, event: Event, match: MatchFold, checks: Sequence[C
             found.append(diverged)
         except (Misplaced, RefusedByRules) as refusal:
             failed = _check_of(refusal, event, match)
-            found.append(Diverged(number, failed, str(refusal), plain_form(match.game, event)))
+            found.append(Diverged(number, failed, str(refusal), plain_form(match.game, event), is_refusal=True))
     if found:
         raise min(found, key=lambda diverged: OF_AN_EVENT.index(diverged.divergence.check)) from None
 

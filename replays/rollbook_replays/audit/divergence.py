@@ -13,10 +13,10 @@ LONGEST_TOLD: Final = 2_000
 class Diverged(Exception):
     """The first thing wrong; what comes behind it proves nothing."""
 
-    def __init__(self, event: int | None, check: Check, expected: str, found: str) -> None:
+    def __init__(self, event: int | None, check: Check, expected: str, found: str, *, is_refusal: bool = False) -> None:
         """Hold what the verdict will say."""
         super().__init__(event, check, expected, found)
-        self.divergence = Divergence(event, check, shortened(expected), shortened(found))
+        self.divergence = Divergence(event, check, shortened(expected), shortened(found), is_refusal)
 
 
 def shortened(text: str) -> str:

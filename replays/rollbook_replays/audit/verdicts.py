@@ -99,6 +99,19 @@ class Divergence:
     check: Check
     expected: str
     found: str
+    is_refusal: bool = False
+    """`expected` is a sentence that says why what was found cannot be."""
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, for people.
+
+        >>> Divergence(3, Check.CLOCKS, "a time from 20 on", "10").sentence
+        'expected a time from 20 on; found 10'
+        >>> Divergence(3, Check.CHOICES, "there is no seat 9", "{}", is_refusal=True).sentence
+        'there is no seat 9; found {}'
+        """
+        return f"{'' if self.is_refusal else 'expected '}{self.expected}; found {self.found}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,7 +234,7 @@ def _why(audited: Audited) -> str:
     divergence = audited.divergence
     if divergence is not None:
         at = "" if divergence.event is None else f" at event {divergence.event}"
-        return f"{at}, {divergence.check}: expected {divergence.expected}; found {divergence.found}"
+        return f"{at}, {divergence.check}: {divergence.sentence}"
     if audited.unreadable:
         return f": {audited.unreadable}"
     keys = "" if audited.keys is None else f", keys of {audited.keys}"

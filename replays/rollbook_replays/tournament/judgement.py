@@ -57,10 +57,13 @@ class Finding:
     """The match, or the player."""
     expected: str
     found: str
+    is_refusal: bool = False
+    """`expected` is a sentence that says why what was found cannot be."""
 
     def __str__(self) -> str:
         """One line."""
-        return f"{self.fault} ({self.where}): expected {self.expected}; found {self.found}"
+        expected = self.expected if self.is_refusal else f"expected {self.expected}"
+        return f"{self.fault} ({self.where}): {expected}; found {self.found}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +267,7 @@ def _faults(manifest: Manifest, pairing: Pairing, match: Audited) -> Iterator[Fi
     if match.divergence is not None:
         at = "" if match.divergence.event is None else f" at event {match.divergence.event}"
         what = f"{match.divergence.check}{at}: {match.divergence.found}"
-        yield Finding(Fault.MATCH, where, match.divergence.expected, what)
+        yield Finding(Fault.MATCH, where, match.divergence.expected, what, match.divergence.is_refusal)
         return
     expected = manifest.options[len(pairing.players)]
     if (match.game, match.ruleset) != (manifest.game, manifest.ruleset):

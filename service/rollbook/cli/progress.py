@@ -12,12 +12,23 @@ from rich.progress import Progress as Bar
 QUIET_SECONDS = 1.0
 """Work that is done sooner than this needs no bar."""
 
+_ONE = {"events": "event", "files": "file", "matches": "match"}
+
+
+def counted(number: int, things: str) -> str:
+    """So many of them.
+
+    >>> counted(1, "files"), counted(1, "matches"), counted(1_200, "events")
+    ('1 file', '1 match', '1,200 events')
+    """
+    return f"{number:,} {_ONE.get(things, things) if number == 1 else things}"
+
 
 class Progress:
     """Work on many matches; a context that tells what was done when it is left, whichever way."""
 
     def __init__(self, what: str, total: int) -> None:
-        """Begin; nothing is shown yet."""
+        """Begin with several things, such as "files"; nothing is shown yet."""
         self._what = what
         self._started = time.monotonic()
         self.done = 0
@@ -64,7 +75,7 @@ class Progress:
         """Take the bar away and say how much was done how fast."""
         self._bar.stop()
         seconds = max(time.monotonic() - self._started, 1e-9)
-        done = f"{self.done:,} {self._what}" + (f", {self._events:,} events" if self._events else "")
+        done = counted(self.done, self._what) + (f", {counted(self._events, 'events')}" if self._events else "")
         rate = self._matches_a_second(seconds)
         rates = f"{rate}, {self._events / seconds:,.0f} events/s" if self._events else rate
         print(f"{done} in {seconds:.1f} s: {rates}", file=sys.stderr)

@@ -231,7 +231,7 @@ class Settings:
             head_key=flags.head_key and flags.head_key.expanduser(),
             guests=flags.guests,
             log_level=flags.log_level,
-            log_calls=flags.log_calls,
+            log_calls=float(not flags.demo) if flags.log_calls is None else flags.log_calls,
             archive=None if flags.archive is None else _archive(flags.archive),
             archive_after_seconds=flags.archive_after,
             metrics=None if flags.metrics is None else _metrics(flags.metrics, insecure=flags.insecure),

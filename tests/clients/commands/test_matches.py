@@ -51,9 +51,15 @@ def test_matches_are_found_by_state_and_by_player(address: str, tmp_path: Path) 
             assert (0, [f"{matches[0].id}  cant_stop    running        Anna, Ben"]) == (code, lines)
             code, lines, _ = await rollbook(tmp_path, "matches", "--state", "open", "--ids", *at)
             assert (0, [opened.id]) == (code, lines)
-            await matches[1].resign()
+            await matches[0].resign()
             code, lines, _ = await rollbook(tmp_path, "matches", "--player", "Ben", *at)
-            assert (0, [f"{matches[0].id}  cant_stop    finished       1. Anna, 2. Ben"]) == (code, lines)
+            assert (0, [f"{matches[0].id}  cant_stop    finished       1. Ben, 2. Anna (out)"]) == (code, lines)
+            code, lines, err = await rollbook(tmp_path, "matches", "--game", "can_stop", *at)
+            assert (64, [], True) == (
+                code,
+                lines,
+                "there is no game 'can_stop'; there are allie_gator, cant_stop, " in err,
+            )
             code, lines, err = await rollbook(tmp_path, "matches", "--game", "wuerfelzoo", *at)
             assert (3, [], True) == (code, lines, "no match fits" in err)
 

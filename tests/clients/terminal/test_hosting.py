@@ -43,6 +43,20 @@ def test_a_bot_sits_down_at_once_and_plays(address: str, tmp_path: Path) -> None
         anna.until(lambda text: "Your turn" in text or "'s turn" in text)
 
 
+def test_whoever_follows_the_own_invitation_hears_as_whom_they_sit_there(address: str, tmp_path: Path) -> None:
+    """One guest has one seat; a name for the future changes nothing at this table."""
+    with ExitStack() as stack:
+        anna = play(stack, address, tmp_path, "Anna")
+        opened(anna, "cant_stop")
+        anna.until("1 Add a bot")
+        anna.press("i")
+        anna.until("Copied")
+        (line,) = copied(anna)
+        words = ["play", line.removeprefix("rollbook play "), "--name", "Eve", "--pace", "0"]
+        again = stack.enter_context(pseudo(words, tmp_path / "Anna", size=WIDE))
+        again.until("You already sit here as Anna.")
+
+
 def test_whoever_opened_a_private_match_invites_frees_seats_and_withdraws_it(tmp_path: Path) -> None:
     """A friend comes by the line alone; a service without bots says so in a sentence; who sat there reads the end."""
     with ExitStack() as stack:

@@ -55,6 +55,7 @@ def test_a_menu_leads_to_every_legal_choice_once_and_to_no_other(
         assert sorted(map(repr, match.game.legal(match.state))) == sorted(map(repr, reached))
         assert depth(menu) <= 2
         assert all(entry.label for entry in menu)
+        assert not any("1 Karte als Minuspunkte" in entry.note for entry in menu)
         offered += len(reached)
     assert offered > 100
 

@@ -23,6 +23,7 @@ from rollbook_clients.terminal.screens.new_match import NewMatch
 from rollbook_clients.terminal.screens.table import TableScreen
 from rollbook_clients.terminal.widgets.match_line import match_line
 from rollbook_replays.games.words import Words
+from rollbook_replays.text import printable
 
 TICK_SECONDS: Final = 1.0
 LOOK_SECONDS: Final = 5.0
@@ -229,8 +230,11 @@ class LobbyScreen(Screen[None]):
         """Sit down where one was invited; whoever sits there already goes there."""
         match = self._table.match(invited.match_id, invited.code)
         with suppress(RollbookError):
-            if (await match.state()).perspective.HasField("seat"):
+            state = await match.state()
+            if state.perspective.HasField("seat"):
                 self._go_to(invited.match_id)
+                name = state.summary.seats[state.perspective.seat].name
+                self.app.notify(self.words("lobby.sits_already", name=printable(name)), markup=False)
                 return
         await self._join(invited.match_id, invited.code, invited.service)
 

@@ -187,6 +187,7 @@ and after three turns in a row you are out.""",
     "lobby.ask_code": "Invitation, or the id of a match:",
     "lobby.no_invitation": "That is no invitation. It reads HOST:PORT/MATCH or HOST:PORT/MATCH/CODE.",
     "lobby.elsewhere": "That match is not here but at {service}; run the line of the invitation.",
+    "lobby.sits_already": "You already sit here as {name}.",
     "lobby.ask_name": "Your name:",
     # A new match.
     "opening.title": "A new match",

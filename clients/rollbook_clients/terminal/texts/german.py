@@ -190,6 +190,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "lobby.ask_code": "Einladung, oder die ID einer Partie:",
     "lobby.no_invitation": "Das ist keine Einladung. Sie lautet HOST:PORT/PARTIE oder HOST:PORT/PARTIE/CODE.",
     "lobby.elsewhere": "Diese Partie ist nicht hier, sondern bei {service}; führe die Zeile der Einladung aus.",
+    "lobby.sits_already": "Du sitzt hier schon als {name}.",
     "lobby.ask_name": "Dein Name:",
     # A new match.
     "opening.title": "Eine neue Partie",

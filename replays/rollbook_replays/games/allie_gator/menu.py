@@ -86,8 +86,9 @@ def _snap(view: View, choice: Snap, seating: Seating) -> MenuEntry:
 
 def _taken(view: View, seating: Seating) -> str:
     at_chip = view.piles[view.chip]
-    cards = seating.words.count("card", len(at_chip.targets) + len(at_chip.cards))
-    return seating.words("menu.snap.note", cards=cards)
+    number = len(at_chip.targets) + len(at_chip.cards)
+    key = "menu.snap.note.one" if number == 1 else "menu.snap.note.many"
+    return seating.words(key, cards=seating.words.count("card", number))
 
 
 def _pile(pile: int, seating: Seating) -> str:

@@ -93,14 +93,15 @@ class Flags:
         About("The lowest level that is logged, on standard error. Default: info."),
     ] = "info"
     log_calls: Annotated[
-        float,
+        float | None,
         About(
             "The share of calls that are logged when they end: 0 none, 0.01 every hundredth, 1 all. Calls that failed "
-            "because of the service are always logged. Default: 1.",
+            "because of the service are always logged. Default: 1; with --demo, whose bots call all the time, 0.",
             least=0,
             most=1,
+            unset="1, or 0 with --demo",
         ),
-    ] = 1.0
+    ] = None
     archive: Annotated[
         str | None,
         About(
