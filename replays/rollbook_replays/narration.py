@@ -1,6 +1,7 @@
 """A match narrated line by line, and its table drawn, for whoever reads: on a terminal, in a pipe, in a file."""
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from rollbook.match.codec.moves import is_hidden
@@ -134,7 +135,7 @@ def tell(
 def draw_board(match: MatchFold, perspective: Perspective, words: Words | None = None) -> Block:
     """The table from this perspective after what the match has taken so far, and what is awaited."""
     game = match.game
-    seating = seating_of(game, match.opened, perspective, words)
+    seating = replace(seating_of(game, match.opened, perspective, words), is_over=match.sealed is not None)
     lines = presentation(game.name).board(game.view(match.state, perspective), seating, Room())
     if match.started:
         places = sorted((place, seat) for seat, place in enumerate(match.places()))

@@ -17,6 +17,7 @@ from rollbook.v1.events_pb2 import Private
 from rollbook.v1.games_pb2 import Choice, LegalChoices, View
 from rollbook.v1.match_pb2 import MatchSummary
 from rollbook_clients.sdk import Event
+from rollbook_clients.sdk.lobby import OVER
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import Menu, Presentation, Sentence, Spotlight
 from rollbook_replays.games.seats import Seating
@@ -35,7 +36,7 @@ class KnownGame:
         """Who sits there, and what was agreed."""
         names = tuple(seat.name for seat in summary.seats)
         options = read_options(self.rules, summary.options, len(names)) if summary.HasField("options") else {}
-        return Seating(names, own, options, words.also(self.shown.texts))
+        return Seating(names, own, options, words.also(self.shown.texts), summary.state in OVER)
 
     def view(self, message: View) -> Any:
         """The view that the rules gave; None where this program does not know its form."""

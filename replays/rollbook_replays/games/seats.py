@@ -6,10 +6,14 @@ from typing import Final
 
 from rollbook.rules.options import OptionValue
 from rollbook_replays.games.words import Words
-from rollbook_replays.text import Text, fitted, printable
+from rollbook_replays.text import Text, fitted, printable, width
 
 SIGNS: Final = "■▲◆▼★✚"
 """A sign for each seat, so that a board can be read without colours."""
+
+
+BEFORE_NAME: Final = 4
+"""Cells of pointer and sign."""
 
 
 def sign(seat: int) -> str:
@@ -34,6 +38,8 @@ class Seating:
     """All options of the match, as the rules settled them."""
     words: Words
     """With those of the game."""
+    is_over: bool = False
+    """Nobody's turn comes any more, whoever's it was when the match ended."""
 
     def name(self, seat: int) -> str:
         """How the seat is called; a stranger's name cannot steer a terminal."""
@@ -44,8 +50,14 @@ class Seating:
         """Its sign in its style."""
         return Text.of((sign(seat), f"{seat_style(seat)} strong"))
 
+    def breadth(self, least: int, most: int) -> int:
+        """How many cells players take whose names are all whole, if there are not fewer or more to have."""
+        widest = max((width(self.name(seat)) for seat in range(len(self.names))), default=0)
+        return max(least, min(most, BEFORE_NAME + widest))
+
     def player(self, seat: int, wide: int, *, on_turn: bool) -> Text:
         """Pointer, sign and name, in exactly so many cells."""
+        on_turn = on_turn and not self.is_over
         style = seat_style(seat) + (" strong" if on_turn else "") + (" own" if seat == self.own else "")
-        name = fitted(self.name(seat), wide - 4)
+        name = fitted(self.name(seat), wide - BEFORE_NAME)
         return Text.of(("► " if on_turn else "  ", "strong"), self.mark(seat), " ", (name, style)).padded(wide)

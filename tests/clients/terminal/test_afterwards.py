@@ -108,6 +108,7 @@ def test_those_who_play_again_meet_at_the_same_table(address: str, tmp_path: Pat
         mine.press("\r")
         for terminal in terminals:
             terminal.until("Play again")
+            assert "\u25ba" not in terminal.text
         before = match_on(mine)
         terminals[0].press("1")
         terminals[0].until("Waiting for players: 1 seat free.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rollbook.match.events import Sealed
 from rollbook.rules.catalogue import current
 from rollbook.rules.raffzahn.view import Row
 from rollbook_replays.games import presentation
@@ -94,3 +95,30 @@ def test_a_board_can_be_read_without_colours(game: str) -> None:
     match = match_at(0.9, game, seats)
     text = plain(presentation(game).board(match.game.view(match.state, 0), seated(match, 0), SMALL))
     assert all(sign(seat) in text for seat in range(seats))
+
+
+LONG = "Wilhelmine (bot, random)"
+
+
+@pytest.mark.parametrize(("game", "columns"), [(game, 140) for game in current()] + [("raffzahn", 80)])
+def test_a_name_is_whole_where_there_is_room(game: str, columns: int) -> None:
+    """Nobody's name is cut beside empty space, and no board is wider or has more lines for it."""
+    for part in (0.15, 0.3, 0.6):
+        match = match_at(part, game, current()[game].seats[0])
+        seating = seated(match, 0)
+        called = replace(seating, names=(LONG, *seating.names[1:]))
+        view, room = match.game.view(match.state, 0), Room(columns, 30)
+        before, lines = (presentation(game).board(view, each, room) for each in (seating, called))
+        assert len(before) == len(lines)
+        assert breadth(lines) <= columns
+        if columns > WIDTH or part < 0.2:
+            assert LONG in plain(lines)
+
+
+@pytest.mark.parametrize("game", current())
+def test_nobody_is_on_turn_once_a_match_is_over(game: str) -> None:
+    """A match may end in the middle of a turn, if everybody else has given up."""
+    match = match_at(0.5, game, current()[game].seats[0])
+    assert "\u25ba" in plain(draw_board(match, 0))
+    match.take(Sealed(None, "log_lost", b""))
+    assert "\u25ba" not in plain(draw_board(match, 0))

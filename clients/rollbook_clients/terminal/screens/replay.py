@@ -8,6 +8,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
+from rollbook.match.events import Sealed
 from rollbook.rules.game import Perspective, Watcher
 from rollbook_clients.terminal.film import Account, Film
 from rollbook_clients.terminal.screens.dialogues import AskLine
@@ -155,7 +156,8 @@ class ReplayScreen(MatchScreen):
         """Who sat there, for this pair of eyes."""
         own = None if isinstance(self.perspective, Watcher) else self.perspective
         film = self._film
-        return Seating(film.replay.names, own, film.options, self.words.also(self._shown.texts))
+        is_over = isinstance(film.frames[self.position - 1].event, Sealed)
+        return Seating(film.replay.names, own, film.options, self.words.also(self._shown.texts), is_over)
 
     def _show(self) -> None:
         seating = self.seating

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from rich.text import Text
@@ -303,7 +304,8 @@ class TableScreen(SeatScreen):
     def seating(self) -> Seating:
         """Who sits there."""
         if self._known is not None:
-            return self._known.seating(self._summary, self._own, self.words)
+            seating = self._known.seating(self._summary, self._own, self.words)
+            return replace(seating, is_over=seating.is_over and not self._backlog)
         return Seating(tuple(seat.name for seat in self._summary.seats), self._own, {}, self.words)
 
     @property

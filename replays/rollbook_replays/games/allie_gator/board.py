@@ -30,6 +30,7 @@ from rollbook_replays.text import MUTED, STRONG, Text
 PILE: Final = 18
 SEATS_FROM: Final = 40
 NAME: Final = 15
+BEHIND_NAME: Final = 20
 HELD: Final = 4
 BACK: Final = "▒"
 SIGNS: Final = {REVERSE: "⇄", STEAL: "⇐", RAISE: "⇑", GIFT: "♥"}
@@ -121,12 +122,13 @@ def _fitting(pile: Pile, words: Words) -> str:
 
 def _seats(view: View, seating: Seating, wide: int, considered: Choice | None) -> Block:
     target = considered.target if isinstance(considered, Steal | Gift) else None
-    lines = [Text.of((" " * NAME + seating.words("board.columns"), MUTED))]
+    name = seating.breadth(NAME, wide - BEHIND_NAME)
+    lines = [Text.of((" " * name + seating.words("board.columns"), MUTED))]
     for seat, player in enumerate(view.players):
         specials = sum(card in SPECIALS for card in player.penalties)
         lines += [
             Text.of(
-                seating.player(seat, NAME, on_turn=seat == view.seat).at(f"seat{seat}"),
+                seating.player(seat, name, on_turn=seat == view.seat).at(f"seat{seat}"),
                 ("←" if seat == target else " ", "considered" if seat == target else ""),
                 (f"{len(player.penalties):>3}", STRONG),
                 (f" ({specials})".ljust(6), MUTED),
@@ -177,15 +179,15 @@ def _names(cards: Sequence[Card], words: Words) -> str:
 
 def _open_cards(view: View, seating: Seating, wide: int) -> Block:
     """All cards of the piles and all penalties."""
-    words = seating.words
+    words, name = seating.words, seating.breadth(NAME, wide // 3)
     lines: Block = [Text(), Text.of((words("board.open_cards"), STRONG))]
     for number, pile in enumerate(view.piles):
-        label = Text.of(f"  {words('board.pile', pile=words(f'pile.{number}'))}").padded(NAME)
+        label = Text.of(f"  {words('board.pile', pile=words(f'pile.{number}'))}").padded(name)
         cards = _names(pile.cards, words) or words("board.none")
         if len(pile.targets) > 1:
             cards += f", {words('board.covered', cards=_names(pile.targets[:-1], words))}"
-        lines += Text.of(label, " ", cards).wrapped(wide, NAME + 1)
+        lines += Text.of(label, " ", cards).wrapped(wide, name + 1)
     for seat, player in enumerate(view.players):
         cards = _names(player.penalties, words) or words("board.none")
-        lines += Text.of(seating.player(seat, NAME, on_turn=False), " ", cards).wrapped(wide, NAME + 1)
+        lines += Text.of(seating.player(seat, name, on_turn=False), " ", cards).wrapped(wide, name + 1)
     return lines

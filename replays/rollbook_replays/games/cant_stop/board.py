@@ -25,6 +25,7 @@ HIGHEST: Final = 13
 DICE: Final = 4
 DIE: Final = 5
 PANEL: Final = 24
+HELD: Final = 4
 PAIRINGS: Final = ((0, 1, 2, 3), (0, 2, 1, 3), (0, 3, 1, 2))
 """Every way to make two pairs of four dice: the first two and the last two belong together."""
 
@@ -46,9 +47,10 @@ PALETTE: Final = {
 def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
     """The board with the panel of players and dice to its right; the larger, the larger its fields."""
     cell = max(CELL, min((room.width - PANEL) // len(view.columns) - 1, WIDEST_CELL))
+    panel = HELD + seating.breadth(PANEL - HELD, room.width - (cell + 1) * len(view.columns) - HELD)
     rows = 2 if room.has_rows(2 * HIGHEST) else 1
     shown = _before_a_bust(view, spotlight) or view
-    return beside(_columns(shown, cell, rows, spotlight, view), _panel(view, seating, spotlight), gap=1)
+    return beside(_columns(shown, cell, rows, spotlight, view), _panel(view, seating, spotlight, panel), gap=1)
 
 
 def _before_a_bust(view: View, spotlight: Spotlight) -> View | None:
@@ -138,14 +140,14 @@ def _won(column: Column, seat: int, height: int, cell: int) -> Text:
 # Panel
 
 
-def _panel(view: View, seating: Seating, spotlight: Spotlight) -> Block:
+def _panel(view: View, seating: Seating, spotlight: Spotlight, wide: int) -> Block:
     words = seating.words
     seats = range(len(view.places))
-    lines = [Text.of((words("board.columns_held").rjust(PANEL), MUTED))]
+    lines = [Text.of((words("board.columns_held").rjust(wide), MUTED))]
     for seat in seats:
         held = sum(column.winner == seat for column in view.columns)
-        needed = f"{held}/{seating.options['columns_to_win']}".rjust(4)
-        lines.append(seating.player(seat, PANEL - 4, on_turn=seat == view.seat) + Text.of((needed, STRONG)))
+        needed = f"{held}/{seating.options['columns_to_win']}".rjust(HELD)
+        lines.append(seating.player(seat, wide - HELD, on_turn=seat == view.seat) + Text.of((needed, STRONG)))
     lines += [Text()] * (5 - len(lines) + 1)
     before = _before_a_bust(view, spotlight)
     if before is not None and before.seat is not None:

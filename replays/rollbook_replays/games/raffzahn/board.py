@@ -19,6 +19,10 @@ ROTTEN_TOOTH: Final = ("▛▀▜", "▌░▐", "▘ ▝")
 """A tooth with a hole in it."""
 
 NAME: Final = 15
+TEETH_WIDTH: Final = 5
+WIDEST_SHOWN: Final = 4
+"""A tile in front of a seat, with what marks it."""
+BAR: Final = 2
 DICE_WIDTH: Final = 18
 WIDEST: Final = 120
 
@@ -113,8 +117,10 @@ def _face(face: str) -> Face:
 
 def _seats(view: View, seating: Seating, wide: int, spotlight: Spotlight) -> Block:
     lines: Block = []
+    tiles = max((len(row.open_tiles) + len(row.safe_tiles) for row in view.rows), default=0)
+    name = seating.breadth(NAME, wide - TEETH_WIDTH - tiles * WIDEST_SHOWN - BAR)
     for seat, row in enumerate(view.rows):
-        player = seating.player(seat, NAME, on_turn=seat == view.seat)
+        player = seating.player(seat, name, on_turn=seat == view.seat)
         head = Text.of(player, (f"{row.teeth:>3}{TOOTH} ", STRONG))
         lines += _in_front(head, row, view.announced, wide, spotlight)
     return lines

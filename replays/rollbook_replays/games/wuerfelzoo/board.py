@@ -1,6 +1,6 @@
 """Würfelzoo's table: the animals in the middle, and before every seat its dice, sorted by species."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rollbook.rules.wuerfelzoo.moves import DOUBLE, NO_FACE, PENALTIES, Play
@@ -28,6 +28,8 @@ class Marked:
     considered: frozenset[int]
     latest: frozenset[int]
     seating: Seating
+    name: int = NAME
+    """Cells for a player."""
 
     def rim(self, die: int) -> str:
         """The border of a die."""
@@ -41,17 +43,29 @@ class Marked:
 def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
     """The middle above, the seats below, with dice as large as there is room for."""
     marked = Marked(spotlight.picked | dice_of(spotlight.considered), _latest(spotlight), seating)
+    chosen = _seats(view, room, marked)
+    whole = seating.breadth(NAME, room.width // 2)
+    for name in (whole, (whole + NAME) // 2):
+        # Names are whole where no die is smaller for that, or in another row.
+        if name > NAME and [*map(len, wider := _seats(view, room, replace(marked, name=name)))] == [*map(len, chosen)]:
+            chosen = wider
+            break
+    is_laid = any(isinstance(move, Play) for move in spotlight.moves)
+    middle = _middle(view, seating, room.width, blocks.DOUBLE if is_laid else THIN)
+    return [*middle, *(line for block in chosen for line in block)]
+
+
+def _seats(view: View, room: Room, marked: Marked) -> list[Block]:
+    """What lies before every seat, with dice as large as there is room for."""
     seats = range(len(view.dice))
     chosen = [_seat(view, seat, room.width, marked, CHIPS) for seat in seats]
-    first = sorted(seats, key=lambda seat: (seat != seating.own, seat != view.seat, seat))
+    first = sorted(seats, key=lambda seat: (seat != marked.seating.own, seat != view.seat, seat))
     for size in (BORDERS, NAMES):
         for seat in first:
             larger = _seat(view, seat, room.width, marked, size)
             if sum(map(len, chosen)) - len(chosen[seat]) + len(larger) <= room.height - MIDDLE_HEIGHT:
                 chosen[seat] = larger
-    is_laid = any(isinstance(move, Play) for move in spotlight.moves)
-    middle = _middle(view, seating, room.width, blocks.DOUBLE if is_laid else THIN)
-    return [*middle, *(line for block in chosen for line in block)]
+    return chosen
 
 
 def _latest(spotlight: Spotlight) -> frozenset[int]:
@@ -87,14 +101,14 @@ def _seat(view: View, seat: int, wide: int, marked: Marked, size: int) -> Block:
     seating = marked.seating
     words = seating.words
     faces = [die.face or NO_FACE for die in view.dice[seat]]
-    head = [seating.player(seat, NAME, on_turn=seat == view.seat)]
+    head = [seating.player(seat, marked.name, on_turn=seat == view.seat)]
     if size > CHIPS:
         penalty = sum(PENALTIES[face] for face in faces)
         points = words("board.would_cost", points=penalty)
         if seating.options["rounds_to"]:
             points = f"{view.points[seat]} (+{penalty})"
-        head += [Text.of((f"    {said}"[:NAME], MUTED)) for said in (words.count("die", len(faces)), points)]
-    return beside(head, _sorted_dice(view.dice[seat], wide - NAME - 1, marked, size))
+        head += [Text.of((f"    {said}"[: marked.name], MUTED)) for said in (words.count("die", len(faces)), points)]
+    return beside(head, _sorted_dice(view.dice[seat], wide - marked.name - 1, marked, size))
 
 
 def _sorted_dice(row: tuple[DieInFront, ...], wide: int, marked: Marked, size: int) -> Block:
