@@ -67,6 +67,13 @@ def minutes(milliseconds: int) -> str:
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 
 
+def delay_name(seconds: int, words: Words) -> str:
+    """What is said of how much later spectators see a match."""
+    if seconds and seconds % MINUTE == 0:
+        return words("delay.minutes", number=seconds // MINUTE)
+    return words("delay.seconds", number=seconds) if seconds else words("delay.none")
+
+
 def clock_name(turn_seconds: int, words: Words) -> str:
     """What is said of a match's clock where somebody chooses a match."""
     if not turn_seconds:

@@ -31,6 +31,7 @@ from rollbook_clients.sdk import (
 )
 from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.guests import Caller
+from rollbook_clients.terminal.clocks import clock_name, delay_name
 from rollbook_clients.web.followed import FollowedMatches
 from rollbook_clients.web.limits import Holdings, TooMany, address_of
 from rollbook_clients.web.lobby import LobbyTail
@@ -82,6 +83,7 @@ class Page:
         self._templates = Environment(
             loader=PackageLoader("rollbook_clients.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
+        self._templates.globals.update(clock_name=clock_name, delay_name=delay_name)
 
     def _around(self) -> tuple[tuple[str, str], ...]:
         """Which browser a call is for, said so that the service believes it."""

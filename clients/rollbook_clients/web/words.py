@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from rollbook_clients.reasons import REASONS
+from rollbook_clients.terminal.texts import TEXTS as TERMINAL
 from rollbook_clients.web.texts.english import ENGLISH
 from rollbook_clients.web.texts.german import GERMAN
 from rollbook_replays.games.words import Texts, Words
 
 
-def _with_refusals(language: str, texts: dict[str, str]) -> dict[str, str]:
-    """The texts, and a sentence for every refusal."""
-    return {**{f"refused.{reason}": said for reason, said in REASONS[language].items()}, **texts}
+def _with_common(language: str, texts: dict[str, str]) -> dict[str, str]:
+    """The texts, a sentence for every refusal, and the names that clocks and delays have in a terminal."""
+    refusals = {f"refused.{reason}": said for reason, said in REASONS[language].items()}
+    clocks = {key: text for key, text in TERMINAL[language].items() if key.startswith(("clock.", "delay."))}
+    return {**refusals, **clocks, **texts}
 
 
-TEXTS: Final[Texts] = {"en": _with_refusals("en", ENGLISH), "de": _with_refusals("de", GERMAN)}
+TEXTS: Final[Texts] = {"en": _with_common("en", ENGLISH), "de": _with_common("de", GERMAN)}
 LANGUAGES: Final = tuple(TEXTS)
 
 _WORDS: Final = {language: Words(language, TEXTS) for language in LANGUAGES}

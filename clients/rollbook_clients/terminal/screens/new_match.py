@@ -16,7 +16,7 @@ from rollbook.rules.options import OptionValue
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1.match_pb2 import OpenMatchRequest
 from rollbook_clients.sdk.options import options_of
-from rollbook_clients.terminal.clocks import clock_name
+from rollbook_clients.terminal.clocks import clock_name, delay_name
 from rollbook_clients.terminal.screens.dialogues import Help
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import option_name, option_value
@@ -88,7 +88,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         elif name == "turn":
             said = clock_name(value, words)
         elif name == "delay":
-            said = words("opening.delay.value", seconds=value) if value else words("opening.delay.none")
+            said = delay_name(value, words)
         elif isinstance(value, bool):
             said = words("yes" if value else "no")
         else:

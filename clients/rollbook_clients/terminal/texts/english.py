@@ -30,6 +30,9 @@ Make the window larger.""",
     "clock.day": "a day a move",
     "clock.days": "{number} days a move",
     "clock.left": "{left} left",
+    "delay.none": "none",
+    "delay.seconds": "{number} s",
+    "delay.minutes": "{number} min",
     # Replays.
     "replay.turn": "Turn {number} of {most}",
     "replay.event": "event {number} of {most}",
@@ -197,8 +200,6 @@ and after three turns in a row you are out.""",
     "opening.seats": "Seats",
     "opening.turn": "Clock",
     "opening.delay": "Spectator delay",
-    "opening.delay.value": "{seconds} s",
-    "opening.delay.none": "none",
     "opening.private": "Private, by invitation",
     "help.lobby": """\
 LOBBY
@@ -212,7 +213,10 @@ y   copy the match's id       ctrl+g   bell on or off
 A NEW MATCH
 ↑ ↓   choose a line           ← →   change it
 enter   on the last line opens the match, on others the next value
-The clock is for each turn. A private match needs its invitation code.
+The clock is for each turn. When your time is up, a bot chooses for you;
+after three turns in a row you are out, and the bot plays on.
+Spectators see the match later, by the spectator delay.
+A private match needs its invitation code.
 esc   leave""",
     "help.lobby.watch": """\
 LOBBY
@@ -223,7 +227,7 @@ TABLE
 The menu has everything you may do: ↑ ↓ and enter, a number, or a click;
 backspace goes one menu back. Where dice are picked, letters pick them.
 What lies on the board can be clicked as well, and shows what the cursor
-is on. ► marks whose turn it is; the clock is this turn + reserve.
+is on. ► marks whose turn it is; the clock is what is left of the turn.
 space    show at once what has happened
 ctrl+p   others' moves faster or slower    ctrl+g   bell on or off
 ctrl+y   copy the match's id               ctrl+x   leave the seat, resign
@@ -232,7 +236,7 @@ esc      lobby; your seat is still yours""",
     "help.watch": """\
 WATCHING
 You see what the public may see, later by the spectator delay. ► marks
-whose turn it is; the clock is this turn + reserve.
+whose turn it is; the clock is what is left of the turn.
 space    show at once what has happened    ctrl+p   faster or slower
 ctrl+y   copy the match's id               esc      leave""",
 }

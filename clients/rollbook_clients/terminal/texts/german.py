@@ -30,6 +30,9 @@ Mach das Fenster größer.""",
     "clock.day": "ein Tag pro Zug",
     "clock.days": "{number} Tage pro Zug",
     "clock.left": "noch {left}",
+    "delay.none": "keine",
+    "delay.seconds": "{number} s",
+    "delay.minutes": "{number} min",
     # Replays.
     "replay.turn": "Zug {number} von {most}",
     "replay.event": "Ereignis {number} von {most}",
@@ -200,8 +203,6 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "opening.seats": "Plätze",
     "opening.turn": "Uhr",
     "opening.delay": "Verzögerung für Zuschauer",
-    "opening.delay.value": "{seconds} s",
-    "opening.delay.none": "keine",
     "opening.private": "Privat, mit Einladung",
     "help.lobby": """\
 LOBBY
@@ -215,7 +216,10 @@ y   ID der Partie kopieren    ctrl+g   Ton an oder aus
 EINE NEUE PARTIE
 ↑ ↓   Zeile wählen            ← →   ändern
 Enter   eröffnet auf der letzten Zeile, auf anderen der nächste Wert
-Die Uhr gilt für jeden Zug. Eine private Partie braucht ihren Code.
+Die Uhr gilt für jeden Zug. Ist deine Zeit um, wählt ein Bot für dich;
+nach drei Zügen in Folge scheidest du aus, und der Bot spielt weiter.
+Zuschauer sehen die Partie später, um die Verzögerung für Zuschauer.
+Eine private Partie braucht ihren Code.
 esc   verlassen""",
     "help.lobby.watch": """\
 LOBBY
@@ -226,7 +230,7 @@ TISCH
 Das Menü enthält alles, was du darfst: ↑ ↓ und Enter, eine Zahl oder ein
 Klick; Rücktaste führt zurück. Würfel werden mit Buchstaben gewählt.
 Was auf dem Tisch liegt, kann auch angeklickt werden und zeigt, worauf du
-gerade stehst. ► ist am Zug; die Uhr: dieser Zug + Reserve.
+gerade stehst. ► ist am Zug; die Uhr zeigt den Rest des Zuges.
 Leertaste   sofort zeigen, was geschah
 ctrl+p   Züge schneller, langsamer   ctrl+g   Ton an oder aus
 ctrl+y   ID der Partie kopieren      ctrl+x   Platz verlassen, aufgeben
@@ -235,7 +239,7 @@ esc      Lobby; dein Platz bleibt dir""",
     "help.watch": """\
 ZUSEHEN
 Du siehst, was Zuschauer sehen dürfen, um die Verzögerung später. ► ist am
-Zug; die Uhr: dieser Zug + Reserve.
+Zug; die Uhr zeigt den Rest des Zuges.
 Leertaste   sofort zeigen, was geschah   ctrl+p   schneller, langsamer
 ctrl+y      ID der Partie kopieren       esc      verlassen""",
 }
