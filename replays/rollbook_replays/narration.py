@@ -146,7 +146,8 @@ def draw_board(match: MatchFold, perspective: Perspective, words: Words | None =
         if isinstance(awaited, ToChoose):
             lines.append(Text.of(seating.words("awaited.choice", name=seating.name(awaited.seat))))
         elif isinstance(awaited, Throw | Draw):
-            lines.append(Text.of(seating.words("awaited.chance", what=awaited.name.replace("_", " "))))
+            key = f"awaited.{awaited.name}"
+            lines.append(Text.of(seating.words(key if key in seating.words else "awaited.chance")))
     return lines
 
 

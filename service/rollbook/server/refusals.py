@@ -71,7 +71,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
 def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - one for each kind
     match error:
         case MatchUnknown():
-            return Refusal("MATCH_NOT_FOUND", "there is no such match for this caller")
+            return Refusal("MATCH_NOT_FOUND", "no such match, or you may not see it")
         case RequestReused():
             return Refusal("REQUEST_ID_REUSED", "the request id has been used for something else")
         case TailLost():

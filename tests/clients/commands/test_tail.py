@@ -288,7 +288,7 @@ def test_what_is_not_there_ends_with_3_and_says_what_would_help(tmp_path: Path) 
             for match_id in ("a" * 24, "chess"):
                 code, out, err = await rollbook("tail", match_id, "--service", await _there(service))
                 assert (3, "") == (code, out)
-                assert "there is no such match" in err
+                assert "no such match, or you may not see it" in err
             code, out, err = await rollbook("tail", "--service", service.address, "--token", "nonsense")
             assert (1, "") == (code, out)
             assert "the service refuses" in err

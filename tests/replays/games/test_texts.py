@@ -104,6 +104,23 @@ def test_every_option_and_every_value_has_words_and_help_is_there(game: str, lan
     assert len(words("help").split()) > 30
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(
+    ("game", "chances"),
+    [
+        ("cant_stop", ["roll"]),
+        ("raffzahn", ["roll"]),
+        ("wuerfelzoo", ["draw", "roll"]),
+        ("allie_gator", ["draw", "steal", "target"]),
+    ],
+)
+def test_what_chance_does_next_is_said_in_words_of_the_game(game: str, chances: list[str], language: str) -> None:
+    """Not in the names that programs have for it."""
+    words = Words(language, presentation(game).texts)
+    for chance in ["first_seat", *chances]:
+        assert words(f"awaited.{chance}") != words("awaited.chance")
+
+
 def test_an_unknown_language_is_english() -> None:
     """Better English than nothing, also where a game has no words in the language."""
     assert "en" == Words("tlh").language

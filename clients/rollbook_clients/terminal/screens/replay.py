@@ -168,7 +168,7 @@ class ReplayScreen(MatchScreen):
         self.status_bar.update(self._status(seating))
         self._controls.update(self._buttons())
         keys = ("?", "rules"), ("^y", "copy"), ("esc", "leave")
-        self.hints.update(hint(self.words, ("←→", "forward"), ("↑↓", "next_turn"), ("v", "look"), *keys))
+        self.hints.update(hint(self.words, ("←→", "forward"), ("↑↓", "turn"), ("v", "look"), *keys))
 
     def _told(self, seating: Seating) -> list[Sentence]:
         if self.perspective not in self._accounts:

@@ -6,6 +6,9 @@ from rollbook.rules.raffzahn.view import View
 from rollbook_replays.games.presentation import MenuEntry, grouped
 from rollbook_replays.games.seats import Seating
 
+BLUE = (1, 2)
+"""The dice that are alike."""
+
 
 def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntry, ...]:
     """First what is to be had, then the throws, those with all dice first, and to pass at last."""
@@ -32,6 +35,8 @@ def dice_said(dice: tuple[int, ...], seating: Seating) -> str:
     """Which dice, in words."""
     if len(dice) == len(DICE):
         return seating.words("die.all")
+    if dice == BLUE:
+        return seating.words("die.blue")
     return seating.words.both(seating.words(f"die.{die}") for die in dice)
 
 

@@ -107,4 +107,4 @@ def _sentence(view: View, words: Words) -> str:
 
 
 def _said(face: str, words: Words) -> str:
-    return {STAR: words("picture.star"), ROTTEN: words("told.rotten_tooth")}.get(face, face)
+    return {STAR: words("picture.star"), ROTTEN: words("picture.rotten_tooth")}.get(face, face)

@@ -32,11 +32,12 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
 def _thrown(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Sentence]:
     seat, before, after = moment.seat, moment.before, moment.after
     signs = {STAR: "★", ROTTEN: seating.words("told.rotten_tooth")}
-    dice = " + ".join(signs.get(face, face) for face in move.dice)
+    faces = [signs.get(face, face) for face in move.dice]
     number = sum(int(face) for face in move.dice if face.isdigit())
     if ROTTEN in move.dice:
-        yield sentence(seat, "told.throws", seating, dice=dice)
+        yield sentence(seat, "told.throws", seating, dice=seating.words.both(faces))
         return
+    dice = " + ".join(faces)
     yield sentence(seat, "told.throws_sum", seating, dice=dice, sum=number)
     if before is None or after is None:
         return

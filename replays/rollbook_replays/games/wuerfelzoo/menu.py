@@ -88,10 +88,13 @@ def _by_seat(choices: Sequence[tuple[int, Choice]], key: str, dice: _Dice) -> tu
         about = seating.words(f"{key}.about")
         entry = MenuEntry(label, dice.others(die), choice, about=about, spots=dice.spots(die))
         of_seat.setdefault(seat, {}).setdefault(dice.alike(die), entry)
-    return tuple(
-        grouped(seating.words(f"{key}.seat", name=seating.name(seat)), "", list(of_seat[seat].values()))
-        for seat in sorted(of_seat)
-    )
+    return tuple(grouped(_whose(key, seat, seating), "", list(of_seat[seat].values())) for seat in sorted(of_seat))
+
+
+def _whose(key: str, seat: int, seating: Seating) -> str:
+    own = f"{key}.own"
+    is_own = seat == seating.own and own in seating.words
+    return seating.words(own) if is_own else seating.words(f"{key}.seat", name=seating.name(seat))
 
 
 def _boars(choices: Sequence[Boar], dice: _Dice) -> tuple[MenuEntry, ...]:
