@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Final, cast
 
 import pytest
 from textual.pilot import Pilot
 from textual.widget import Widget
 
 from rollbook.rules.game import ToChoose
+from rollbook.v1.games_pb2 import Options
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_FINISHED,
     MATCH_STATE_GETTING_READY,
@@ -18,13 +19,18 @@ from rollbook.v1.match_pb2 import (
     MatchState,
     MatchSummary,
 )
+from rollbook.v1.raffzahn_pb2 import RAFFZAHN_EDITION_REVISED, RaffzahnOptions
 from rollbook_clients.sdk import RollbookError
+from rollbook_clients.terminal.clocks import clock_name
 from rollbook_clients.terminal.film import Film
+from rollbook_clients.terminal.own_matches import OwnMatch
 from rollbook_clients.terminal.screens.dialogues import AskWhether
+from rollbook_clients.terminal.screens.lobby import LobbyScreen
 from rollbook_clients.terminal.screens.match import MatchScreen
 from rollbook_clients.terminal.screens.table import TableScreen
 from rollbook_clients.terminal.texts import words_in
 from rollbook_clients.terminal.widgets.control import Control
+from rollbook_clients.terminal.widgets.match_line import match_line, state_column
 from rollbook_clients.terminal.widgets.menu import Menu
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import MenuEntry, Spotlight
@@ -222,3 +228,74 @@ def test_an_invitation_is_never_broken_where_it_is_selected(host: str, size: tup
         await until(pilot, lambda: "rollbook play" not in screen_lines(screen.app))
 
     on_screen(screen, does, size)
+
+
+class NoLobby:
+    """A service that says nothing of matches."""
+
+    address = "127.0.0.1:50051"
+
+    def lobby(self) -> AsyncIterator[None]:
+        """Say so."""
+        raise RollbookError("nothing")
+
+
+PLAYERS: Final = ("Eve", "Anna (bot, random)", "Willi (bot, heuristic)")
+
+
+def raffzahn(state: MatchState.ValueType, match_id: str = "m", players: tuple[str, ...] = PLAYERS) -> MatchSummary:
+    """A match with a clock, the first seat out and third, the last one to choose."""
+    seats = [MatchSummary.Seat(name=name, taken=True, forfeited=name == "Eve") for name in players]
+    summary = MatchSummary(
+        match_id=match_id * 24,
+        game="raffzahn",
+        ruleset=1,
+        state=state,
+        seats=seats,
+        turn_seconds=60,
+        options=Options(raffzahn=RaffzahnOptions(edition=RAFFZAHN_EDITION_REVISED)),
+        awaited_seat=2,
+    )
+    summary.places.places.extend([3, 1, 2])
+    return summary
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_line_of_the_lobby_shares_the_width(language: str) -> None:
+    """At 80 columns the clock is there; at 100 the own place is whole, at 140 all; no name is cut off twice."""
+    words = words_in(language)
+    own = OwnMatch(raffzahn(MATCH_STATE_FINISHED), 0)
+    others = OwnMatch(raffzahn(MATCH_STATE_RUNNING), 1)
+    clock = clock_name(60, words)
+    place = words("result.place", place=words("place.3"), most=3)
+    for columns in (80, 100, 140):
+        wide = columns - 3
+        column = state_column([(own.summary, own), (others.summary, others)], words, wide)
+        lines = [match_line(each.summary, each, words, wide, column).plain for each in (own, others)]
+        lines.append(match_line(own.summary, None, words, wide, 8).plain)
+        five = (*PLAYERS, "Maxi (bot, random)", "Tom (bot, random)")
+        lines.append(match_line(raffzahn(MATCH_STATE_RUNNING, players=five), None, words, wide, 8).plain)
+        assert all(len(line) <= wide for line in lines), lines
+        assert all(line.endswith(clock) for line in lines), lines
+        assert not any("\u2026\u2026" in line for line in lines), lines
+        if columns >= 100:
+            assert f"{place}, {words('result.gave_up')}" in lines[0]
+            assert all(name in lines[2] for name in PLAYERS)
+        if columns >= 140:
+            assert words("turn.of", name=PLAYERS[2]) in lines[1]
+            assert all(name in line for name in PLAYERS for line in lines[:3])
+
+
+def test_a_lobby_uses_the_width_that_it_gets() -> None:
+    """Names grow and shrink with the terminal, and nothing is cut off at its edge."""
+    screen = LobbyScreen(cast("Any", NoLobby()), words_in("en"), cast("Any", None), watch_only=True)
+    screen._public = (raffzahn(MATCH_STATE_RUNNING), raffzahn(MATCH_STATE_OPEN, "n"))
+
+    async def does(pilot: Pilot[Any]) -> None:
+        screen._fill()
+        for size, name in (((80, 24), "Willi (bot, "), ((140, 45), PLAYERS[2]), ((80, 24), "Willi (bot, ")):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda name=name: screen_lines(screen.app).count(name) == 2)  # type: ignore[misc]
+            assert screen_lines(screen.app).count("1 min a turn") == 2
+
+    on_screen(screen, does)

@@ -5,6 +5,7 @@ from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -21,11 +22,13 @@ from rollbook_clients.terminal.screens.dialogues import AskLine, AskWhether, Hel
 from rollbook_clients.terminal.screens.match import hint
 from rollbook_clients.terminal.screens.new_match import NewMatch
 from rollbook_clients.terminal.screens.table import TableScreen
-from rollbook_clients.terminal.widgets.match_line import match_line
+from rollbook_clients.terminal.widgets.match_line import match_line, state_column
 from rollbook_replays.games.words import Words
-from rollbook_replays.text import printable
+from rollbook_replays.text import WIDTH, printable
 
 TICK_SECONDS: Final = 1.0
+BESIDE_LINES: Final = 3
+"""Columns around the lines of the list, with its scroll bar."""
 LOOK_SECONDS: Final = 5.0
 """Private matches are told to nobody, so their players ask."""
 
@@ -65,6 +68,9 @@ class LobbyScreen(Screen[None]):
         self._called: set[str] = set()
         """The matches in which it was this person's turn when last looked at."""
         self._public: tuple[MatchSummary, ...] = ()
+        self._wide = WIDTH - BESIDE_LINES
+        self._state_columns = [0, 0]
+        """Cells of a line, and those of them that say how a match stands: of others' matches, and of one's own."""
         self._entered = ""
         """The match that one went to last, to come back to."""
         self._title = Static(id="title", classes="bar", markup=False)
@@ -93,6 +99,12 @@ class LobbyScreen(Screen[None]):
             self.run_worker(self._accept(self._invited), exit_on_error=False)
         self.set_interval(TICK_SECONDS, self._tick)
         self.set_interval(LOOK_SECONDS, self._look_for_own)
+
+    def on_resize(self, event: Resize) -> None:
+        """Lines share what width there is now."""
+        self._wide = event.size.width - BESIDE_LINES
+        if self._shown:
+            self._fill()
 
     def on_screen_resume(self) -> None:
         """What one opened meanwhile is there at once."""
@@ -146,6 +158,8 @@ class LobbyScreen(Screen[None]):
         mine: list[MatchSummary | None] = [each.summary for each in own.values()]
         self._shown = [*([None, *mine] if mine else []), *([None, *others] if others else [])]
         headings = [words("lobby.mine")] * bool(mine) + [words("lobby.public")] * bool(others)
+        sections = ([(each, None) for each in others], [(each.summary, each) for each in own.values()])
+        self._state_columns = [state_column(section, words, self._wide) for section in sections]
         self._list.clear_options()
         self._list.add_options(
             Option(Text(headings.pop(0), "bold #79c0ff"), disabled=True) if summary is None else self._line(summary)
@@ -158,14 +172,18 @@ class LobbyScreen(Screen[None]):
         self._show_detail()
 
     def _line(self, summary: MatchSummary) -> Option:
-        return Option(match_line(summary, self._own.matches.get(summary.match_id), self.words))
+        return Option(self._said_in_a_line(summary))
+
+    def _said_in_a_line(self, summary: MatchSummary) -> Text:
+        own = self._own.matches.get(summary.match_id)
+        return match_line(summary, own, self.words, self._wide, self._state_columns[own is not None])
 
     def _tick(self) -> None:
         """Clocks run on."""
         for number, summary in enumerate(self._shown):
             own = None if summary is None else self._own.matches.get(summary.match_id)
             if summary is not None and own is not None and own.is_ticking and number < self._list.option_count:
-                self._list.replace_option_prompt_at_index(number, match_line(summary, own, self.words))
+                self._list.replace_option_prompt_at_index(number, self._said_in_a_line(summary))
 
     @property
     def _at(self) -> MatchSummary | None:

@@ -1,5 +1,6 @@
 """A match in one line of the lobby."""
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -13,41 +14,73 @@ from rollbook_replays.games.presentation import differing
 from rollbook_replays.games.seats import Seating, sign
 from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
-from rollbook_replays.text import fitted
+from rollbook_replays.text import fitted, padded, width
 
-OWN_STATE: Final = 21
-STATE: Final = 13
-NAME: Final = 14
+TITLE: Final = 15
+"""Cells of the mark of the turn and the game, with the space behind it."""
+BESIDE_NAME: Final = 4
+"""Cells of a seat's sign and of the space around its name."""
+LEAST_NAME: Final = 4
+NAME: Final = 10
+"""As long as names are before options that are not as usual give way, and before the clock does."""
+STATE: Final = 18
+"""As many cells as a narrow screen has to say how a match stands."""
+OTHERS: Final = 59
+"""As many as the rest of a line takes."""
 
 
-def match_line(summary: MatchSummary, own: OwnMatch | None, words: Words) -> Text:
-    """What is played, how it stands, who sits there, and what was agreed on."""
-    known = known_game(summary.game, summary.ruleset)
-    title, options = summary.game, ""
-    seating = Seating(tuple(seat.name for seat in summary.seats), None if own is None else own.seat, {}, words)
-    if known is not None:
-        seating = known.seating(summary, seating.own, words)
-        title, options = known.rules.title, ", ".join(differing(known.rules, seating.options, seating.words))
+def state_column(matches: Iterable[tuple[MatchSummary, OwnMatch | None]], words: Words, wide: int) -> int:
+    """How many cells say how matches stand: as many as the longest needs, as far as names and clock leave them."""
+    most = max(STATE, min(wide - OTHERS, wide * 3 // 10))
+    said = (standing_of(summary, own, _seating(summary, own, words)[0], most) for summary, own in matches)
+    return min(most, max(map(width, said), default=0))
+
+
+def match_line(summary: MatchSummary, own: OwnMatch | None, words: Words, wide: int, state: int) -> Text:
+    """What is played, how it stands, who sits there, and what was agreed on, names as long as there is room."""
+    seating, title, options = _seating(summary, own, words)
     is_called = own is not None and own.is_on_turn
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append("► " if is_called else "  ", "bold #7ee787")
-    line.append(f"{title:<12} ", "bold")
-    wide = STATE if own is None else OWN_STATE
-    standing = fitted(standing_of(summary, own, seating), wide)
-    line.append(f"{standing:<{wide}} ", "bold #7ee787" if is_called else "#adbac7")
-    for number, seat in enumerate(summary.seats):
-        if seat.taken:
-            line.append_text(as_rich([seating.mark(number)], {}))
-            line.append(f" {fitted(seating.name(number), NAME)}  ", "underline" if number == seating.own else "")
-        else:
-            line.append(f"{sign(number)} {words('lobby.free')}  ", "dim")
+    line.append(f"{title:<{TITLE - 3}} ", "bold")
+    standing = fitted(standing_of(summary, own, seating, state), state)
+    line.append(f"{padded(standing, state)} ", "bold #7ee787" if is_called else "#adbac7")
     clock = clock_name(summary.turn_seconds, words) if summary.turn_seconds else ""
     private = words("lobby.private") if summary.is_private else ""
-    line.append(" · ".join(part for part in (clock, private, options) if part), "dim")
+    agreed = " · ".join(part for part in (clock, private) if part)
+    everything = " · ".join(part for part in (agreed, options) if part)
+    names = [seating.name(seat) if each.taken else words("lobby.free") for seat, each in enumerate(summary.seats)]
+    left = wide - TITLE - state - 1 - BESIDE_NAME * len(names)
+    longest = _longest(names, left - width(everything), NAME) or _longest(names, left - width(agreed), LEAST_NAME)
+    for number, (seat, name) in enumerate(zip(summary.seats, names, strict=True)):
+        if seat.taken:
+            line.append_text(as_rich([seating.mark(number)], {}))
+            line.append(f" {fitted(name, longest or LEAST_NAME)}  ", "underline" if number == seating.own else "")
+        else:
+            line.append(f"{sign(number)} {name}  ", "dim")
+    line.append(everything, "dim")
     return line
 
 
-def standing_of(summary: MatchSummary, own: OwnMatch | None, seating: Seating) -> str:
+def _seating(summary: MatchSummary, own: OwnMatch | None, words: Words) -> tuple[Seating, str, str]:
+    """Who sits there, what is played, and which options are not as usual."""
+    known = known_game(summary.game, summary.ruleset)
+    seating = Seating(tuple(seat.name for seat in summary.seats), None if own is None else own.seat, {}, words)
+    if known is None:
+        return seating, summary.game, ""
+    seating = known.seating(summary, seating.own, words)
+    return seating, known.rules.title, ", ".join(differing(known.rules, seating.options, seating.words))
+
+
+def _longest(names: Sequence[str], left: int, least: int) -> int:
+    """How long each name may be so that all together take no more cells; 0 if they would be shorter than this."""
+    for longest in range(max(map(width, names), default=0), least - 1, -1):
+        if sum(min(width(name), longest) for name in names) <= left:
+            return longest
+    return least if sum(map(width, names)) <= left else 0
+
+
+def standing_of(summary: MatchSummary, own: OwnMatch | None, seating: Seating, wide: int) -> str:
     """How it stands: for whoever plays there whose turn it is, and how long, or how it ended."""
     words = seating.words
     if own is None or summary.state != MATCH_STATE_RUNNING:
@@ -58,5 +91,6 @@ def standing_of(summary: MatchSummary, own: OwnMatch | None, seating: Seating) -
         clock = own.clocks.shown()
         return words("lobby.own_turn") if clock is None else words("lobby.own_turn.clock", left=clock[1].split()[0])
     if summary.HasField("awaited_seat"):
-        return words("turn.of", name=fitted(seating.name(summary.awaited_seat), NAME))
+        beside = width(words("turn.of", name=""))
+        return words("turn.of", name=fitted(seating.name(summary.awaited_seat), wide - beside))
     return words(f"state.{summary.state}")
