@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from types import SimpleNamespace
 from typing import Any, Final, cast
 
 import pytest
@@ -23,17 +24,19 @@ from rollbook.v1.raffzahn_pb2 import RAFFZAHN_EDITION_REVISED, RaffzahnOptions
 from rollbook_clients.sdk import RollbookError
 from rollbook_clients.terminal.clocks import clock_name
 from rollbook_clients.terminal.film import Film
+from rollbook_clients.terminal.known_game import ShownEvent
 from rollbook_clients.terminal.own_matches import OwnMatch
 from rollbook_clients.terminal.screens.dialogues import AskWhether
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
 from rollbook_clients.terminal.screens.match import MatchScreen
+from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_clients.terminal.screens.table import TableScreen
 from rollbook_clients.terminal.texts import words_in
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.match_line import match_line, state_column
 from rollbook_clients.terminal.widgets.menu import Menu
 from rollbook_replays.games import presentation
-from rollbook_replays.games.presentation import MenuEntry, Spotlight
+from rollbook_replays.games.presentation import NOTHING_MARKED, MenuEntry, Spotlight
 from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.pictures import screen_lines
 from tests.clients.terminal.staging import simulated
@@ -169,9 +172,9 @@ class NoMatch:
         raise RollbookError("nothing")
 
 
-def at_no_match(summary: MatchSummary, match: Any = NoMatch) -> TableScreen:
+def at_no_match(summary: MatchSummary, match: Any = NoMatch, language: str = "en") -> TableScreen:
     """The first seat at a table that stands like this."""
-    screen = TableScreen(match(), words_in("en"))
+    screen = TableScreen(match(), words_in(language))
     screen._summary, screen._own, screen.game = summary, 0, "unheard of"
     return screen
 
@@ -239,6 +242,11 @@ class NoLobby:
         """Say so."""
         raise RollbookError("nothing")
 
+    async def matches(self, *, mine: bool) -> AsyncIterator[MatchSummary]:
+        """There are none."""
+        for summary in () if mine else (MatchSummary(),):
+            yield summary
+
 
 PLAYERS: Final = ("Eve", "Anna (bot, random)", "Willi (bot, heuristic)")
 
@@ -299,3 +307,48 @@ def test_a_lobby_uses_the_width_that_it_gets() -> None:
             assert screen_lines(screen.app).count("1 min a turn") == 2
 
     on_screen(screen, does)
+
+
+def keys_below(screen: MatchScreen | LobbyScreen) -> str:
+    """The last line of the screen."""
+    return screen_lines(screen.app).splitlines()[-1]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("state", [MATCH_STATE_OPEN, MATCH_STATE_RUNNING])
+def test_all_keys_of_a_table_are_named_at_80_columns(state: MatchState.ValueType, language: str) -> None:
+    """Nothing is cut off at the end of the last line, also while moves of others are still to come."""
+    summary = MatchSummary(state=state, seats=[MatchSummary.Seat(name="Anna", taken=True)] * 2)
+    screen = at_no_match(summary, language=language)
+    words = words_in(language)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        screen._show()
+        await until(pilot, lambda: keys_below(screen).strip().endswith(f"^x {words('hint.give_up')}"))
+        if state == MATCH_STATE_RUNNING:
+            for _ in range(2):
+                screen._backlog.add(ShownEvent([], 0, None, NOTHING_MARKED, is_move=True), after=9_999.0)
+            screen._show()
+            await until(pilot, lambda: words("hint.present") in keys_below(screen))
+            assert keys_below(screen).strip().endswith(f"^x {words('hint.give_up')}")
+
+    on_screen(screen, does)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_all_keys_of_lobby_and_replay_are_named_at_80_columns(language: str) -> None:
+    """Nothing is cut off at the end of the last line, and keys have the names that are printed on them."""
+    words = words_in(language)
+    last = f"esc {words('hint.leave')}"
+    replay = ReplayScreen(Film(simulated("raffzahn", 3)), words)
+    lobby = LobbyScreen(cast("Any", NoLobby()), words, cast("Any", SimpleNamespace(name="Anna")))
+
+    async def does(pilot: Pilot[Any]) -> None:
+        await until(pilot, lambda: keys_below(replay).strip().endswith(last))
+        keys = ("Leertaste", "Pos1", "Ende") if language == "de" else ("space", "home", "end")
+        said = (words("hint.play"), words("hint.first"), words("hint.last"))
+        assert all(f"{key}  {what}" in screen_lines(replay.app) for key, what in zip(keys, said, strict=True))
+        await pilot.app.push_screen(lobby)
+        await until(pilot, lambda: keys_below(lobby).strip().endswith(last))
+
+    on_screen(replay, does)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -19,10 +20,10 @@ from rollbook_replays import narration
 from rollbook_replays.games import GROUP, presentation
 from rollbook_replays.games.blocks import Room
 from rollbook_replays.games.plain import PLAIN
-from rollbook_replays.games.presentation import Moment, Presentation
+from rollbook_replays.games.presentation import MenuEntry, Moment, Picking, Presentation
 from rollbook_replays.renderers import LOOKS, coloured, look_of
 from rollbook_replays.text import SPOT, Text, plain
-from tests.replays.games.stage import after_each_event, choosing, match_at, seated, simulation
+from tests.replays.games.stage import after_each_event, choosing, match_at, menu_of, seated, simulation
 
 SHARED = [
     *Path(rollbook_replays.__path__[0]).rglob("*.py"),
@@ -128,3 +129,19 @@ def test_no_shared_module_names_a_game(path: Path) -> None:
     text = path.read_text(encoding="utf-8").lower()
     names = {*current(), *(game.title.lower() for game in current().values())}
     assert set() == {name for name in names if name in text}
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("game", current())
+def test_no_choice_begins_with_a_number(game: str, language: str) -> None:
+    """Menus number their entries, and two numbers beside each other could not be told apart."""
+
+    def labels(entries: Iterable[MenuEntry]) -> Iterator[str]:
+        for entry in entries:
+            yield entry.label
+            yield from labels(entry.entries)
+
+    for seat, match in choosing(game, current()[game].seats[-1]):
+        offered = menu_of(match, seat, language)
+        entries = offered.entries(set()) if isinstance(offered, Picking) else offered
+        assert [] == [label for label in labels(entries) if label[:1].isdecimal()]

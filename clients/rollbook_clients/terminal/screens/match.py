@@ -70,11 +70,15 @@ class MatchScreen(Screen[None]):
 
 def hint(words: Words, *actions: tuple[str, str]) -> Text:
     """Keys and what they do; each can be clicked."""
-    line = Text(no_wrap=True, overflow="ellipsis")
+    parts = []
     for key, action in actions:
-        said = words(f"hint.{action}")
-        part = Text.assemble((key, "bold"), " ", said)
+        part = Text.assemble((key_name(key, words), "bold"), " ", words(f"hint.{action}"))
         part.apply_meta({"@click": f"screen.{action}"})
-        line.append_text(part)
-        line.append("  ")
-    return line
+        parts.append(part)
+    return Text("  ", no_wrap=True, overflow="ellipsis").join(parts)
+
+
+def key_name(key: str, words: Words) -> str:
+    """What is printed on it."""
+    named = f"key.{key}"
+    return words(named) if named in words else key

@@ -12,7 +12,7 @@ from rollbook.match.events import Sealed
 from rollbook.rules.game import Perspective, Watcher
 from rollbook_clients.terminal.film import Account, Film
 from rollbook_clients.terminal.screens.dialogues import AskLine
-from rollbook_clients.terminal.screens.match import MatchScreen, hint
+from rollbook_clients.terminal.screens.match import MatchScreen, hint, key_name
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import Sentence, differing
 from rollbook_replays.games.seats import Seating
@@ -212,7 +212,7 @@ class ReplayScreen(MatchScreen):
         text = Text(f" {playing}\n\n", "bold")
         for row in rows:
             for key, action in row:
-                button = Text.assemble((f" {key} ", "bold reverse"), f" {words(f'hint.{action}')}  ")
+                button = Text.assemble((f" {key_name(key, words)} ", "bold reverse"), f" {words(f'hint.{action}')}  ")
                 button.apply_meta({"@click": f"screen.{action}"})
                 text.append(" ")
                 text.append_text(button)
