@@ -11,11 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from rollbook.v1.games_pb2 import View
-from rollbook.v1.match_pb2 import (
-    MATCH_STATE_ABORTED,
-    MATCH_STATE_GETTING_READY,
-    MATCH_STATE_OPEN,
-)
+from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Perspective
 from rollbook_clients.sdk import (
     Away,
