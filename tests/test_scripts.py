@@ -76,6 +76,7 @@ def test_perft_prints_what_the_files_say() -> None:
 def test_the_simulation_runs() -> None:
     """One seed, and few messages go wrong; it ends well, so no promise was broken."""
     assert run_script("tests.sim", "--seeds", "1", "--steps", "20")
+    assert run_script("tests.sim", "--seeds", "2", "--steps", "20", "--jobs", "2")
 
 
 @pytest.mark.skipif(find_spec("atheris") is None, reason="wants the extra fuzz")

@@ -10,13 +10,12 @@ import argparse
 import multiprocessing
 import statistics
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tests.sim.faults import BREAKS, LOSSES, Fault
 from tests.sim.observations import told_line
-from tests.sim.world import Outcome, run
+from tests.sim.world import Outcome, timed_run
 
 LINE = 200
 """Characters of a line of a trace."""
@@ -55,17 +54,12 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
 def _outcomes(
     seeds: Sequence[int], jobs: int, steps: int | None, also: tuple[Fault, ...]
 ) -> Iterator[tuple[Outcome, float]]:
-    work = partial(_timed, steps=steps, also=also)
+    work = partial(timed_run, steps=steps, also=also)
     if jobs == 1:
         yield from map(work, seeds)
         return
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
         yield from pool.imap(work, seeds)
-
-
-def _timed(seed: int, steps: int | None, also: tuple[Fault, ...]) -> tuple[Outcome, float]:
-    began = time.process_time()
-    return run(seed, steps=steps, also=also), time.process_time() - began
 
 
 def _show(outcome: Outcome, *, trace: bool, steps: int | None) -> None:
