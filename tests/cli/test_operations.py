@@ -21,8 +21,8 @@ import yaml
 from rollbook.server.metrics import STORE_ERRORS
 from rollbook.storage.embedded.server import find_server
 from tests.server.serving import READY_SECONDS, Service, started, until
+from tests.storage import failovers
 from tests.storage.failovers import Clustered, Watched, clustered, watched
-from tests.storage.failovers import until as until_so
 from tests.storage.servers import ALL_SLOTS, Server, free_port, running, sentinel_running
 
 ROOT = Path(__file__).parents[2]
@@ -252,7 +252,7 @@ def test_the_users_rights_suffice_for_a_failover(here: Here) -> None:
             until(lambda: any(line["event"] == "archived" for line in service.lines), service)
             old = store.master
             old.kill()
-            new = until_so(lambda: (found := store.master) is not old and found)
+            new = failovers.until(lambda: (found := store.master) is not old and found)
             before = len(service.lines)
             until(lambda: any(line["event"] == "archived" for line in service.lines[before:]), service)
             assert [] == denied(new)
@@ -277,9 +277,9 @@ def introduce_replicas_and_sentinels(store: Watched) -> None:
         for client in clients:
             client.execute_command("CLIENT", "KILL", "USER", "default")
             client.execute_command("ACL", "LOG", "RESET")
-        until_so(lambda: all("user=sentinel" in client.execute_command("CLIENT", "LIST") for client in clients))
-        until_so(lambda: "user=replica" in clients[0].execute_command("CLIENT", "LIST"))
-        until_so(lambda: clients[0].info("replication")["slave0"]["state"] == "online")
+        failovers.until(lambda: all("user=sentinel" in client.execute_command("CLIENT", "LIST") for client in clients))
+        failovers.until(lambda: "user=replica" in clients[0].execute_command("CLIENT", "LIST"))
+        failovers.until(lambda: clients[0].info("replication")["slave0"]["state"] == "online")
 
 
 @pytest.mark.timeout(400)  # a score of commands, each a process of its own

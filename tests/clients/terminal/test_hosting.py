@@ -30,12 +30,18 @@ def play(stack: ExitStack, address: str, home: Path, name: str, *words: str) -> 
     return stack.enter_context(pseudo(["play", *to, "--name", name, "--pace", "0"], home / name, size=WIDE))
 
 
+def hosting(stack: ExitStack, address: str, home: Path, name: str) -> Pseudo:
+    """Somebody at the open table of a match of their own."""
+    host = play(stack, address, home, name)
+    opened(host, "cant_stop")
+    host.until("1 Add a bot")
+    return host
+
+
 def test_a_bot_sits_down_at_once_and_plays(address: str, tmp_path: Path) -> None:
     """Two keys: add a bot, and how strong it is to be; the match begins by itself."""
     with ExitStack() as stack:
-        anna = play(stack, address, tmp_path, "Anna")
-        opened(anna, "cant_stop")
-        anna.until("1 Add a bot")
+        anna = hosting(stack, address, tmp_path, "Anna")
         anna.press("1")
         anna.until("1 Weak")
         anna.press("1")
@@ -46,9 +52,7 @@ def test_a_bot_sits_down_at_once_and_plays(address: str, tmp_path: Path) -> None
 def test_whoever_follows_the_own_invitation_hears_as_whom_they_sit_there(address: str, tmp_path: Path) -> None:
     """One guest has one seat; a name for the future changes nothing at this table."""
     with ExitStack() as stack:
-        anna = play(stack, address, tmp_path, "Anna")
-        opened(anna, "cant_stop")
-        anna.until("1 Add a bot")
+        anna = hosting(stack, address, tmp_path, "Anna")
         anna.press("i")
         anna.until("Copied")
         (line,) = copied(anna)

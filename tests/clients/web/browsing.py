@@ -22,7 +22,7 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from playwright.async_api import Error as BrowserError
 
-from tests.server.test_whole_service import free_port
+from tests.server.test_whole_service import Serving, free_port
 
 CHROMIUM: Final = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
@@ -111,6 +111,17 @@ async def page_of(folder: Path, service: str) -> AsyncIterator[WebProcess]:
         yield web
     finally:
         web.kill()
+
+
+@asynccontextmanager
+async def served_page(folder: Path) -> AsyncIterator[tuple[Serving, WebProcess]]:
+    """A service and its page, both ended in the end."""
+    service = Serving(folder / "data")
+    try:
+        async with page_of(folder, service.address) as web:
+            yield service, web
+    finally:
+        service.end()
 
 
 @asynccontextmanager

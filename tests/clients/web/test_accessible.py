@@ -9,9 +9,8 @@ from typing import Any, Final, Literal
 import pytest
 from axe_playwright_python.async_playwright import Axe
 
-from tests.clients.web.browsing import Person, chromium, needs_chromium, page_of
+from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
 from tests.clients.web.test_page import sat_down
-from tests.server.test_whole_service import Serving
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
@@ -40,39 +39,35 @@ def test_no_page_has_anything_serious_to_stumble_over(tmp_path: Path) -> None:
     """Lobby, forms, tables of those who play and look on, replays with and without the end, verdicts, and refusals."""
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
         wrong: dict[str, list[str]] = {}
-        try:
-            async with page_of(tmp_path, service.address) as web, chromium() as browser:
-                people = [await Person.arrive(browser) for _ in range(2)]
-                address = await sat_down(web.url, "cant_stop", people)
-                await people[0].page.wait_for_selector("#board .die")
-                for number, person in enumerate(people):
-                    wrong[f"table {number}"] = await found(person)
-                await people[0].goto(f"{web.url}/open?game=raffzahn")
-                await people[0].page.click("button.main")
-                await people[0].page.wait_for_selector("#invitation")
-                wrong["open table"] = await found(people[0])
-                for path in ("/", "/open", "/open?game=wuerfelzoo", "/judge", "/nowhere", f"/matches/{'a' * 24}"):
-                    await people[0].goto(web.url + path)
-                    wrong[path] = await found(people[0])
-                await people[0].goto(f"{web.url}/replays")
-                wrong["/replays"] = await found(people[0])
-                await people[0].page.set_input_files("input[name=file]", GOLDEN)
-                await people[0].page.click("button.main")
-                await people[0].page.wait_for_selector("#replay")
-                await people[0].page.click("a[href*=spoilers]")
-                await people[0].page.wait_for_selector("#timeline")
-                wrong["replay"] = await found(people[0])
-                await people[0].goto(f"{web.url}/verify")
-                await people[0].page.set_input_files("#file", GOLDEN)
-                await people[0].page.click("#verify button")
-                await people[0].page.wait_for_selector("#verdict[data-verdict]")
-                wrong["/verify"] = await found(people[0])
-                await people[1].goto(f"{address}/replay?at=2")
-                wrong["replay of a running match"] = await found(people[1])
-        finally:
-            service.end()
+        async with served_page(tmp_path) as (_, web), chromium() as browser:
+            people = [await Person.arrive(browser) for _ in range(2)]
+            address = await sat_down(web.url, "cant_stop", people)
+            await people[0].page.wait_for_selector("#board .die")
+            for number, person in enumerate(people):
+                wrong[f"table {number}"] = await found(person)
+            await people[0].goto(f"{web.url}/open?game=raffzahn")
+            await people[0].page.click("button.main")
+            await people[0].page.wait_for_selector("#invitation")
+            wrong["open table"] = await found(people[0])
+            for path in ("/", "/open", "/open?game=wuerfelzoo", "/judge", "/nowhere", f"/matches/{'a' * 24}"):
+                await people[0].goto(web.url + path)
+                wrong[path] = await found(people[0])
+            await people[0].goto(f"{web.url}/replays")
+            wrong["/replays"] = await found(people[0])
+            await people[0].page.set_input_files("input[name=file]", GOLDEN)
+            await people[0].page.click("button.main")
+            await people[0].page.wait_for_selector("#replay")
+            await people[0].page.click("a[href*=spoilers]")
+            await people[0].page.wait_for_selector("#timeline")
+            wrong["replay"] = await found(people[0])
+            await people[0].goto(f"{web.url}/verify")
+            await people[0].page.set_input_files("#file", GOLDEN)
+            await people[0].page.click("#verify button")
+            await people[0].page.wait_for_selector("#verdict[data-verdict]")
+            wrong["/verify"] = await found(people[0])
+            await people[1].goto(f"{address}/replay?at=2")
+            wrong["replay of a running match"] = await found(people[1])
         assert {} == {page: said for page, said in wrong.items() if said}
 
     asyncio.run(scenario())

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.web.browsing import Person, chromium, needs_chromium, page_of
+from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
 from tests.replays.conformance import FOLDER, LIST
-from tests.server.test_whole_service import Serving
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
@@ -28,24 +27,20 @@ def test_files_and_bundles_get_the_verdicts_of_the_audit(tmp_path: Path) -> None
     none.write_bytes(b"<script>alert(1)</script>")
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, chromium() as browser:
-                judge = await Person.arrive(browser)
-                await judge.goto(f"{web.url}/judge")
-                await judge.page.set_input_files("input[name=files]", [exact, changed, none, bundle])
-                await judge.page.set_input_files("input[name=keys]", FOLDER / "keys" / "judge.pub")
-                await judge.page.click("button.main")
-                await judge.page.wait_for_selector("table")
-                rows = judge.page.locator("tbody").first.locator("tr")
-                verdicts = [await rows.nth(number).get_attribute("class") for number in range(3)]
-                assert ["exact", "diverged", "unreadable"] == verdicts
-                assert await judge.page.locator("h2", has_text="Tournament").count() == 1
-                assert await judge.page.locator("h2", has_text="Dice").count() == 1
-                link = await rows.nth(1).locator("a").first.get_attribute("href")
-                assert "at=" in str(link)
-                assert [] == judge.errors
-        finally:
-            service.end()
+        async with served_page(tmp_path) as (_, web), chromium() as browser:
+            judge = await Person.arrive(browser)
+            await judge.goto(f"{web.url}/judge")
+            await judge.page.set_input_files("input[name=files]", [exact, changed, none, bundle])
+            await judge.page.set_input_files("input[name=keys]", FOLDER / "keys" / "judge.pub")
+            await judge.page.click("button.main")
+            await judge.page.wait_for_selector("table")
+            rows = judge.page.locator("tbody").first.locator("tr")
+            verdicts = [await rows.nth(number).get_attribute("class") for number in range(3)]
+            assert ["exact", "diverged", "unreadable"] == verdicts
+            assert await judge.page.locator("h2", has_text="Tournament").count() == 1
+            assert await judge.page.locator("h2", has_text="Dice").count() == 1
+            link = await rows.nth(1).locator("a").first.get_attribute("href")
+            assert "at=" in str(link)
+            assert [] == judge.errors
 
     asyncio.run(scenario())

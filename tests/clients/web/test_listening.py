@@ -14,9 +14,8 @@ from playwright.async_api import Browser, CDPSession
 from rollbook.rules.catalogue import current
 from rollbook_clients.web.words import words_in
 from rollbook_replays.games.words import Words
-from tests.clients.web.browsing import Person, chromium, needs_chromium, page_of
-from tests.clients.web.test_page import sat_down
-from tests.server.test_whole_service import Serving
+from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
+from tests.clients.web.test_page import of_every_game, sat_down
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "3"))
 LANGUAGES: Final = ("en", "de")
@@ -146,34 +145,28 @@ async def settled(listeners: list[Listener]) -> Listener | None:
         await asyncio.sleep(0.02)
 
 
-@pytest.mark.parametrize(
-    "game", [pytest.param(game, marks=pytest.mark.slow) for game in current() if game != "cant_stop"] + ["cant_stop"]
-)
+@of_every_game
 def test_a_match_is_played_by_keyboard_and_heard(game: str, tmp_path: Path) -> None:
     """In both languages: each line of the log once and in order, each own turn once, the end once, nothing nameless."""
     print("seed", SEED)
     random = Random(SEED)
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, chromium() as browser:
-                seats = current()[game].seats[0]
-                listeners = [await Listener.arrive(browser, LANGUAGES[seat % 2]) for seat in range(seats)]
-                await sat_down(web.url, game, [each.person for each in listeners])
-                await settled(listeners)
-                for each in listeners:
-                    await each.begin()
-                while (mover := await settled(listeners)) is not None:
-                    for each in listeners:
-                        await each.look()
-                    if mover.turns in NAMES_AT:
-                        assert [] == await mover.nameless()
-                    await mover.choose(random)
+        async with served_page(tmp_path) as (_, web), chromium() as browser:
+            seats = current()[game].seats[0]
+            listeners = [await Listener.arrive(browser, LANGUAGES[seat % 2]) for seat in range(seats)]
+            await sat_down(web.url, game, [each.person for each in listeners])
+            await settled(listeners)
+            for each in listeners:
+                await each.begin()
+            while (mover := await settled(listeners)) is not None:
                 for each in listeners:
                     await each.look()
-                    await each.heard_everything()
-        finally:
-            service.end()
+                if mover.turns in NAMES_AT:
+                    assert [] == await mover.nameless()
+                await mover.choose(random)
+            for each in listeners:
+                await each.look()
+                await each.heard_everything()
 
     asyncio.run(scenario())

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Route
 
-from tests.clients.web.browsing import ENLARGED, Answer, Person, Reader, chromium, needs_chromium, page_of
+from tests.clients.web.browsing import ENLARGED, Answer, Person, Reader, chromium, needs_chromium, served_page
 from tests.server.serving import until
-from tests.server.test_whole_service import Serving
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
@@ -41,42 +40,38 @@ def test_from_an_invitation_to_the_first_roll_it_takes_two_taps(tmp_path: Path) 
     """On a phone, for a private match, with scripts that come late; the code is in no address that a server sees."""
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, chromium() as browser:
-                anna, ben = await Person.arrive(browser), await phone(browser)
-                await anna.goto(f"{web.url}/open?game=cant_stop")
-                await anna.page.fill("input[name=name]", "Anna")
-                await anna.page.check("input[name=private]")
-                await anna.page.click("button.main")
-                await anna.page.wait_for_selector("#invitation")
-                link = await anna.page.input_value("#invitation")
-                assert "#" in link
-                asked: list[str] = []
-                ben.page.on("request", lambda request: asked.append(request.url))
-                await ben.page.context.route("**/static/**/*.js", _late)
-                await ben.page.context.route("**/static/*.js", _late)
-                await ben.page.goto(link)
-                assert await fits(ben)
-                await ben.page.wait_for_selector("#join")
-                assert await fits(ben)
-                await ben.page.fill("#join input[name=name]", "Ben")
-                await ben.page.tap("#join button")
-                await ben.page.wait_for_selector("#player-1")
-                for person in (anna, ben):
-                    await person.page.wait_for_selector("#board .die")
-                assert await fits(ben)
-                await ben.page.evaluate(ENLARGED, 2)
-                assert await fits(ben)
-                code = link.partition("#")[2]
-                assert [] == [url for url in asked if code in url.partition("#")[0]]
-                assert code not in web.said()
-                for path in ("/", "/open", "/open?game=raffzahn", "/replays", "/verify", "/judge", "/nowhere"):
-                    await ben.goto(web.url + path)
-                    assert await fits(ben), path
-                assert [] == anna.errors + ben.errors
-        finally:
-            service.end()
+        async with served_page(tmp_path) as (_, web), chromium() as browser:
+            anna, ben = await Person.arrive(browser), await phone(browser)
+            await anna.goto(f"{web.url}/open?game=cant_stop")
+            await anna.page.fill("input[name=name]", "Anna")
+            await anna.page.check("input[name=private]")
+            await anna.page.click("button.main")
+            await anna.page.wait_for_selector("#invitation")
+            link = await anna.page.input_value("#invitation")
+            assert "#" in link
+            asked: list[str] = []
+            ben.page.on("request", lambda request: asked.append(request.url))
+            await ben.page.context.route("**/static/**/*.js", _late)
+            await ben.page.context.route("**/static/*.js", _late)
+            await ben.page.goto(link)
+            assert await fits(ben)
+            await ben.page.wait_for_selector("#join")
+            assert await fits(ben)
+            await ben.page.fill("#join input[name=name]", "Ben")
+            await ben.page.tap("#join button")
+            await ben.page.wait_for_selector("#player-1")
+            for person in (anna, ben):
+                await person.page.wait_for_selector("#board .die")
+            assert await fits(ben)
+            await ben.page.evaluate(ENLARGED, 2)
+            assert await fits(ben)
+            code = link.partition("#")[2]
+            assert [] == [url for url in asked if code in url.partition("#")[0]]
+            assert code not in web.said()
+            for path in ("/", "/open", "/open?game=raffzahn", "/replays", "/verify", "/judge", "/nowhere"):
+                await ben.goto(web.url + path)
+                assert await fits(ben), path
+            assert [] == anna.errors + ben.errors
 
     asyncio.run(scenario())
 
@@ -85,45 +80,41 @@ def test_seven_tabs_of_one_browser_are_all_live(tmp_path: Path) -> None:
     """A browser has six connections to one place: none of its tabs may wait for another to be closed."""
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, chromium() as browser:
-                anna, ben = await Person.arrive(browser), await Person.arrive(browser)
-                await anna.goto(f"{web.url}/open?game=cant_stop")
-                await anna.page.fill("input[name=name]", "Anna")
-                await anna.page.click("button.main")
-                await anna.page.wait_for_selector("#invitation")
-                tabs = [Person(await anna.page.context.new_page()) for _ in range(7)]
-                for tab in tabs:
-                    await tab.page.goto(anna.page.url)
-                    await tab.page.wait_for_selector("#players")
-                await ben.goto(anna.page.url)
-                await ben.page.fill("#join input[name=name]", "Ben")
-                await ben.page.click("#join button")
-                for tab in [anna, *tabs]:
-                    await tab.page.wait_for_selector("#board .die")
-                hidden = tabs[0].page
-                await hidden.evaluate(
-                    "() => { Object.defineProperty(document, 'hidden', { value: true, configurable: true });"
-                    " document.dispatchEvent(new Event('visibilitychange')); }"
-                )
-                before = await anna.position
-                mover = anna if await anna.page.locator("#choose").count() else ben
-                await mover.page.locator("#choices-list button").first.click()
-                await anna.page.wait_for_function(
+        async with served_page(tmp_path) as (_, web), chromium() as browser:
+            anna, ben = await Person.arrive(browser), await Person.arrive(browser)
+            await anna.goto(f"{web.url}/open?game=cant_stop")
+            await anna.page.fill("input[name=name]", "Anna")
+            await anna.page.click("button.main")
+            await anna.page.wait_for_selector("#invitation")
+            tabs = [Person(await anna.page.context.new_page()) for _ in range(7)]
+            for tab in tabs:
+                await tab.page.goto(anna.page.url)
+                await tab.page.wait_for_selector("#players")
+            await ben.goto(anna.page.url)
+            await ben.page.fill("#join input[name=name]", "Ben")
+            await ben.page.click("#join button")
+            for tab in [anna, *tabs]:
+                await tab.page.wait_for_selector("#board .die")
+            hidden = tabs[0].page
+            await hidden.evaluate(
+                "() => { Object.defineProperty(document, 'hidden', { value: true, configurable: true });"
+                " document.dispatchEvent(new Event('visibilitychange')); }"
+            )
+            before = await anna.position
+            mover = anna if await anna.page.locator("#choose").count() else ben
+            await mover.page.locator("#choices-list button").first.click()
+            await anna.page.wait_for_function(
+                "(before) => Number(document.getElementById('table').dataset.position) > before", arg=before
+            )
+            await hidden.evaluate(
+                "() => { Object.defineProperty(document, 'hidden', { value: false, configurable: true });"
+                " document.dispatchEvent(new Event('visibilitychange')); }"
+            )
+            for tab in tabs:
+                await tab.page.wait_for_function(
                     "(before) => Number(document.getElementById('table').dataset.position) > before", arg=before
                 )
-                await hidden.evaluate(
-                    "() => { Object.defineProperty(document, 'hidden', { value: false, configurable: true });"
-                    " document.dispatchEvent(new Event('visibilitychange')); }"
-                )
-                for tab in tabs:
-                    await tab.page.wait_for_function(
-                        "(before) => Number(document.getElementById('table').dataset.position) > before", arg=before
-                    )
-                assert [] == [error for tab in (anna, ben, *tabs) for error in tab.errors]
-        finally:
-            service.end()
+            assert [] == [error for tab in (anna, ben, *tabs) for error in tab.errors]
 
     asyncio.run(scenario())
 
@@ -132,12 +123,8 @@ def test_whoever_is_alone_plays_against_bots_and_plays_again(tmp_path: Path) -> 
     """By plain forms, as before any script has loaded: a bot sits down, the match ends, and its rematch is open."""
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web:
-                await asyncio.to_thread(play_and_play_again, Reader(web.url))
-        finally:
-            service.end()
+        async with served_page(tmp_path) as (_, web):
+            await asyncio.to_thread(play_and_play_again, Reader(web.url))
 
     asyncio.run(scenario())
 

@@ -14,7 +14,7 @@ from playwright.async_api import Browser
 
 from rollbook.replay_file.container import read
 from rollbook.v1.events_pb2 import Event
-from tests.clients.web.browsing import Person, Reader, WebProcess, chromium, needs_chromium, page_of
+from tests.clients.web.browsing import Person, Reader, WebProcess, chromium, needs_chromium, served_page
 from tests.clients.web.test_page import sat_down
 from tests.server.test_whole_service import Serving
 
@@ -103,35 +103,31 @@ def test_a_choice_is_made_once_or_said_not_to_have_arrived(tmp_path: Path) -> No
     random = Random(SEED)
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, chromium() as browser:
-                people = await _three(browser)
-                address = await sat_down(web.url, "cant_stop", people[:2])
-                await people[2].goto(address)
-                overlay = await overlaid(browser, address)
-                for person in (*people, overlay):
-                    await person.page.evaluate("window.marked = 'never loaded again'")
-                for number in range(ROUNDS):
-                    before = await until_alike(people)
-                    made = await asyncio.to_thread(chosen, web, address)
-                    up_to = [person for person in people if await person.page.locator("#choose").count()]
-                    death = asyncio.create_task(dies(service, web, ("service", "page", "both")[number % 3]))
-                    await _clicked(up_to[0], random)
-                    await death
-                    await up_to[0].page.wait_for_function(ANSWERED)
-                    await until_alike(people)
-                    now = await asyncio.to_thread(chosen, web, address)
-                    said = await up_to[0].page.locator("#answer").text_content()
-                    arrived = (said or "").strip() == "Sent."
-                    assert now - made == arrived or (not arrived and now - made in {0, 1}), (before, said)
-                    await up_to[0].page.evaluate("document.getElementById('answer').textContent = ''")
-                await overlay.page.wait_for_function(SHOWS, arg=await until_alike(people))
-                assert [] == await overlay.page.evaluate("window.unclean")
-                for person in (*people, overlay):
-                    assert "never loaded again" == await person.page.evaluate("window.marked")
-                    assert [] == person.errors
-        finally:
-            service.end()
+        async with served_page(tmp_path) as (service, web), chromium() as browser:
+            people = await _three(browser)
+            address = await sat_down(web.url, "cant_stop", people[:2])
+            await people[2].goto(address)
+            overlay = await overlaid(browser, address)
+            for person in (*people, overlay):
+                await person.page.evaluate("window.marked = 'never loaded again'")
+            for number in range(ROUNDS):
+                before = await until_alike(people)
+                made = await asyncio.to_thread(chosen, web, address)
+                up_to = [person for person in people if await person.page.locator("#choose").count()]
+                death = asyncio.create_task(dies(service, web, ("service", "page", "both")[number % 3]))
+                await _clicked(up_to[0], random)
+                await death
+                await up_to[0].page.wait_for_function(ANSWERED)
+                await until_alike(people)
+                now = await asyncio.to_thread(chosen, web, address)
+                said = await up_to[0].page.locator("#answer").text_content()
+                arrived = (said or "").strip() == "Sent."
+                assert now - made == arrived or (not arrived and now - made in {0, 1}), (before, said)
+                await up_to[0].page.evaluate("document.getElementById('answer').textContent = ''")
+            await overlay.page.wait_for_function(SHOWS, arg=await until_alike(people))
+            assert [] == await overlay.page.evaluate("window.unclean")
+            for person in (*people, overlay):
+                assert "never loaded again" == await person.page.evaluate("window.marked")
+                assert [] == person.errors
 
     asyncio.run(scenario())

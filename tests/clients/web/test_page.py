@@ -10,12 +10,16 @@ from random import Random
 import pytest
 
 from rollbook.rules.catalogue import current
-from tests.clients.web.browsing import Person, chromium, needs_chromium, page_of
-from tests.server.test_whole_service import Serving
+from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "3"))
 
 pytestmark = [needs_chromium, pytest.mark.timeout(600)]
+
+of_every_game = pytest.mark.parametrize(
+    "game", [pytest.param(game, marks=pytest.mark.slow) for game in current() if game != "cant_stop"] + ["cant_stop"]
+)
+"""One in the suite, the others are slow."""
 
 
 async def sat_down(url: str, game: str, people: list[Person]) -> str:
@@ -32,37 +36,31 @@ async def sat_down(url: str, game: str, people: list[Person]) -> str:
     return first.page.url
 
 
-@pytest.mark.parametrize(
-    "game", [pytest.param(game, marks=pytest.mark.slow) for game in current() if game != "cant_stop"] + ["cant_stop"]
-)
+@of_every_game
 def test_a_match_is_played_by_browsers_while_another_watches(game: str, tmp_path: Path) -> None:
     """To its end, with a replay and a verdict behind it; no script fails, and the policy is never broken."""
     print("seed", SEED)
     random = Random(SEED)
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, chromium() as browser:
-                seats = current()[game].seats[0]
-                people = [await Person.arrive(browser, language="de" if seat else "en") for seat in range(seats)]
-                watcher = await Person.arrive(browser, width=360, height=740)
-                address = await sat_down(web.url, game, people)
-                await watcher.goto(address)
-                await people[0].page.wait_for_selector("#player-1")
-                while not await people[0].is_over():
-                    chose = [await person.choose(random) for person in people]
-                    if not any(chose):
-                        await asyncio.sleep(0.02)
-                await watcher.page.wait_for_selector("#after")
-                assert await people[0].position == await watcher.position
-                await people[0].page.click("#after a:first-child")
-                await people[0].page.wait_for_selector("#replay")
-                await people[0].goto(f"{address}/verify")
-                await people[0].page.wait_for_selector("#verdict[data-verdict=unverified]")
-                assert [] == [error for person in (*people, watcher) for error in person.errors]
-                assert "Traceback" not in web.said()
-        finally:
-            service.end()
+        async with served_page(tmp_path) as (_, web), chromium() as browser:
+            seats = current()[game].seats[0]
+            people = [await Person.arrive(browser, language="de" if seat else "en") for seat in range(seats)]
+            watcher = await Person.arrive(browser, width=360, height=740)
+            address = await sat_down(web.url, game, people)
+            await watcher.goto(address)
+            await people[0].page.wait_for_selector("#player-1")
+            while not await people[0].is_over():
+                chose = [await person.choose(random) for person in people]
+                if not any(chose):
+                    await asyncio.sleep(0.02)
+            await watcher.page.wait_for_selector("#after")
+            assert await people[0].position == await watcher.position
+            await people[0].page.click("#after a:first-child")
+            await people[0].page.wait_for_selector("#replay")
+            await people[0].goto(f"{address}/verify")
+            await people[0].page.wait_for_selector("#verdict[data-verdict=unverified]")
+            assert [] == [error for person in (*people, watcher) for error in person.errors]
+            assert "Traceback" not in web.said()
 
     asyncio.run(scenario())

@@ -18,8 +18,8 @@ from rollbook_clients.sdk import Events, Match
 from rollbook_clients.web.boards import REVISION
 from tests.clients.commands.test_tail import rollbook
 from tests.clients.sdk.tables import pick, play, running, tables, turn
-from tests.clients.web.browsing import Answer, Reader, page_of
-from tests.server.test_whole_service import Serving, run
+from tests.clients.web.browsing import Answer, Reader, served_page
+from tests.server.test_whole_service import run
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "4"))
 GOLDEN = Path(__file__).parents[3] / "replays" / "golden"
@@ -57,22 +57,18 @@ def test_a_delay_holds_byte_for_byte(tmp_path: Path) -> None:
     print("seed", SEED)
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, tables(service.address, "Anna", "Ben") as players:
-                matches = await running(players, spectator_delay_seconds=300)
-                reader = Reader(web.url)
-                await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
-                before = await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
-                await choices(matches, 12, Random(SEED))
-                after = await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
-                assert before.pop("/").status == after.pop("/").status
-                assert {path: answer.body for path, answer in before.items()} == {
-                    path: answer.body for path, answer in after.items()
-                }
-                assert "You see this match 300 s late." in after[f"/matches/{matches[0].id}"].text
-        finally:
-            service.end()
+        async with served_page(tmp_path) as (service, web), tables(service.address, "Anna", "Ben") as players:
+            matches = await running(players, spectator_delay_seconds=300)
+            reader = Reader(web.url)
+            await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
+            before = await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
+            await choices(matches, 12, Random(SEED))
+            after = await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
+            assert before.pop("/").status == after.pop("/").status
+            assert {path: answer.body for path, answer in before.items()} == {
+                path: answer.body for path, answer in after.items()
+            }
+            assert "You see this match 300 s late." in after[f"/matches/{matches[0].id}"].text
 
     run(scenario)
 
@@ -81,23 +77,19 @@ def test_hidden_cards_stay_hidden_byte_for_byte(tmp_path: Path) -> None:
     """The public is sent what a card's owner holds in no form: two deals that look alike from outside are one."""
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, tables(service.address, "Anna", "Ben") as players:
-                matches = await running(players, "allie_gator")
-                await choices(matches, 4, Random(SEED))
-                hands = [await _hand(match) for match in matches]
-                assert all(hands)
-                for path, answer in await asyncio.to_thread(lambda: list(answers(Reader(web.url), matches[0].id))):
-                    assert b'id="hand-' not in answer.body, path
-                    if path.endswith("/file"):
-                        assert read(answer.body).replay.private == {}
-                    if "eyes=seat" in path or "/seats/" in path or "/replay" in path:
-                        assert answer.status in {404, 409}, path
-                    if path.endswith("/replay"):
-                        assert "some of it is hidden: it can be replayed when it is over" in answer.text
-        finally:
-            service.end()
+        async with served_page(tmp_path) as (service, web), tables(service.address, "Anna", "Ben") as players:
+            matches = await running(players, "allie_gator")
+            await choices(matches, 4, Random(SEED))
+            hands = [await _hand(match) for match in matches]
+            assert all(hands)
+            for path, answer in await asyncio.to_thread(lambda: list(answers(Reader(web.url), matches[0].id))):
+                assert b'id="hand-' not in answer.body, path
+                if path.endswith("/file"):
+                    assert read(answer.body).replay.private == {}
+                if "eyes=seat" in path or "/seats/" in path or "/replay" in path:
+                    assert answer.status in {404, 409}, path
+                if path.endswith("/replay"):
+                    assert "some of it is hidden: it can be replayed when it is over" in answer.text
 
     run(scenario)
 
@@ -116,31 +108,27 @@ def test_a_private_match_is_not_told_from_none(tmp_path: Path) -> None:
     """The same status and, but for the address itself, the same bytes; with the invitation it opens."""
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, tables(service.address, "Anna", "Ben") as players:
-                matches = await running(players, is_private=True)
-                match_id, code = matches[0].id, matches[0].invitation_code
-                reader = Reader(web.url)
+        async with served_page(tmp_path) as (service, web), tables(service.address, "Anna", "Ben") as players:
+            matches = await running(players, is_private=True)
+            match_id, code = matches[0].id, matches[0].invitation_code
+            reader = Reader(web.url)
 
-                def compare() -> None:
-                    reader.get("/")
-                    there = [answer for _, answer in answers(reader, match_id)]
-                    nowhere = [answer for _, answer in answers(reader, NEVER)]
-                    for one, other in zip(there[1:], nowhere[1:], strict=True):
-                        assert one.status == other.status
-                        assert one.body.replace(match_id.encode(), NEVER.encode()) == other.body
-                        assert one.headers.get("cache-control") == other.headers.get("cache-control") == "no-store"
-                    assert reader.post(f"/matches/{match_id}/enter", {"code": "b" * len(code)}).status == 404
-                    assert reader.get(f"/matches/{match_id}").status == 404
-                    assert reader.post(f"/matches/{match_id}/enter", {"code": code}).status == 200
-                    assert 'id="player-1"' in reader.get(f"/matches/{match_id}").text
-                    assert Reader(web.url).get(f"/matches/{match_id}").status == 404
-                    assert code not in web.said()
+            def compare() -> None:
+                reader.get("/")
+                there = [answer for _, answer in answers(reader, match_id)]
+                nowhere = [answer for _, answer in answers(reader, NEVER)]
+                for one, other in zip(there[1:], nowhere[1:], strict=True):
+                    assert one.status == other.status
+                    assert one.body.replace(match_id.encode(), NEVER.encode()) == other.body
+                    assert one.headers.get("cache-control") == other.headers.get("cache-control") == "no-store"
+                assert reader.post(f"/matches/{match_id}/enter", {"code": "b" * len(code)}).status == 404
+                assert reader.get(f"/matches/{match_id}").status == 404
+                assert reader.post(f"/matches/{match_id}/enter", {"code": code}).status == 200
+                assert 'id="player-1"' in reader.get(f"/matches/{match_id}").text
+                assert Reader(web.url).get(f"/matches/{match_id}").status == 404
+                assert code not in web.said()
 
-                await asyncio.to_thread(compare)
-        finally:
-            service.end()
+            await asyncio.to_thread(compare)
 
     run(scenario)
 
@@ -150,31 +138,27 @@ def test_a_name_that_was_taken_out_leaves_no_answer(tmp_path: Path) -> None:
     gone = "Xanthippe-7f3"
 
     async def scenario() -> None:
-        service = Serving(tmp_path / "data")
-        try:
-            async with page_of(tmp_path, service.address) as web, tables(service.address, gone, "Ben") as players:
-                over, now = await running(players), await running(players)
-                await asyncio.gather(*(play(match, Random(SEED)) for match in over))
-                await choices(now, 3, Random(SEED))
-                reader, shown = Reader(web.url), 0
-                for match in (over[0], now[0]):
-                    for _, answer in await asyncio.to_thread(all_answers, reader, match.id):
-                        shown += gone.encode() in answer.body
-                assert shown
-                code, _, said = await rollbook("forget", "--data", str(tmp_path / "data"), "--player", gone)
-                assert 0 == code, said
-                deadline = time.monotonic() + 30
-                for match in (over[0], now[0]):
-                    while True:
-                        told = await asyncio.to_thread(all_answers, reader, match.id)
-                        left = [path for path, answer in told if gone.encode() in answer.body]
-                        if not left:
-                            break
-                        # Processes that keep names are told within seconds.
-                        assert time.monotonic() < deadline, left
-                        await asyncio.sleep(0.5)
-        finally:
-            service.end()
+        async with served_page(tmp_path) as (service, web), tables(service.address, gone, "Ben") as players:
+            over, now = await running(players), await running(players)
+            await asyncio.gather(*(play(match, Random(SEED)) for match in over))
+            await choices(now, 3, Random(SEED))
+            reader, shown = Reader(web.url), 0
+            for match in (over[0], now[0]):
+                for _, answer in await asyncio.to_thread(all_answers, reader, match.id):
+                    shown += gone.encode() in answer.body
+            assert shown
+            code, _, said = await rollbook("forget", "--data", str(tmp_path / "data"), "--player", gone)
+            assert 0 == code, said
+            deadline = time.monotonic() + 30
+            for match in (over[0], now[0]):
+                while True:
+                    told = await asyncio.to_thread(all_answers, reader, match.id)
+                    left = [path for path, answer in told if gone.encode() in answer.body]
+                    if not left:
+                        break
+                    # Processes that keep names are told within seconds.
+                    assert time.monotonic() < deadline, left
+                    await asyncio.sleep(0.5)
 
     run(scenario)
 
