@@ -29,6 +29,7 @@ from rollbook_clients.sdk import (
     RollbookError,
 )
 from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
+from rollbook_clients.web.streams import BEAT_SECONDS
 from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
@@ -40,9 +41,6 @@ IDLE_SECONDS: Final = 30.0
 
 LOOK_SECONDS: Final = 60.0
 """So old may names be in a picture that nobody asks for anew: somebody may have had them taken out."""
-
-SILENCE_SECONDS: Final = 15.0
-"""After so long without anything new, whoever waits is woken to give a sign of life."""
 
 DRIFT_MS: Final = 1_000
 """So far a clock that a page counts by itself may be off."""
@@ -90,7 +88,7 @@ class FollowedMatch:
         self._changed = asyncio.Event()
         self._is_ready = asyncio.Event()
         self._getting_ready: asyncio.Task[None] | None = None
-        self._silence = asyncio.get_running_loop().call_later(SILENCE_SECONDS, self._wake)
+        self._silence = asyncio.get_running_loop().call_later(BEAT_SECONDS, self._wake)
         self._task = asyncio.create_task(self._follow())
 
     async def ready(self) -> None:
@@ -257,7 +255,7 @@ class FollowedMatch:
     def _wake(self) -> None:
         self._silence.cancel()
         if not self.is_over:
-            self._silence = asyncio.get_running_loop().call_later(SILENCE_SECONDS, self._wake)
+            self._silence = asyncio.get_running_loop().call_later(BEAT_SECONDS, self._wake)
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -18,6 +18,7 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_RUNNING,
     MatchSummary,
 )
+from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_clients.web.followed import FollowedMatch, LogLine
 from rollbook_replays.games.blocks import Room
@@ -29,8 +30,6 @@ from rollbook_replays.text import Text, plain
 
 SHOWN_LINES: Final = 60
 """Of the log, beside the table."""
-
-OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,8 @@ class Scene:
 def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scene:
     """What there is to see now, with these pieces picked."""
     seating, summary = tail.seating(words), tail.summary
-    players = _players(tail, seating, words)
+    is_over = tail.has_ended or summary.state in OVER
+    players = _players(tail, seating, words, is_over=is_over)
     pieces, choices = _choices(tail, seating, set(picked))
     position = tail.position
     own = None if tail.own is None else players[tail.own] if tail.own < len(players) else None
@@ -125,7 +125,7 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         own=tail.own,
         is_open=summary.state == MATCH_STATE_OPEN,
         is_running=summary.state == MATCH_STATE_RUNNING and not tail.has_ended,
-        is_over=tail.has_ended or summary.state in OVER,
+        is_over=is_over,
         has_won=own is not None and own.place == 1,
         is_away=tail.is_away,
         motion="roll" if tail.last_kind == "happened" else "move",
@@ -183,9 +183,8 @@ def out(gone: str, words: Words, *, is_over: bool) -> str:
     return said if is_over else f"{said}; {words('table.out.bot')}"
 
 
-def _players(tail: FollowedMatch, seating: Seating, words: Words) -> tuple[ShownPlayer, ...]:
+def _players(tail: FollowedMatch, seating: Seating, words: Words, *, is_over: bool) -> tuple[ShownPlayer, ...]:
     summary, on_turn = tail.summary, tail.on_turn
-    is_over = tail.has_ended or summary.state in OVER
     places = list(summary.places.places) if summary.HasField("places") else []
     return tuple(
         ShownPlayer(

@@ -16,6 +16,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 BEAT_SECONDS: Final = 15.0
+"""After so long without anything new, whoever waits is given a sign of life."""
+
 BEAT: Final = b"event: beat\ndata: {}\n\n"
 """A comment would be kept from scripts, which could not tell silence from a connection that is lost."""
 

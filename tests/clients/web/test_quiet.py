@@ -66,7 +66,7 @@ async def table(sent: asyncio.Queue[bytes]) -> tuple[int, bytes]:
 def test_beats_of_the_service_redraw_nothing(turn_seconds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With clocks and without; the next choice is sent at once, and whoever comes late sees how far the clock is."""
     monkeypatch.setattr(feed, "BEAT_SECONDS", SERVICE_BEAT_SECONDS)
-    monkeypatch.setattr(followed, "SILENCE_SECONDS", SIGN_SECONDS)
+    monkeypatch.setattr(followed, "BEAT_SECONDS", SIGN_SECONDS)
     # The service's clock stands still here.
     monkeypatch.setattr(followed, "DRIFT_MS", 600_000)
 
