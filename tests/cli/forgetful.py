@@ -21,7 +21,7 @@ async def forget(data: Path, name: str, last: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     async with opened(data, None, None) as place:
-        with Progress("files", 0) as files:
+        with Progress("file", "files", 0) as files:
             await Erasure(place, Selection(frozenset(), name), lambda _match: None, files, step).run()
 
 

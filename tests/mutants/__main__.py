@@ -65,11 +65,11 @@ def _judged(
 ) -> Iterator[Judged]:
     """Find out which tests reach what, where that is not known yet, and then judge change by change."""
     missing = traces.missing(files)
-    with Progress("files of tests traced", len(missing)) as progress:
+    with Progress("file of tests traced", "files of tests traced", len(missing)) as progress:
         for _ in workers.each(traces.trace, missing):
             progress.one_more()
     judge = Judge(Reach(traces.read(files)), test_seconds)
-    with Progress("changes", len(changes)) as progress:
+    with Progress("change", "changes", len(changes)) as progress:
         for judged in workers.each(judge, changes):
             progress.one_more()
             yield judged

@@ -114,7 +114,7 @@ def _jobs(matches: int, jobs: int | None) -> int:
 
 
 def _play(tally: Tally, matches: int, jobs: int) -> Exit:
-    with Progress("matches", matches) as progress:
+    with Progress("match", "matches", matches) as progress:
         try:
             for played in play_all(tally.duel, matches, jobs):
                 tally.take(played)

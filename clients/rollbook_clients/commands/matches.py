@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
+from rollbook.cli.commands.games import no_such_game
 from rollbook.cli.exits import Exit, Failed, usage
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.rules.catalogue import current
@@ -74,7 +75,7 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     if limit < 1:
         return usage("--limit must be at least 1")
     if game and game not in current():
-        return usage(f"there is no game {game!r}; there are {', '.join(current())}")
+        return no_such_game(game)
 
     def work(table: SyncTable) -> Exit:
         if wait:

@@ -5,7 +5,8 @@ from typing import Literal
 
 from rich.console import Console
 
-from rollbook.cli.exits import Exit, usage
+from rollbook.cli.commands.games import no_such_game
+from rollbook.cli.exits import Exit
 from rollbook.rules.catalogue import current
 from rollbook_clients.terminal.texts import language_of_this_person
 from rollbook_replays.games import presentation
@@ -32,8 +33,7 @@ def rules(game: str, *, language: Literal["en", "de"] | None = None) -> int:
     """
     known = current().get(game)
     if known is None:
-        usage(f"there is no game {game!r}; there are {', '.join(current())}")
-        return Exit.USAGE
+        return no_such_game(game)
     shown = presentation(game)
     wide = min(max(Console().width, NARROWEST), WIDEST)
     lines = [Text.of((known.title, STRONG)), Text(), *guide(shown, language or language_of_this_person(), wide)]

@@ -108,7 +108,7 @@ def audit(
     cores = os.cpu_count() or 1
     jobs = min(jobs or cores, cores)
     try:
-        with Progress("files", len(found)) as progress, Crew(evidence.keys, evidence.heads, jobs) as crew:
+        with Progress("file", "files", len(found)) as progress, Crew(evidence.keys, evidence.heads, jobs) as crew:
             _Hearing(crew, progress, verdicts).all(found, evidence.keys)
     except OSError as wrong:
         verdicts.failed(f"the audit was broken off: {wrong.strerror}")

@@ -82,7 +82,7 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
     try:
         out.mkdir(parents=True, exist_ok=True)
         write_match = _write_plain if form == "jsonl" else _replay_writer(out, seed)
-        with Progress("matches", matches) as progress:
+        with Progress("match", "matches", matches) as progress:
             for number in range(matches):
                 simulation = Simulation(rules, options, seats, seed, number)
                 write_match(out, simulation)

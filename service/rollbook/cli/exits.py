@@ -32,6 +32,15 @@ def worst(codes: set[Exit]) -> Exit:
     return Exit.GOOD
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """So many of them.
+
+    >>> counted(1, "match", "matches"), counted(1_200, "event", "events")
+    ('1 match', '1,200 events')
+    """
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def usage(message: str) -> Exit:
     """Say on standard error what was wrong with the words of the command."""
     print(message, file=sys.stderr)

@@ -9,27 +9,19 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from rollbook.cli.exits import counted
+
 QUIET_SECONDS = 1.0
 """Work that is done sooner than this needs no bar."""
-
-_ONE = {"events": "event", "files": "file", "matches": "match"}
-
-
-def counted(number: int, things: str) -> str:
-    """So many of them.
-
-    >>> counted(1, "files"), counted(1, "matches"), counted(1_200, "events")
-    ('1 file', '1 match', '1,200 events')
-    """
-    return f"{number:,} {_ONE.get(things, things) if number == 1 else things}"
 
 
 class Progress:
     """Work on many matches; a context that tells what was done when it is left, whichever way."""
 
-    def __init__(self, what: str, total: int) -> None:
-        """Begin with several things, such as "files"; nothing is shown yet."""
-        self._what = what
+    def __init__(self, one: str, many: str, total: int) -> None:
+        """Begin with what one is called, and several, such as "file" and "files"; nothing is shown yet."""
+        self._one = one
+        self._many = many
         self._started = time.monotonic()
         self.done = 0
         """So many matches are done."""
@@ -46,7 +38,7 @@ class Progress:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._bar.add_task(what, total=total, rate="")
+        self._task = self._bar.add_task(many, total=total, rate="")
 
     def __enter__(self) -> Self:
         return self
@@ -67,7 +59,7 @@ class Progress:
             self._bar.update(self._task, completed=self.done, rate=rate)
 
     def _matches_a_second(self, seconds: float) -> str:
-        return f"{self.done / seconds:,.1f} {self._what}/s"
+        return f"{self.done / seconds:,.1f} {self._many}/s"
 
     def __exit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, traceback: TracebackType | None
@@ -75,7 +67,8 @@ class Progress:
         """Take the bar away and say how much was done how fast."""
         self._bar.stop()
         seconds = max(time.monotonic() - self._started, 1e-9)
-        done = counted(self.done, self._what) + (f", {counted(self._events, 'events')}" if self._events else "")
+        done = counted(self.done, self._one, self._many)
+        done += f", {counted(self._events, 'event', 'events')}" if self._events else ""
         rate = self._matches_a_second(seconds)
         rates = f"{rate}, {self._events / seconds:,.0f} events/s" if self._events else rate
         print(f"{done} in {seconds:.1f} s: {rates}", file=sys.stderr)

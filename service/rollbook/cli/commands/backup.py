@@ -8,8 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit, usage
-from rollbook.cli.progress import counted
+from rollbook.cli.exits import Exit, counted, usage
 from rollbook.storage.backup import BackupRefused, BackupUnreadable, back_up, put_back
 from rollbook.storage.backup import verify as verify_backup
 
@@ -62,7 +61,7 @@ def backup(
         print(
             "rollbook backup: no store is in there; back up your Redis by its own means, before this", file=sys.stderr
         )
-    print(f"rollbook backup: {counted(saved.files, 'files')}, {target.stat().st_size:,} bytes", file=sys.stderr)
+    print(f"rollbook backup: {counted(saved.files, 'file', 'files')}, {target.stat().st_size:,} bytes", file=sys.stderr)
     print(target)
     return Exit.GOOD
 
@@ -73,7 +72,7 @@ def _verified(backup: Path) -> Exit:
     except BackupUnreadable as unreadable:
         print(f"rollbook backup: {unreadable}", file=sys.stderr)
         return Exit.UNREADABLE
-    print(f"rollbook backup: {counted(count, 'files')}, all of them as they were backed up", file=sys.stderr)
+    print(f"rollbook backup: {counted(count, 'file', 'files')}, all of them as they were backed up", file=sys.stderr)
     print(backup)
     return Exit.GOOD
 

@@ -115,7 +115,7 @@ async def _forget(data: Path | None, redis: str | None, archive: str | None, sel
     from rollbook.storage.archive.marker import S3  # noqa: PLC0415 - see above
 
     async with opened(data, redis, archive) as place:
-        with Progress("files", 0) as files:
+        with Progress("file", "files", 0) as files:
             erased = await Erasure(place, selection, lambda match_id: print(match_id, flush=True), files).run()
     for match_id in sorted(selection.matches - erased.there):
         print(f"{match_id}: there is no such match", file=sys.stderr)

@@ -5,10 +5,15 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit
+from rollbook.cli.exits import Exit, usage
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import Game
 from rollbook.rules.options import written
+
+
+def no_such_game(game: str) -> Exit:
+    """Refuse a name that is no game's, and say which there are."""
+    return usage(f"there is no game {game!r}; there are {', '.join(current())}")
 
 
 def games(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
