@@ -90,6 +90,11 @@ BEHIND_THE_EVENTS: Final = (
 """And those that follow, once every event has passed."""
 
 
+def wrong(expected: str, found: str, *, is_refusal: bool) -> str:
+    """What is wrong, for people; a refusal says itself why what was found cannot be."""
+    return f"{'' if is_refusal else 'expected '}{expected}; found {found}"
+
+
 @dataclass(frozen=True, slots=True)
 class Divergence:
     """The first thing that is not as it has to be."""
@@ -111,7 +116,7 @@ class Divergence:
         >>> Divergence(3, Check.CHOICES, "there is no seat 9", "{}", is_refusal=True).sentence
         'there is no seat 9; found {}'
         """
-        return f"{'' if self.is_refusal else 'expected '}{self.expected}; found {self.found}"
+        return wrong(self.expected, self.found, is_refusal=self.is_refusal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from rollbook.replay_file.key_lines import KeyRole, KnownKey, KnownKeys
 from rollbook.rules.places import places
 from rollbook_replays.audit.signatures import lacking
-from rollbook_replays.audit.verdicts import Audited, Verdict
+from rollbook_replays.audit.verdicts import Audited, Verdict, wrong
 from rollbook_replays.text import padded, printable, width
 from rollbook_replays.tournament.bundle import Bundle
 from rollbook_replays.tournament.manifest import Manifest, Pairing, instant
@@ -62,8 +62,7 @@ class Finding:
 
     def __str__(self) -> str:
         """One line."""
-        expected = self.expected if self.is_refusal else f"expected {self.expected}"
-        return f"{self.fault} ({self.where}): {expected}; found {self.found}"
+        return f"{self.fault} ({self.where}): {wrong(self.expected, self.found, is_refusal=self.is_refusal)}"
 
 
 @dataclass(frozen=True, slots=True)
