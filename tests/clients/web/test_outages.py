@@ -85,6 +85,12 @@ def chosen(web: WebProcess, address: str) -> int:
         time.sleep(0.1)
 
 
+def until_up(web: WebProcess) -> None:
+    """Wait until the page answers."""
+    while not web.is_up():
+        time.sleep(0.05)
+
+
 async def _clicked(person: Person, random: Random) -> None:
     buttons = person.page.locator("#choices-list button")
     await buttons.nth(random.randrange(await buttons.count())).click()
@@ -129,5 +135,26 @@ def test_a_choice_is_made_once_or_said_not_to_have_arrived(tmp_path: Path) -> No
             for person in (*people, overlay):
                 assert "never loaded again" == await person.page.evaluate("window.marked")
                 assert [] == person.errors
+
+    asyncio.run(scenario())
+
+
+def test_a_browser_never_waits_long_before_it_asks_again(tmp_path: Path) -> None:
+    """A page that was away for as long as anybody likes is back in a browser some ten seconds after its return."""
+
+    async def scenario() -> None:
+        async with served_page(tmp_path) as (_, web), chromium() as browser:
+            person = await Person.arrive(browser)
+            await person.page.clock.install(time=0)
+            await person.goto(web.url)
+            await person.page.clock.pause_at(3_600)
+            web.kill()
+            for _ in range(8):
+                async with person.page.expect_event("requestfailed"):
+                    await person.page.clock.run_for(11_000)
+            web.process = web.start()
+            async with person.page.expect_event("response", lambda response: "event-stream" in str(response.headers)):
+                await asyncio.to_thread(until_up, web)
+                await person.page.clock.run_for(11_000)
 
     asyncio.run(scenario())
