@@ -6,10 +6,10 @@ import asyncio
 import time  # noqa: TID251 - clocks tick on a page
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
+from markupsafe import Markup
 
 from rollbook.match.chain import Position
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
@@ -28,9 +28,9 @@ from rollbook_clients.sdk import (
     Match,
     RollbookError,
 )
-from rollbook_clients.terminal.known_game import KnownGame, Story, known_game
+from rollbook_clients.terminal.known_game import KnownGame, known_game
+from rollbook_clients.web.log import Log
 from rollbook_clients.web.streams import BEAT_SECONDS
-from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 
@@ -47,14 +47,6 @@ DRIFT_MS: Final = 1_000
 
 GONE: Final = {"forfeited", "resigned"}
 CHANGE_SUMMARY: Final = {"seat_taken", "seat_left", "ready", "started", "sealed", *GONE}
-
-
-@dataclass(frozen=True, slots=True)
-class LogLine:
-    """What one event made, in words."""
-
-    sequence: int
-    sentences: tuple[Sentence, ...]
 
 
 class FollowedMatch:
@@ -84,7 +76,9 @@ class FollowedMatch:
         self.rendered: dict[Any, bytes] = {}
         """What was made of this version for whom; nothing of an older one."""
         self._events: list[Event] = []
-        self._lines: dict[str, tuple[Story, list[LogLine]]] = {}
+        self._seatings: dict[str, Seating] = {}
+        self._logs: dict[str, Log] = {}
+        """Both by language, for as long as the same people sit there."""
         self._changed = asyncio.Event()
         self._is_ready = asyncio.Event()
         self._getting_ready: asyncio.Task[None] | None = None
@@ -117,17 +111,22 @@ class FollowedMatch:
 
     def seating(self, words: Words) -> Seating:
         """Who sits there."""
+        seating = self._seatings.get(words.language)
+        if seating is None:
+            seating = self._seatings[words.language] = self._seating(words)
+        return seating
+
+    def _seating(self, words: Words) -> Seating:
         if self.known is not None:
             return self.known.seating(self.summary, self.own, words)
         return Seating(tuple(seat.name for seat in self.summary.seats), self.own, {}, words)
 
-    def lines(self, words: Words) -> list[LogLine]:
-        """Everything so far, in this language."""
-        story, lines = self._lines.setdefault(words.language, (Story(), []))
-        seating = self.seating(words)
-        for event in self._events[len(lines) :]:
-            lines.append(LogLine(event.sequence, tuple(story.tell(event, seating))))
-        return lines
+    def log(self, words: Words) -> Markup:
+        """What has happened, the newest first, in this language."""
+        log = self._logs.get(words.language)
+        if log is None:
+            log = self._logs[words.language] = Log(self.match.id)
+        return log.items(self._events, self.seating(words))
 
     @property
     def on_turn(self) -> int | None:
@@ -210,6 +209,7 @@ class FollowedMatch:
     def _see_as(self, perspective: Perspective) -> None:
         is_seat = perspective.kind == PERSPECTIVE_KIND_SEAT and not self.public_only
         self.own = perspective.seat if is_seat else None
+        self._seatings.clear()
 
     async def _happened(self, frame: Events) -> None:
         if self.known is None or CHANGE_SUMMARY & {event.kind for event in frame.events}:
@@ -231,10 +231,11 @@ class FollowedMatch:
         state = await self.match.state()
         self._looked_at = time.monotonic()
         if [seat.name for seat in self.summary.seats] != [seat.name for seat in state.summary.seats]:
-            self._lines.clear()
+            self._logs.clear()
             self.rendered.clear()
         self.summary = state.summary
         self.known = known_game(state.summary.game, state.summary.ruleset)
+        self._seatings.clear()
         self.clocks, self.clocks_at = state.clocks, time.monotonic()
 
     def _get_ready(self) -> None:

@@ -24,7 +24,8 @@ from rollbook_clients.sdk import Match
 from rollbook_clients.terminal.film import Account, Film, NotShown, StillHidden
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_clients.web.admission import match_id_of, match_of
-from rollbook_clients.web.scenes import drawn, marked
+from rollbook_clients.web.log import marked
+from rollbook_clients.web.scenes import drawn
 from rollbook_clients.web.timeline import timeline
 from rollbook_clients.web.visit import Visit
 from rollbook_replays.games import presentation

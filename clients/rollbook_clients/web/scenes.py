@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from rollbook.v1.events_pb2 import AbortReason
 from rollbook.v1.match_pb2 import (
@@ -20,16 +20,14 @@ from rollbook.v1.match_pb2 import (
 )
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.known_game import KnownGame
-from rollbook_clients.web.followed import FollowedMatch, LogLine
+from rollbook_clients.web.followed import FollowedMatch
+from rollbook_clients.web.log import marked
 from rollbook_replays.games.blocks import Room
 from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, differing
 from rollbook_replays.games.seats import Seating, seat_style, sign
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import aborted
-from rollbook_replays.text import Text, plain
-
-SHOWN_LINES: Final = 60
-"""Of the log, beside the table."""
+from rollbook_replays.text import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ class Scene:
     choices: tuple[ChoiceEntry, ...]
     pieces: tuple[ShownPiece, ...]
     notes: tuple[str, ...]
-    lines: tuple[tuple[int, Markup], ...]
+    log: Markup
     own: int | None
     is_open: bool
     is_running: bool
@@ -121,7 +119,7 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         choices=choices,
         pieces=pieces,
         notes=tuple(_notes(tail, seating, words)),
-        lines=tuple(shown(tail.lines(words)[-SHOWN_LINES:])),
+        log=tail.log(words),
         own=tail.own,
         is_open=summary.state == MATCH_STATE_OPEN,
         is_running=summary.state == MATCH_STATE_RUNNING and not tail.has_ended,
@@ -140,23 +138,6 @@ def help_of(tail: FollowedMatch, words: Words) -> str:
 def title(summary: MatchSummary, known: KnownGame | None) -> str:
     """What is played."""
     return summary.game if known is None else str(known.rules.title)
-
-
-def shown(lines: Iterable[LogLine]) -> Iterable[tuple[int, Markup]]:
-    """Lines of the log with the number of their event, without what the next one says as well."""
-    for line in lines:
-        for sentence in line.sentences:
-            if not sentence.is_implied:
-                yield line.sequence, marked(sentence.text)
-
-
-def marked(text: Text) -> Markup:
-    """A line with its styles as classes."""
-    spans = (
-        Markup('<span class="{}">{}</span>').format(style, part) if style else escape(part)
-        for part, style in text.spans
-    )
-    return Markup("").join(spans)
 
 
 def drawn(known: KnownGame, view: Any, seating: Seating) -> Markup:

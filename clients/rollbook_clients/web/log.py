@@ -1,0 +1,55 @@
+"""The log beside a table: what every event made, told and written once for all who read it in the same language."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+from markupsafe import Markup, escape
+
+from rollbook_clients.sdk import Event
+from rollbook_clients.terminal.known_game import Story
+from rollbook_replays.games.seats import Seating
+from rollbook_replays.text import Text
+
+SHOWN_EVENTS: Final = 60
+"""The last ones."""
+
+
+class Log:
+    """What happened in a match, as items of a list, the newest event first."""
+
+    def __init__(self, match_id: str) -> None:
+        """Nothing is told yet."""
+        self._match_id = match_id
+        self._story = Story()
+        self._told = 0
+        self._items: deque[str] = deque(maxlen=SHOWN_EVENTS)
+
+    def items(self, events: Sequence[Event], seating: Seating) -> Markup:
+        """The list for all events so far, of which only those are told that have come since the last time."""
+        for event in events[self._told :]:
+            self._told += 1
+            self._items.appendleft(self._written(event, seating))
+        return Markup("".join(self._items))  # noqa: S704 - written here
+
+    def _written(self, event: Event, seating: Seating) -> str:
+        """The sentences of one event in their order, without what the next one says as well."""
+        texts = (each.text for each in self._story.tell(event, seating) if not each.is_implied)
+        number = event.sequence
+        replay = f"/matches/{self._match_id}/replay?at={number}"
+        return "".join(
+            f'<li id="line-{number}-{place}" data-event="{number}">'
+            f'<a href="{replay}" class="number">{number}</a> <span>{marked(text)}</span></li>\n'
+            for place, text in enumerate(texts, 1)
+        )
+
+
+def marked(text: Text) -> Markup:
+    """A line with its styles as classes."""
+    return Markup("".join(_span(part, style) for part, style in text.spans))  # noqa: S704 - escaped here
+
+
+def _span(part: str, style: str) -> str:
+    return f'<span class="{escape(style)}">{escape(part)}</span>' if style else escape(part)
