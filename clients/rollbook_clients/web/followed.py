@@ -29,7 +29,7 @@ from rollbook_clients.sdk import (
     RollbookError,
 )
 from rollbook_clients.terminal.known_game import KnownGame, known_game
-from rollbook_clients.web.log import Log
+from rollbook_clients.web.log import ShownLog
 from rollbook_clients.web.streams import BEAT_SECONDS
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
@@ -77,7 +77,7 @@ class FollowedMatch:
         """What was made of this version for whom; nothing of an older one."""
         self._events: list[Event] = []
         self._seatings: dict[str, Seating] = {}
-        self._logs: dict[str, Log] = {}
+        self._logs: dict[str, ShownLog] = {}
         """Both by language, for as long as the same people sit there."""
         self._changed = asyncio.Event()
         self._is_ready = asyncio.Event()
@@ -125,7 +125,7 @@ class FollowedMatch:
         """What has happened, the newest first, in this language."""
         log = self._logs.get(words.language)
         if log is None:
-            log = self._logs[words.language] = Log(self.match.id)
+            log = self._logs[words.language] = ShownLog(self.match.id)
         return log.items(self._events, self.seating(words))
 
     @property

@@ -17,7 +17,7 @@ SHOWN_EVENTS: Final = 60
 """The last ones."""
 
 
-class Log:
+class ShownLog:
     """What happened in a match, as items of a list, the newest event first."""
 
     def __init__(self, match_id: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from rollbook_clients.sdk import Event
 from rollbook_clients.terminal.known_game import Story, known_game
-from rollbook_clients.web.log import SHOWN_EVENTS, Log, marked
+from rollbook_clients.web.log import SHOWN_EVENTS, ShownLog, marked
 from rollbook_clients.web.words import words_in
 from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
@@ -43,7 +43,7 @@ def a_match() -> tuple[list[Event], Seating]:
 def test_every_event_is_told_once_however_often_the_log_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was written stays as it is: a long match costs no more to show than a short one."""
     seen, seating = a_match()
-    whole = Log("m").items(seen, seating)
+    whole = ShownLog("m").items(seen, seating)
     told: list[int] = []
     tell = Story.tell
 
@@ -52,7 +52,7 @@ def test_every_event_is_told_once_however_often_the_log_is_shown(monkeypatch: py
         return tell(story, event, seating)
 
     monkeypatch.setattr(Story, "tell", counted)
-    log = Log("m")
+    log = ShownLog("m")
     for number in range(len(seen) + 1):
         shown = log.items(seen[:number], seating)
     assert whole == shown == log.items(seen, seating)
@@ -62,7 +62,7 @@ def test_every_event_is_told_once_however_often_the_log_is_shown(monkeypatch: py
 def test_the_newest_event_is_at_the_top_and_its_lines_in_their_order() -> None:
     """Each has a name of its own, by which a page knows it again; the oldest are no longer shown."""
     seen, seating = a_match()
-    lines = [(int(event), int(place)) for event, place in LINE.findall(Log("m").items(seen, seating))]
+    lines = [(int(event), int(place)) for event, place in LINE.findall(ShownLog("m").items(seen, seating))]
     newest, shown = len(seen), [event for event, _ in lines]
     assert newest - SHOWN_EVENTS < min(shown) < max(shown) == newest
     assert sorted(lines, key=lambda line: (-line[0], line[1])) == lines
