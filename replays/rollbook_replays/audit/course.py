@@ -7,6 +7,7 @@ what a running match takes on trust, its dice and what they hide, is recomputed 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -27,12 +28,12 @@ from rollbook.match.events import (
 from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.match.ledger import Record
 from rollbook.replay_file.container import Replay
-from rollbook.rules.game import ToChoose
+from rollbook.rules.game import Over, ToChoose
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.divergence import Diverged
 from rollbook_replays.audit.draws import Draws, chance_awaited
-from rollbook_replays.audit.envelopes import REQUEST_BYTES
+from rollbook_replays.audit.envelopes import REQUEST_BYTES, taken_off
 from rollbook_replays.audit.events import (
     AnyGame,
     Reader,
@@ -149,45 +150,93 @@ class Course:
 
     def _take_all(self, record: Record, draws: Draws, read: Reader, evidence: Evidence) -> int:
         """Take every event up to the first that hides what the rules cannot go on without; how many that were."""
-        match, links, private = record.match, self.links, self._replay.private
-        each = zip(self._replay.events[1:], links, links[1:], strict=False)
-        for number, (data, previous, link) in enumerate(each, start=2):
-            # Whoever chooses is known at once; what chance gives has to be drawn before it can be compared.
-            awaited = None if type(match.awaited) is ToChoose else chance_awaited(match)
-            drawn = None if awaited is None else draws.drawn(match, awaited)
-            event, time_ms, request = read(number, data, previous, drawn)
-            try:
-                if type(event) is Happened:
-                    is_drawn = drawn is not None and event.outcome is drawn
-                    if awaited is not None and not (is_drawn and draws.agrees(number, awaited, drawn)):
-                        seen = read.whole(number, data) if is_drawn else event
-                        proved = draws.proved(number, match, awaited, seen, drawn)
-                        if proved is None:
-                            return number - 1
-                        event = proved
+        match = record.match
+        while match.sequence < len(self.links):
+            if not self._take_next(record, draws, read, evidence):
+                break
+            if match.started and draws.are_known and not record.clock.turn_ms:
+                self._take_moves(record, draws, read)
+        return match.sequence
+
+    def _take_moves(self, record: Record, draws: Draws, read: Reader) -> None:
+        """Take the moves that follow, up to the first event that is something else, looks unusual or is refused.
+
+        Nearly all of a log is moves, so of each is asked only what can be wrong with it; `_take_next` takes that event,
+        or says what is wrong.
+        """
+        match, links, private, events = record.match, self.links, self._replay.private, self._replay.events
+        time_ms = record.time_ms
+        with suppress(Diverged, Misplaced, RefusedByRules):
+            for number in range(match.sequence + 1, len(links) + 1):
+                usual = taken_off(number, events[number - 1], links[number - 2])
+                if usual is None or usual[0] < time_ms:
+                    break
+                awaited, body = match.awaited, usual[1]
+                if isinstance(awaited, ToChoose):
+                    event, request = read.known(body), b""
+                    if event is None:
+                        event, request, _ = read.usual(body)
+                    if type(event) is not Chosen or event.charged_ms or number in private:
+                        break
+                    if request:
+                        self._check_request(number, event, request)
+                    match.take(event)
+                    if request:
+                        self._requests.add(request)
+                elif isinstance(awaited, Over):
+                    break
                 else:
-                    if number in private:
-                        self._check_private(number, event)
-                    if type(event) is Sealed:
-                        self.missing += evidence(number, event)
-                if request:
-                    self._check_request(number, event, request)
-                record.take_linked(event, time_ms, link)
-            except (Diverged, Misplaced, RefusedByRules):
-                seen = read.whole(number, data)
-                checks: list[Callable[[], object]] = [
-                    partial(self._check_move, number, match, draws.again(), seen),
-                    partial(self._check_private, number, seen),
-                    partial(evidence, number, seen),
-                    partial(_check_time, number, time_ms, record.time_ms),
-                    partial(record.check_around, seen, time_ms),
-                ]
-                _raise_first(number, seen, match, checks)
-                self._check_request(number, seen, request)
-                raise  # not reached: one of them says what this said
+                    drawn = draws.drawn(match, awaited)
+                    happened = read.happened(body, drawn)
+                    if happened is None or not draws.agrees(number, drawn):
+                        break
+                    match.take(happened)
+                    draws.count(awaited)
+                time_ms = usual[0]
+        record.note_moves(time_ms, links[match.sequence - 1])
+
+    def _take_next(self, record: Record, draws: Draws, read: Reader, evidence: Evidence) -> bool:
+        """Take the next event, or raise `Diverged`; False if it hides what the rules cannot go on without."""
+        match = record.match
+        number = match.sequence + 1
+        data, previous, link = self._replay.events[number - 1], self.links[number - 2], self.links[number - 1]
+        # Whoever chooses is known at once; what chance gives has to be drawn before it can be compared.
+        awaited = None if type(match.awaited) is ToChoose else chance_awaited(match)
+        drawn = None if awaited is None else draws.drawn(match, awaited)
+        event, time_ms, request = read(number, data, previous, drawn)
+        try:
+            if type(event) is Happened:
+                is_drawn = drawn is not None and event.outcome is drawn
+                if awaited is not None and not (is_drawn and draws.agrees(number, drawn)):
+                    seen = read.whole(number, data) if is_drawn else event
+                    proved = draws.proved(number, match, awaited, seen, drawn)
+                    if proved is None:
+                        return False
+                    event = proved
+                if awaited is not None and drawn is not None:
+                    draws.count(awaited)
+            else:
+                self._check_private(number, event)
+                if type(event) is Sealed:
+                    self.missing += evidence(number, event)
             if request:
-                self._requests.add(request)
-        return len(links)
+                self._check_request(number, event, request)
+            record.take_linked(event, time_ms, link)
+        except (Diverged, Misplaced, RefusedByRules):
+            seen = read.whole(number, data)
+            checks: list[Callable[[], object]] = [
+                partial(self._check_move, number, match, draws.again(), seen),
+                partial(self._check_private, number, seen),
+                partial(evidence, number, seen),
+                partial(_check_time, number, time_ms, record.time_ms),
+                partial(record.check_around, seen, time_ms),
+            ]
+            _raise_first(number, seen, match, checks)
+            self._check_request(number, seen, request)
+            raise  # not reached: one of them says what this said
+        if request:
+            self._requests.add(request)
+        return True
 
     def _read_the_rest(self, taken: int, time_ms: int, read: Reader) -> None:
         """What can be said of events that the rules cannot reach: form, chain, requests, and that time never falls."""

@@ -85,17 +85,17 @@ class Draws:
         self._values = values = self._dice.values(match.chance_events + 1, awaited)
         return self._game.outcome(match.state, values)
 
-    def agrees(self, number: int, awaited: Throw | Draw, drawn: Any) -> bool:
+    @property
+    def are_known(self) -> bool:
+        """Whether the log reveals the secret that they follow from."""
+        return self._secret is not None
+
+    def agrees(self, number: int, drawn: Any) -> bool:
         """Whether what lies beside an event that says what was drawn is as drawn too; then all of it is proved."""
         private = self._private.get(number)
         if private is None:
-            if self._hides and self._compact.private(drawn) != b"":
-                return False
-        elif not private or private != self._compact.private(drawn):
-            return False
-        if type(awaited) is Throw:
-            self._count(awaited.dice)
-        return True
+            return not self._hides or self._compact.private(drawn) == b""
+        return bool(private) and private == self._compact.private(drawn)
 
     def proved(
         self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any], drawn: Any
@@ -108,12 +108,13 @@ class Draws:
                 raise Diverged(number, Check.HIDDEN, "nothing beside an event that hides nothing", "something")
         else:
             seen = self._compared(number, seen, Happened(drawn))
-        if type(awaited) is Throw:
-            self._count(awaited.dice)
         return seen
 
-    def _count(self, dice: tuple[tuple[Value, ...], ...]) -> None:
-        """The values last drawn were thrown with these."""
+    def count(self, awaited: Throw | Draw) -> None:
+        """The values last drawn were what the log says; count those of dice."""
+        if type(awaited) is not Throw:
+            return
+        dice = awaited.dice
         # The dice are mostly the same tuple again and again, which is faster to recognise than to compare.
         thrown = self._thrown.get(id(dice))
         if thrown is None:

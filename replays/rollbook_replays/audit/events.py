@@ -7,6 +7,7 @@ written again to the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -100,6 +101,8 @@ class Reader:
         self._game = game
         self._compact = compact_of(game)
         self._proved: dict[bytes, Event] = {}
+        self.known: Callable[[bytes], Event | None] = self._proved.get
+        """The event of this body, if that was seen before."""
         self._happened: dict[bytes, Happened[Any]] = {}
         """By the bytes that say so what last happened with them; what they hide is in it as well."""
         self._last: Logged | None = None
@@ -114,19 +117,10 @@ class Reader:
         request = body = b""
         if usual is not None:
             time_ms, body = usual
-            event: Event | None
-            if drawn is not None:
-                happened = self._happened.get(body)
-                if happened is not None and happened.outcome is drawn:
-                    return happened, time_ms, b""
-                if body == self._compact.happened(drawn):
-                    happened = Happened(drawn)
-                    _remember(self._happened, body, happened)
-                    return happened, time_ms, b""
-            event = self._proved.get(body)
-            if event is None:
-                request, body = without_request(body)
-                event = self._proved.get(body) or self._first_seen(body)
+            found = None if drawn is None else self.happened(body, drawn)
+            if found is not None:
+                return found, time_ms, b""
+            event, request, body = self.usual(body)
             if event is not None:
                 return event, time_ms, request
         logged = self._whole(number, data)
@@ -135,6 +129,25 @@ class Reader:
         if request == logged.request and not isinstance(logged.event, Ready | Sealed):
             _remember(self._proved, body, logged.event)
         return logged.event, logged.time_ms, logged.request
+
+    def happened(self, body: bytes, drawn: Any) -> Happened[Any] | None:
+        """The event of this body, if it says what was drawn; that is then the very object in it, with all it hides."""
+        happened = self._happened.get(body)
+        if happened is not None and happened.outcome is drawn:
+            return happened
+        if body != self._compact.happened(drawn):
+            return None
+        happened = Happened(drawn)
+        _remember(self._happened, body, happened)
+        return happened
+
+    def usual(self, left: bytes) -> tuple[Event | None, bytes, bytes]:
+        """Event, request and body of what is left without a usual envelope; no event if it has to be read whole."""
+        event = self._proved.get(left)
+        if event is not None:
+            return event, b"", left
+        request, body = without_request(left)
+        return self._proved.get(body) or self._first_seen(body), request, body
 
     def whole(self, number: int, data: bytes) -> Any:
         """The event alone, what it hides left out, read the long way."""

@@ -86,6 +86,8 @@ class MatchFold:
         """What the game awaits."""
         self.must_be_sealed = False
         """Whether the seal is the only event left."""
+        self._undisturbed = False
+        """Whether the match goes on and no seat is late or has given up, as nearly always."""
         self.taken = [False] * seats
         self.entropy: list[bytes | None] = [None] * seats
         """What each seat revealed when it got ready; none until then."""
@@ -146,6 +148,31 @@ class MatchFold:
 
     def take(self, event: Event) -> None:
         """Take the next event, or raise Misplaced or the game's own refusal and change nothing."""
+        awaited = self.awaited
+        if self._undisturbed and type(event) is Happened:
+            self.game.play(self.state, event.outcome)
+            self.chance_events += 1
+        elif (
+            self._undisturbed
+            and type(event) is Chosen
+            and type(awaited) is ToChoose
+            and event.seat == awaited.seat
+            and not event.by_caretaker
+        ):
+            if event.seat != self.turn_of:
+                self._turn_passes_to(event.seat)
+            self.game.play(self.state, event.choice)
+        else:
+            self._take_any(event)
+            return
+        self.sequence += 1
+        awaited = self.awaited = self.game.awaited(self.state)
+        if type(awaited) is Over or self.sequence >= _LAST_BUT_THE_SEAL:
+            self.must_be_sealed = True
+            self._undisturbed = False
+
+    def _take_any(self, event: Event) -> None:
+        """Take whatever event, with all that a disturbed match asks of it."""
         if self.sealed is not None:
             raise Misplaced("nothing follows the seal", Breach.SEAL)
         kind = type(event)
@@ -169,6 +196,7 @@ class MatchFold:
                 or self.sequence >= _LAST_BUT_THE_SEAL
                 or len(self.taken) - len(self.forfeited) < 2  # noqa: PLR2004 - one player alone
             )
+            self._undisturbed = not (self.must_be_sealed or self.sealed or self.turn_timed_out or self.forfeited)
 
     def _seat_taken(self, event: SeatTaken) -> None:
         self._known(event.seat)

@@ -183,6 +183,14 @@ class Record:
         elif self.clock.turn_ms:
             self._note_time(event)
 
+    def note_moves(self, time_ms: int, link: bytes) -> None:
+        """Note that the match has taken moves up to this link, none of which is for more than the match to look at.
+
+        That is so without a clock, for moves that charge nobody.
+        """
+        self.time_ms = time_ms
+        self._link = link
+
     def check_around(self, event: Event, time_ms: int) -> None:
         """Raise Misplaced if what the match does not look at, such as clocks and commitments, speaks against it."""
         checker = self._checkers.get(type(event))
