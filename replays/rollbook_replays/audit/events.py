@@ -2,7 +2,7 @@
 
 Protobuf lets the same event be written in many ways: fields twice, out of order, or unknown ones in between. Whoever
 wants to smuggle something into a log that all folds overlook would use that. So an event counts as read only if it is
-written again to the same bytes.
+written in the one way there is.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def read_first(data: bytes, match_id: str) -> tuple[AnyGame, Logged]:
 class Reader:
     """Reads the events behind event 1; what they hide stays hidden.
 
-    Most are proved to be canonical by writing them again without a message in between; what chance gave is known before
-    it is read, so that its bytes only have to be compared. Other bodies come again and again: the first time one is
+    Most are read without a message in between, and only from the one way to write them; what chance gave is known
+    before it is read, so that its bytes only have to be compared. Other bodies come again and again: the first time one is
     seen, the whole event is proved. From then on that holds for every event in which the same bytes stand behind a
     canonical envelope, for protobuf writes fields one behind the other and each on its own.
     """

@@ -1,7 +1,7 @@
 """Choices and outcomes as bytes without a message in between: the same bytes, from tables made once for each kind.
 
-An audit writes every event anew to prove that a log says it in the one way there is, and messages cost it more than the
-rules do. Here is only what the moves of games are almost always made of: numbers below 128, words, and lists of both.
+An audit proves of every event that a log says it in the one way there is, and messages cost it more than the rules do.
+Here is only what the moves of games are almost always made of: numbers below 128, words, and lists of both.
 Of whatever else there is nothing comes out, and whoever asked goes the long way, by `messages`.
 """
 
@@ -47,7 +47,7 @@ class _FieldTable:
     write: Callable[[Any], bytes]
     """The value with all that stands before it; KeyError, TypeError or ValueError if that is not for here."""
     read: Callable[[Any], Any]
-    """The value, from its byte, or from the bytes of a list."""
+    """The value, from its byte or the bytes of a list, None where there are none; KeyError if none writes it so."""
 
 
 class _KindTable:
@@ -59,9 +59,7 @@ class _KindTable:
         """All that stands before the fields, by their length."""
         self._kind = kind
         self._written = tuple((field.value, field.write) for field in of)
-        self._by_tag = {field.tag: field for field in of}
-        self._empty = {field.name: () if field.many else None for field in of}
-        self._order = tuple(field.name for field in fields(kind))
+        self._reads = tuple((field.tag, field.many, field.read) for field in of)
 
     def write(self, move: Any) -> bytes | None:
         """The bytes of the move; None if they are for the long way."""
@@ -72,21 +70,23 @@ class _KindTable:
             return None
 
     def read(self, body: bytes) -> Any:
-        """A move with these fields. It is the one that they mean only if it is written in the same bytes."""
-        found = self._empty.copy()
+        """The move that has these fields, if this is the one way to write it: each once at most, in ascending order."""
+        values = []
         at = 0
         try:
-            while at < len(body):
-                field = self._by_tag[body[at]]
-                value, at = body[at + 1], at + 2
-                if field.many:
-                    found[field.name] = field.read(body[at : at + value])
-                    at += value
+            for tag, many, read in self._reads:
+                if at == len(body) or body[at] != tag:
+                    values.append(read(None))
+                elif many:
+                    behind = at + 2 + body[at + 1]
+                    values.append(read(body[at + 2 : behind]))
+                    at = behind
                 else:
-                    found[field.name] = field.read(value)
+                    values.append(read(body[at + 1]))
+                    at += 2
         except (IndexError, KeyError):
             return None
-        return self._kind(*[found[name] for name in self._order])
+        return self._kind(*values) if at == len(body) else None
 
 
 class Compact:
@@ -107,7 +107,13 @@ class Compact:
             if (name := hiding(game, kind)) is not None
         }
         choices = [_choice_kind(kind, stubs.choice, name) for name, kind in game.choices.items()]
-        self._choices = {opening: kind for kind in choices if kind is not None for opening in kind.openings}
+        self._choices = {
+            opening: (kind, len(opening) + length)
+            for kind in choices
+            if kind is not None
+            for length, opening in enumerate(kind.openings)
+        }
+        """By all that stands before the fields: the kind, and how long all of it is."""
         self._widths = sorted({len(opening) for opening in self._choices})
 
     def happened(self, outcome: Any) -> bytes | None:
@@ -123,10 +129,9 @@ class Compact:
     def choice(self, data: bytes) -> Any:
         """The choice that these bytes of a `Choice` are the one way to write."""
         for width in self._widths:
-            kind = self._choices.get(data[:width])
+            kind, length = self._choices.get(data[:width], (None, 0))
             if kind is not None:
-                choice = kind.read(data[width:])
-                return choice if choice is not None and kind.write(choice) == data else None
+                return kind.read(data[width:]) if length == len(data) else None
         return None
 
 
@@ -182,7 +187,8 @@ def _choice_kind(kind: type[Any], message: type[Message], name: str) -> _KindTab
         for field in _fields_of(message, name)
         if field.name in names
     ]
-    return _made(kind, (*_layers(games_pb2.Choice, message), _tag(message, name)), of)
+    in_order = [field.name for field in of if field is not None] == [field.name for field in fields(kind)]
+    return _made(kind, (*_layers(games_pb2.Choice, message), _tag(message, name)), of) if in_order else None
 
 
 def _made(kind: type[Any], layers: tuple[bytes, ...], of: list[_FieldTable | None]) -> _KindTable | None:
@@ -204,16 +210,18 @@ def _field(
     tag = field.number << 3 | (_SIZED if field.is_repeated else 0)
     if numbers is None or tag >= BELOW or (field.is_repeated and not field.is_packed):
         return None
-    meanings = {number: value for value, number in numbers.items()}
     if field.is_repeated:
         words = None if field.enum_type is None else numbers
-        read = tuple if words is None else _all_of(meanings)
-        return _FieldTable(field.name, tag, field.is_repeated, value, _list_writer(tag, words, ascending=chosen), read)
+        return _FieldTable(
+            field.name, tag, field.is_repeated, value, _list_writer(tag, words, ascending=chosen), _list_reader(words)
+        )
     written: dict[Any, bytes] = {value: bytes([tag, number]) for value, number in numbers.items()}
     if not field.has_presence:
         written |= {value: b"" for value, number in numbers.items() if not number}
     if optional:
         written[None] = b""
+    # A number that is not written reads as None here.
+    meanings = {data[1] if data else None: value for value, data in written.items()}
     return _FieldTable(field.name, tag, field.is_repeated, value, written.__getitem__, meanings.__getitem__)
 
 
@@ -228,21 +236,27 @@ def _numbers(field: Any) -> dict[Any, int] | None:
 
 def _list_writer(tag: int, words: Mapping[Any, int] | None, *, ascending: bool) -> Callable[[Any], bytes]:
     """How a list is written, of words if there are any; the lists of choices ascend by their numbers."""
+    openings = [b"", *(bytes((tag, length)) for length in range(1, LONGEST_LIST + 1))]
 
     def write(items: tuple[Any, ...]) -> bytes:
         data = bytes(items if words is None else [words[item] for item in items])
-        if not data:
-            return b""
-        if len(data) > LONGEST_LIST or not data.isascii():
+        if not data.isascii():
             raise ValueError
-        return bytes((tag, len(data))) + (bytes(sorted(data)) if ascending else data)
+        return openings[len(data)] + (bytes(sorted(data)) if ascending else data)
 
     return write
 
 
-def _all_of(meanings: Mapping[int, Any]) -> Callable[[bytes], tuple[Any, ...]]:
-    def read(data: bytes) -> tuple[Any, ...]:
-        return tuple([meanings[number] for number in data])
+def _list_reader(words: Mapping[Any, int] | None) -> Callable[[bytes | None], tuple[Any, ...]]:
+    """How a list of a choice is read, which is written only if there is something in it, and ascends."""
+    meanings = None if words is None else {number: word for word, number in words.items()}
+
+    def read(data: bytes | None) -> tuple[Any, ...]:
+        if data is None:
+            return ()
+        if not 0 < len(data) <= LONGEST_LIST or not data.isascii() or data != bytes(sorted(data)):
+            raise KeyError
+        return tuple(data) if meanings is None else tuple([meanings[number] for number in data])
 
     return read
 
