@@ -91,8 +91,8 @@ class Reader:
     """Reads the events behind event 1; what they hide stays hidden.
 
     Most are read without a message in between, and only from the one way to write them; what chance gave is known
-    before it is read, so that its bytes only have to be compared. Other bodies come again and again: the first time one is
-    seen, the whole event is proved. From then on that holds for every event in which the same bytes stand behind a
+    before it is read, so that its bytes only have to be compared. Other bodies come again and again: the first time one
+    is seen, the whole event is proved. From then on that holds for every event in which the same bytes stand behind a
     canonical envelope, for protobuf writes fields one behind the other and each on its own.
     """
 
