@@ -79,7 +79,12 @@ def read_view(game: AnyGame, sent: proto.View) -> Any:
     message = unwrap(sent, stubs_of(game).view)
     if message is None:
         raise Unreadable(f"the view is none of {game.name}")
-    return _read(get_type_hints(game.view)["return"], message)
+    return _read(_view_kind(game), message)
+
+
+@cache
+def _view_kind(game: AnyGame) -> Any:
+    return get_type_hints(game.view)["return"]
 
 
 # Legal choices
@@ -118,7 +123,7 @@ def read_legal(game: AnyGame, sent: proto.LegalChoices) -> Choices[Any]:
     return Listed(choice_in(game, choice) for choice in getattr(message, LISTED))
 
 
-# Dataclasses
+# Dataclasses, written
 
 
 def _values(value: Any, described: Any) -> dict[str, Any]:
@@ -209,43 +214,54 @@ def _field_bytes(message: type[Message], field: Any) -> Callable[[Any], bytes]:
     return lambda values: b"" if values is None else b"".join(map(item, values))
 
 
-def _read(kind: type[Any], message: Message) -> Any:
+# Dataclasses, read
+
+
+def _read(kind: Any, message: Message) -> Any:
     """A dataclass, every field from the field of its name."""
-    hints = _hints(cast("Hashable", kind))
-    return kind(*[_field(hints[field.name], message, field.name) for field in fields(kind)])
+    return _reader(kind, message.DESCRIPTOR)(message)
 
 
 @cache
-def _hints(kind: Hashable) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _reader(kind: Any, described: Any) -> Callable[[Any], Any]:
+    """What makes a dataclass of this kind of such a message."""
+    hints = get_type_hints(kind)
+    readers = [_field_reader(hints[field.name], described.fields_by_name[field.name]) for field in fields(kind)]
+    return lambda message: kind(*[read(message) for read in readers])
 
 
-def _field(hint: Any, message: Message, name: str) -> Any:
-    field = message.DESCRIPTOR.fields_by_name[name]
-    value = getattr(message, name)
+def _field_reader(hint: Any, field: Any) -> Callable[[Any], Any]:
+    """What takes the value of one field out of a message."""
+    name, get = field.name, attrgetter(field.name)
     if field.is_repeated:
-        items = tuple(_item(_inner(hint), field, item) for item in value)
-        return None if not items and _is_hidden(hint, message, name) else items
+        return _list_reader(hint, field)
     if field.enum_type is not None:
-        return read_word(field, value) if value else None
-    return None if field.has_presence and not message.HasField(name) else value
+        return lambda message: read_word(field, value) if (value := get(message)) else None
+    return (lambda message: get(message) if message.HasField(name) else None) if field.has_presence else get
 
 
-def _is_hidden(hint: Any, message: Message, name: str) -> bool:
-    """Whether an empty list is one that is not shown: then the number beside it, if there is one, is not 0."""
-    size = f"{name}_size"
-    shown = size in message.DESCRIPTOR.fields_by_name and getattr(message, size) == 0
-    return NoneType in get_args(hint) and not shown
+def _list_reader(hint: Any, field: Any) -> Callable[[Any], Any]:
+    get, read = attrgetter(field.name), _item_reader(_inner(hint), field)
+    if NoneType not in get_args(hint):
+        return lambda message: read(get(message))
+    # An empty list that may be missing is one that is not shown, unless there is a number beside it, and it is 0.
+    size = f"{field.name}_size"
+    has_size = size in field.containing_type.fields_by_name
+    return lambda message: read(get(message)) or (() if has_size and getattr(message, size) == 0 else None)
 
 
-def _item(hint: Any, field: Any, item: Any) -> Any:
-    if field.message_type is None:
-        return read_word(field, item)
-    if is_dataclass(hint):
-        return _read(cast("type[Any]", hint), item)
-    # Protobuf has no lists of lists but lists of messages that hold one.
-    (inner,) = item.DESCRIPTOR.fields
-    return _field(hint, item, inner.name)
+def _item_reader(hint: Any, field: Any) -> Callable[[Iterable[Any]], tuple[Any, ...]]:
+    """What takes the items out of a field that has many."""
+    if field.message_type is not None:
+        read = _reader(cast("Hashable", hint), field.message_type) if is_dataclass(hint) else _inner_reader(hint, field)
+        return lambda items: tuple(map(read, items))
+    return tuple if field.enum_type is None else lambda items: tuple([read_word(field, item) for item in items])
+
+
+def _inner_reader(hint: Any, field: Any) -> Callable[[Any], Any]:
+    """Protobuf has no lists of lists but lists of messages that hold one."""
+    (inner,) = field.message_type.fields
+    return _field_reader(hint, inner)
 
 
 def _inner(hint: Any) -> Any:
