@@ -63,7 +63,7 @@ def _others(state: State) -> list[int]:
 
 def _anybody_has_a_die(state: State) -> bool:
     """Whether a bear has a die to throw again."""
-    return max(state.where) >= 0
+    return _oneself_has_a_die(state) or _another_has_a_die(state)
 
 
 def _oneself_has_a_die(state: State) -> bool:

@@ -138,12 +138,21 @@ def _draw(state: State, drawn: Drawn) -> None:
         raise impossible(awaited(state), f"seat {state.drawer} draws, nobody else")
     if len(dice) != number_to_draw(state):
         raise impossible(awaited(state), f"the number of dice to draw is {number_to_draw(state)}, not {len(dice)}")
-    if not all(is_die(die) and state.where[die] == BAG for die in dice) or len(set(dice)) != len(dice):
-        raise impossible(awaited(state), "dice are drawn out of the bag, none of them twice")
+    where = state.where
     for die in dice:
-        state.where[die] = state.drawer
+        if not is_die(die) or where[die] != BAG:
+            raise _not_in_the_bag(state)
+    if len(set(dice)) != len(dice):
+        raise _not_in_the_bag(state)
+    for die in dice:
+        where[die] = state.drawer
     state.thrown = tuple(sorted(dice))
     state.stage = DEAL_ROLL if state.stage == DEAL else TURN_ROLL
+
+
+def _not_in_the_bag(state: State) -> Illegal:
+    """The refusal of dice that cannot be drawn."""
+    return impossible(awaited(state), "dice are drawn out of the bag, none of them twice")
 
 
 def _roll(state: State, rolled: Rolled) -> None:
@@ -151,13 +160,13 @@ def _roll(state: State, rolled: Rolled) -> None:
     thrown = state.thrown
     if rolled.dice != thrown or len(rolled.faces) != len(thrown):
         raise impossible(awaited(state), f"the dice to throw are {list(thrown)}, each with one face")
-    shown = tuple(zip(thrown, rolled.faces, strict=True))
-    for die, face in shown:
+    # Of several faces the first may be there and the next not; then nothing has been thrown.
+    faces = state.faces.copy()
+    for die, face in zip(thrown, rolled.faces, strict=True):
         if face not in FACES[die]:
             raise impossible(awaited(state), f"die {die} has no such face")
-    faces = state.faces
-    for die, face in shown:
         faces[die] = face
+    state.faces = faces
     state.thrown = ()
     if state.stage == TURN_ROLL:
         _continue_turn(state)
@@ -201,15 +210,15 @@ def _play(state: State, play: Play) -> None:
             doubles += 1
         elif face == TRAP:
             raise Illegal(Reason.SPECIES_MISSING, f"die {die} shows a trap, which is no animal to be laid", die=die)
-        elif species not in {NO_FACE, face}:
+        elif species == NO_FACE:
+            species = face
+        elif species != face:
             raise Illegal(
                 Reason.SPECIES_MIXED,
                 f"one play lays one species, not {species} and {face}",
                 die=die,
                 species=(species, face),
             )
-        else:
-            species = face
     if species == NO_FACE:
         raise Illegal(Reason.SPECIES_MISSING, "x2 dice are only played together with an animal")
     if len(dice) - doubles not in _fitting(state, species):
@@ -236,7 +245,8 @@ def _check_named(state: State, choice: str, dice: tuple[int, ...]) -> None:
             Reason.TOO_MANY_NAMED, f"{choice} names {len(dice)} dice; there are {NUMBER_OF_DICE}", named=len(dice)
         )
     for die in dice:
-        check_die(die)
+        if type(die) is not int or not 0 <= die < NUMBER_OF_DICE:
+            check_die(die)
     if len(set(dice)) != len(dice):
         raise Invalid(Reason.NAMED_TWICE, f"{choice} names a die twice", dice=dice)
     where, seat = state.where, state.seat
@@ -286,8 +296,9 @@ def _continue_turn(state: State) -> None:
         # "Die Eigenschaft der ausgespielten Tierart nutzen": what cannot be used lapses.
         state.uses = 0
     # "Das X2-Symbol": the x2 dice leave the table only after the last use.
-    state.ruleset.discard(state, state.doubles)
-    state.doubles = ()
+    if state.doubles:
+        state.ruleset.discard(state, state.doubles)
+        state.doubles = ()
     # "Spielende und gewinnen": the end of the turn is what counts, not the moment of laying the last die.
     if state.seat in state.where:
         _begin_turn(state, _seat_after(state, state.seat))
