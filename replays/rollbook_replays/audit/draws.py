@@ -6,7 +6,7 @@ without a seal is completed by what lies beside its events, as far as the file h
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any, Final
 
 from rollbook.match.codec.compact import compact_of
@@ -63,16 +63,15 @@ class Draws:
     def thrown(self) -> tuple[Thrown, ...]:
         """The dice that were thrown, by kind."""
         # Dice of a kind are mostly one object as well.
-        of_dice: dict[int, tuple[tuple[Value, ...], list[Value]]] = {}
+        dice_of: dict[int, tuple[Value, ...]] = {}
+        shown: dict[int, list[Value]] = defaultdict(list)
         for dice, throws in self._thrown.values():
             for faces, values in zip(dice, zip(*throws), strict=True):  # noqa: B905 - each throw is of all dice
-                die = of_dice.get(id(faces))
-                if die is None:
-                    die = of_dice[id(faces)] = (faces, [])
-                die[1].extend(values)
+                dice_of[id(faces)] = faces
+                shown[id(faces)] += values
         kinds: dict[tuple[Value, ...], Counter[Value]] = {}
-        for faces, shown in of_dice.values():
-            kinds.setdefault(faces, Counter()).update(shown)
+        for die, faces in dice_of.items():
+            kinds.setdefault(faces, Counter()).update(shown[die])
         return tuple(Thrown(faces, dict(times)) for faces, times in kinds.items())
 
     def drawn(self, match: MatchFold, awaited: Throw | Draw) -> Any:

@@ -62,12 +62,13 @@ def without_request(left: bytes) -> tuple[bytes, bytes]:
     """The request, if there is one, and what is left without it: maybe a seat, and the body."""
     # A seat from 128 on, which no game has, is not looked behind.
     at = 2 if left.startswith(_SEAT) and left[1:2] < b"\x80" else 0
+    if not left.startswith(_REQUEST, at):
+        return b"", left
     behind = at + len(_REQUEST) + REQUEST_BYTES
     # A seat stands before the request; one behind it is not canonical, and must not look so without the request.
-    in_order = at > 0 or not left.startswith(_SEAT, behind)
-    if left.startswith(_REQUEST, at) and len(left) >= behind and in_order:
-        return left[behind - REQUEST_BYTES : behind], left[:at] + left[behind:]
-    return b"", left
+    if len(left) < behind or (not at and left.startswith(_SEAT, behind)):
+        return b"", left
+    return left[behind - REQUEST_BYTES : behind], left[:at] + left[behind:]
 
 
 def choice_taken_off(body: bytes) -> tuple[int, bool, int, bytes] | None:

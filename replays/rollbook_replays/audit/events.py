@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
@@ -30,6 +30,9 @@ from rollbook_replays.audit.verdicts import Check
 
 MOST_REMEMBERED: Final = 20_000
 """Bodies of one game; those of a match without a clock are few."""
+
+MOST_HAPPENED: Final = 1 << 12
+"""More than there are in a game that makes its outcomes once; what others make anew for each event is of no use."""
 
 LONGEST_REMEMBERED: Final = 256
 """Bytes of a body: what is longer does not come again, and a forger must not fill the memory of a long run."""
@@ -104,7 +107,7 @@ class Reader:
         self.known: Callable[[bytes], Event | None] = self._proved.get
         """The event of this body, if that was seen before."""
         self._happened: dict[bytes, Happened[Any]] = {}
-        """By the bytes that say so what last happened with them; what they hide is in it as well."""
+        """By the bytes that say so what first happened with them; what they hide is in it as well."""
         self._last: Logged | None = None
         """What was last read the long way."""
 
@@ -120,7 +123,9 @@ class Reader:
             found = None if drawn is None else self.happened(body, drawn)
             if found is not None:
                 return found, time_ms, b""
-            event, request, body = self.usual(body)
+            event = self.known(body)
+            if event is None:
+                event, request, body = self.usual(body)
             if event is not None:
                 return event, time_ms, request
         logged = self._whole(number, data)
@@ -138,16 +143,15 @@ class Reader:
         if body != self._compact.happened(drawn):
             return None
         happened = Happened(drawn)
-        _remember(self._happened, body, happened)
+        if len(self._happened) < MOST_HAPPENED:
+            self._happened[body] = happened
         return happened
 
     def usual(self, left: bytes) -> tuple[Event | None, bytes, bytes]:
-        """Event, request and body of what is left without a usual envelope; no event if it has to be read whole."""
-        event = self._proved.get(left)
-        if event is not None:
-            return event, b"", left
+        """Event, request and body of what is left of an event not known yet; no event if it has to be read whole."""
         request, body = without_request(left)
-        return self._proved.get(body) or self._first_seen(body), request, body
+        event = self.known(body) if request else None
+        return event or self._first_seen(body), request, body
 
     def whole(self, number: int, data: bytes) -> Any:
         """The event alone, what it hides left out, read the long way."""
@@ -185,10 +189,7 @@ class Reader:
         return None if readiness is None else Ready(*readiness)
 
 
-Remembered = TypeVar("Remembered", bound=Event)
-
-
-def _remember(proved: dict[bytes, Remembered], body: bytes, event: Remembered) -> None:
+def _remember(proved: dict[bytes, Event], body: bytes, event: Event) -> None:
     if 0 < len(body) <= LONGEST_REMEMBERED:
         if len(proved) >= MOST_REMEMBERED:
             proved.clear()

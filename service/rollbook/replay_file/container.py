@@ -261,13 +261,12 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
 def _canonical(data: bytes) -> replay_file_pb2.ReplayBody:
     """The body that these bytes are, as we write it, with nothing in it that we do not know; NotAReplay."""
     body = _parsed(data)
-    if body.hidden:
-        body.DiscardUnknownFields()
-        if body.SerializeToString(deterministic=True) == data:
-            return body
-        # A body may take many times its bytes: two at once would be too much.
-        del body
-        body = _parsed(data)
+    body.DiscardUnknownFields()
+    if body.SerializeToString(deterministic=True) == data:
+        return body
+    # A body may take many times its bytes: two at once would be too much.
+    del body
+    body = _parsed(data)
     parts = (body.perspective, *body.hidden, *body.heads)
     if not _is_canonical(data, body, *parts) or any(_holds_unknown(item.hidden) for item in body.hidden):
         raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
