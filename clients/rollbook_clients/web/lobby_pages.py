@@ -88,9 +88,9 @@ async def lobby_stream(visit: Visit) -> Response:
     """The list, whenever it has changed."""
     tail = await visit.page.watch_lobby()
 
-    def listed() -> str:
+    def listed() -> bytes:
         facts = {"matches": tail.matches, "titles": titles(), "is_away": tail.lobby.is_away}
-        return visit.page.render("_matches.html", visit.words, **facts)
+        return visit.page.render("_matches.html", visit.words, **facts).encode()
 
     async def chunks() -> AsyncIterator[bytes]:
         sent = -1
@@ -105,7 +105,7 @@ async def lobby_stream(visit: Visit) -> Response:
                 yield b""
 
     if (seen := visit.request.query_params.get("once")) is not None:
-        return once(listed().encode(), str(tail.version), seen)
+        return once(listed(), str(tail.version), seen)
     return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import AsyncIterator
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -14,7 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from rollbook.match.chain import Position
-from rollbook.replay_file.kept_heads import write_heads
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import MovedOn, OutcomeUnknown, Unreachable
@@ -56,7 +54,7 @@ async def match_stream(visit: Visit) -> Response:
                 yield b"" if version == sent else _message(visit, tail)
                 sent = version
                 if tail.is_over or tail.has_ended:
-                    yield message("{}", event="end")
+                    yield message(b"{}", event="end")
                     return
                 await changed.wait()
 
@@ -64,7 +62,7 @@ async def match_stream(visit: Visit) -> Response:
     async with followed(visit) as now:
         if (seen := visit.request.query_params.get("once")) is not None:
             over = now.is_over or now.has_ended
-            return once(_update(visit, now), f"{id(now)}.{now.version}", seen, is_over=over)
+            return once(_table(visit, now), f"{id(now)}.{now.version}", seen, is_over=over)
         return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 
@@ -72,22 +70,17 @@ def _message(visit: Visit, tail: FollowedMatch) -> bytes:
     """The same for a stream, made once as well."""
     key = ("message", visit.words.language)
     if key not in tail.rendered:
-        tail.rendered[key] = message(_update(visit, tail).decode(), number=str(tail.version))
+        tail.rendered[key] = message(_table(visit, tail), number=str(tail.version))
     return tail.rendered[key]
 
 
-def _update(visit: Visit, tail: FollowedMatch) -> bytes:
-    """What is sent to a browser, made once for all who see the same."""
+def _table(visit: Visit, tail: FollowedMatch) -> bytes:
+    """The table as a browser is sent it, made once for all who see the same."""
     words = visit.words
     key = words.language
     if key not in tail.rendered:
-        now = scene(tail, words)
-        data = {
-            "table": visit.page.render("_table.html", words, scene=now, form_token="", request_id=""),
-            "motion": now.motion,
-            "head": "" if tail.match.head is None else write_heads([tail.match.head]).strip(),
-        }
-        tail.rendered[key] = json.dumps(data).encode()
+        table = visit.page.render("_table.html", words, scene=scene(tail, words), form_token="", request_id="")
+        tail.rendered[key] = table.encode()
     return tail.rendered[key]
 
 

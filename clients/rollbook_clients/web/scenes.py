@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from rollbook.replay_file.kept_heads import write_heads
 from rollbook.v1.events_pb2 import AbortReason
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
@@ -95,6 +96,8 @@ class Scene:
     has_won: bool
     is_away: bool
     motion: str
+    head: str
+    """The last signed one, for the browser to keep."""
 
 
 def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scene:
@@ -127,6 +130,7 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         has_won=own is not None and own.place == 1,
         is_away=tail.is_away,
         motion="roll" if tail.last_kind == "happened" else "move",
+        head="" if tail.match.head is None else write_heads([tail.match.head]).strip(),
     )
 
 

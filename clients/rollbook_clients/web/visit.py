@@ -81,7 +81,11 @@ class Page:
         self.lobby: LobbyTail | None = None
         self.limits = Holdings()
         self._templates = Environment(
-            loader=PackageLoader("rollbook_clients.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+            loader=PackageLoader("rollbook_clients.web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            auto_reload=False,
         )
         self._templates.globals.update(clock_name=clock_name, delay_name=delay_name)
 

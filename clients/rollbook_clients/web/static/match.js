@@ -57,18 +57,17 @@ function move(before, motion, steps) {
 }
 
 follow(live.dataset.stream, {
-  take(data) {
-    const update = JSON.parse(data);
+  take(html) {
     const before = places();
     const choose = document.getElementById("choose");
-    const fresh = parser.parseFromString(update.table, "text/html").getElementById("table");
+    const fresh = parser.parseFromString(html, "text/html").getElementById("table");
     const steps = Number(fresh.dataset.position) - Number(table().dataset.position);
     // Until something happens, what is picked and opened stays.
     if (steps !== 0) picks += 1;
     else if (choose) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
     patch(table(), fresh);
-    move(before, update.motion, steps);
-    keep(update.head);
+    move(before, fresh.dataset.motion, steps);
+    keep(fresh.dataset.head);
     announce();
     tick();
   },

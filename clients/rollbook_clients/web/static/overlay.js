@@ -5,8 +5,7 @@ import { follow } from "./stream.js";
 const parser = new DOMParser();
 
 follow(document.getElementById("live").dataset.stream, {
-  take(data) {
-    const { table } = JSON.parse(data);
-    patch(document.getElementById("table"), parser.parseFromString(table, "text/html").getElementById("table"));
+  take(html) {
+    patch(document.getElementById("table"), parser.parseFromString(html, "text/html").getElementById("table"));
   },
 });
