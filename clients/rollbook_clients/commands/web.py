@@ -1,6 +1,5 @@
 """`rollbook web`: the page in a browser, for a service that runs anywhere."""
 
-import asyncio
 import sys
 from typing import Annotated
 
@@ -31,6 +30,7 @@ def web(
         Browsers reach this address by https, through a proxy, so cookies are sent by https only. Not needed for a proxy
         on this machine that sends x-forwarded-proto.
     """
+    from rollbook import event_loop  # noqa: PLC0415 - as below
     from rollbook_clients.web import server  # noqa: PLC0415 - slow to load, and no help needs it
     from rollbook_clients.web.visit import PageOptions  # noqa: PLC0415 - as above
 
@@ -39,7 +39,8 @@ def web(
         print(f"The page is at {server.address_of(listener)}", flush=True)
         server.log_to(lambda line: print(line, file=sys.stderr))
         options = PageOptions(at.service, at.token, at.authorities, is_secure=https)
-        asyncio.run(server.serve(options, listener))
+        event_loop.settle()
+        event_loop.run(server.serve(options, listener))
     except server.AddressTaken as taken:
         print(f"rollbook web: {taken}", file=sys.stderr)
         return 1

@@ -18,8 +18,8 @@ import structlog
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from rollbook import event_loop
 from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
-from rollbook.server import event_loop
 from rollbook.server.addresses import Addresses
 from rollbook.server.exposition import exposed
 from rollbook.server.house_bots import Invite

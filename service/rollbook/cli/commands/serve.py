@@ -111,8 +111,9 @@ def supervise(settings: Settings, worker: Sequence[str]) -> Exit:
 
 def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Settings) -> Exit:
     """Run a service or a part of one to its end, and say why if it cannot be started."""
+    from rollbook import event_loop  # noqa: PLC0415 - see above
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
-    from rollbook.server import event_loop, log_output  # noqa: PLC0415 - see above
+    from rollbook.server import log_output  # noqa: PLC0415 - see above
     from rollbook.server.companion import CompanionMissing  # noqa: PLC0415 - see above
     from rollbook.server.ports import NotListening  # noqa: PLC0415 - see above
     from rollbook.server.signals import Shutdown  # noqa: PLC0415 - see above

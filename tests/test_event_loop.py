@@ -1,4 +1,4 @@
-"""The service's own loop: it takes gRPC's wake-up calls all at once, and loses none."""
+"""Our own loop: it takes gRPC's wake-up calls all at once, and loses none."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 import grpc
 import pytest
 
-from rollbook.server import event_loop
-from rollbook.server.event_loop import ServiceLoop, new_loop
+from rollbook import event_loop
+from rollbook.event_loop import ServiceLoop, new_loop
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there the platform's loop is used")
 

@@ -1,4 +1,4 @@
-"""The loop that a service lives on, and how its process treats memory: made for very many small messages.
+"""The loop of the service and of the page, and how their processes treat memory: for very many small messages.
 
 Every message that gRPC has sent or received is told to the loop by a byte through a pair of sockets. gRPC takes one
 byte a turn of the loop, though it looks at all messages each time, so that a busy loop turns once a message for
@@ -28,7 +28,7 @@ objects, all of which go by themselves, and each look would find thousands of th
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run a service to its end."""
+    """Run it to its end."""
     usual = gc.get_threshold()
     gc.set_threshold(*GARBAGE)
     try:
