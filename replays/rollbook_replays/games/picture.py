@@ -116,6 +116,7 @@ DIE: Final = 86
 PIP: Final = 9.5
 
 
+@lru_cache(REMEMBERED)
 def die(x: float, y: float, *parts: Shape | str, id: str, classes: str = "die") -> Shape:  # noqa: A002 - SVG's word
     """A large die; its face is drawn from its corner."""
     return placed(x, y, box(DIE, DIE, "cube", 14), *parts, id=id, classes=classes)
