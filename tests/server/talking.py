@@ -27,7 +27,8 @@ from rollbook.rules.game import Listed
 from rollbook.server.app import Given, Parts
 from rollbook.server.rpc.errors import DETAILS
 from rollbook.server.rpc.identity import Guests, guest_verifier
-from rollbook.server.rpc.interceptors import Interceptor, Layer, Refusing
+from rollbook.server.rpc.lasting_server import lasting_server
+from rollbook.server.rpc.layers import Layer, Refusing
 from rollbook.server.rpc.requests import Reading
 from rollbook.server.settings import Limits
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
@@ -38,6 +39,7 @@ from tests.storage.memory import MemoryLog
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 60
+MOST_CALLS = 100_000
 
 
 class Clock:
@@ -201,7 +203,7 @@ class World:
     async def serving(self, service: Parts | None = None) -> AsyncIterator[Self]:
         """Serve on a loopback port."""
         service = service or self.service
-        server = grpc.aio.server(interceptors=[Interceptor(*self.layers(service))])
+        server = lasting_server(self.layers(service), [], MOST_CALLS)
         self.serve(service, server)
         self.port = server.add_insecure_port("127.0.0.1:0")
         await server.start()

@@ -29,7 +29,7 @@ from rollbook import __version__
 from rollbook.match.chain import Entry
 from rollbook.match.events import Resumed, TimedOut
 from rollbook.server.metrics import MeasuredLog, Metrics
-from rollbook.server.rpc.interceptors import Call, CallLog
+from rollbook.server.rpc.layers import Call, CallLog
 from rollbook.server.settings import Listen, SettingRefused, Settings
 from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from rollbook.v1 import feed_pb2, match_pb2

@@ -53,7 +53,7 @@ from rollbook.server.replica.replicas import Replicas
 from rollbook.server.rpc.admin import AdminServicer, Condition
 from rollbook.server.rpc.feed import FeedServicer
 from rollbook.server.rpc.identity import Guests, IdentityServicer, guest_verifier
-from rollbook.server.rpc.interceptors import Refusing
+from rollbook.server.rpc.layers import Refusing
 from rollbook.server.rpc.location import Locator
 from rollbook.server.rpc.match import MatchServicer, Seats
 from rollbook.server.rpc.play import Plays

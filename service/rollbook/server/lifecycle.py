@@ -28,8 +28,8 @@ from rollbook.server.metrics import Metrics
 from rollbook.server.ports import Listening, NotListening, why_not
 from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
-from rollbook.server.rpc.interceptors import CallLog, Interceptor, Layer, OpenCalls
 from rollbook.server.rpc.lasting_server import lasting_server
+from rollbook.server.rpc.layers import CallLog, Layer, OpenCalls
 from rollbook.server.rpc.requests import Reading
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.shared_keys import SharedKeys
@@ -248,7 +248,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     health = Health(names, assembly.apart)
     call_log, open_calls = CallLog(metrics.called, settings.log_calls), OpenCalls(metrics.refused)
     server = lasting_server(
-        [Interceptor(_reading(settings, metrics), call_log, open_calls, *assembly.layers)],
+        [_reading(settings, metrics), call_log, open_calls, *assembly.layers],
         [
             *_OPTIONS,
             # Unless it is one of several workers, a second service would share the port, and get half of the calls.

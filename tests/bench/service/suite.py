@@ -1,6 +1,6 @@
 """Speed of the service: beside bare gRPC and bare Redis that move as many bytes, in one run.
 
-Choices come through the whole service: token, rate, decision, append, projection, signature, and the interceptors that
+Choices come through the whole service: token, rate, decision, append, projection, signature, and the layers that
 log and count every call. There clients and server share one process and one loop, in the baselines as well. Watchers
 live in processes of their own. All but group commit and memory is over a log in memory.
 """

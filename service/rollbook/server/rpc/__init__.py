@@ -1,1 +1,1 @@
-"""The gRPC surface: a servicer for each service, interceptors, and refusals."""
+"""The gRPC surface: a servicer for each service, the layers around calls, and refusals."""

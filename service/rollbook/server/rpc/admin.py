@@ -37,7 +37,7 @@ class Condition:
 
 
 class AdminServicer(AdminServiceServicer):
-    """Bans and state. What a handler raises is for `interceptors.Refusing` to tell."""
+    """Bans and state. What a handler raises is for `layers.Refusing` to tell."""
 
     def __init__(  # noqa: PLR0913 - who asks, what about, and who hears of it
         self,

@@ -1,54 +1,69 @@
-"""A gRPC server that outlives calls whose method is no text.
+"""A gRPC server with layers around its calls, which outlives calls whose method is no text, and takes calls cheaply.
 
-grpcio 1.85 reads the name of the method in the one loop that takes all calls in, and bytes that are not UTF-8 end this
-loop, and the server with it. All methods that there are are registered, and their calls come by themselves: so whatever
-else comes is of a method that there is none of, and is answered without a look at its name.
+grpcio 1.85 takes all calls in by one loop, which waits for all methods anew at every call, and reads the name of the
+method there: bytes that are not UTF-8 end this loop, and the server with it. Here every method has a loop of its own,
+and gRPC's waits for all of these to end. All methods that there are are registered, and their calls come by themselves:
+so whatever else comes is of a method that there is none of, and is answered without a look at its name.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import grpc
 from grpc._cython import cygrpc  # type: ignore[attr-defined]  # it has no types
 
-NO_METHOD: Final = "/"
-"""What stands for the name in interceptors."""
+from rollbook.server.rpc.layers import Layer, layered
+
+NO_METHOD: Final = ""
+"""What stands for the name of whatever is none of ours."""
 
 
-def lasting_server(interceptors: Sequence[Any], options: Sequence[tuple[str, int]], most_calls: int) -> grpc.aio.Server:
-    """A server whose servicers have to register all their methods."""
+def lasting_server(layers: Sequence[Layer], options: Sequence[tuple[str, int]], most_calls: int) -> grpc.aio.Server:
+    """A server whose servicers have to register all their methods; more calls at once are turned away by gRPC."""
     server = grpc.aio.server()
     inner: Any = server
-    inner._server = _Calls(tuple(interceptors), tuple(options), most_calls)  # noqa: SLF001 - there is no other place
+    inner._server = _Calls(layers, tuple(options), most_calls)  # noqa: SLF001 - there is no other place
     return server
 
 
 class _Calls(cygrpc.AioServer):  # type: ignore[misc]  # it has no types
     """Takes calls in."""
 
-    def __init__(self, interceptors: tuple[Any, ...], options: tuple[Any, ...], most_calls: int) -> None:
-        super().__init__(asyncio.get_running_loop(), None, (), interceptors, options, most_calls)
-        self._around = interceptors
-        self._answers = set[asyncio.Task[None]]()
+    def __init__(self, layers: Sequence[Layer], options: tuple[Any, ...], most_calls: int) -> None:
+        super().__init__(asyncio.get_running_loop(), None, (), (), options, None)
+        self._layers = layers
+        self._handlers: dict[str, Any] = {}
+        self._most_calls = most_calls
+        self._under_way = set[asyncio.Task[None]]()
+
+    def add_registered_method_handlers(self, method_handlers: Mapping[str, Any]) -> None:
+        """Put the layers around methods, once for each."""
+        added = {method: layered(method, handler, self._layers) for method, handler in method_handlers.items()}
+        self._handlers.update(added)
+        super().add_registered_method_handlers(added)
 
     def _make_request_call_future(self, method: bytes | None) -> asyncio.Future[Any]:
-        """The next call of this method; of no method none ever comes."""
-        if method is None:
-            return asyncio.get_running_loop().create_task(self._refuse_unknown())
-        future: asyncio.Future[Any] = super()._make_request_call_future(method)
-        return future
+        """What gRPC's own loop waits for: the end of our loop for this method, or for whatever is none of ours."""
+        return asyncio.get_running_loop().create_task(self._take_in(method))
 
-    async def _refuse_unknown(self) -> None:
-        """Answer calls of methods that there are none of, until gRPC raises, as when the server is shut down."""
+    async def _take_in(self, method: bytes | None) -> None:
+        """Begin one call after the other, until gRPC raises, as when the server is shut down."""
         loop = asyncio.get_running_loop()
-        nothing = cygrpc._MethodResolver([], {})  # noqa: SLF001 - as gRPC's own loop does
-        handle, schedule = cygrpc._handle_rpc, cygrpc._schedule_rpc_coro  # noqa: SLF001 - the same
+        name = NO_METHOD if method is None else method.decode()
+        # As gRPC's own loop does.
+        resolver = cygrpc._MethodResolver([], self._handlers)  # noqa: SLF001
+        handle, schedule = cygrpc._handle_rpc, cygrpc._schedule_rpc_coro  # noqa: SLF001
         while True:
-            call = await self._request_call()
-            handling = handle(NO_METHOD, nothing, self._around, call, loop, False)  # noqa: FBT003 - not too many
-            answer = loop.create_task(schedule(handling, call, loop, NO_METHOD))
-            self._answers.add(answer)
-            answer.add_done_callback(self._answers.discard)
+            if method is None:
+                call = await self._request_call()
+                for layer in self._layers:
+                    layer.unknown()
+            else:
+                call = await self._request_registered_call(method)
+            handling = handle(name, resolver, (), call, loop, len(self._under_way) >= self._most_calls)
+            task = loop.create_task(schedule(handling, call, loop, name))
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)

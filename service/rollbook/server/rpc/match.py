@@ -67,7 +67,7 @@ class Seats:
 
 
 class MatchServicer(MatchServiceServicer):
-    """Matches and what is done in them. What a handler raises is for `interceptors.Refusing` to tell."""
+    """Matches and what is done in them. What a handler raises is for `layers.Refusing` to tell."""
 
     def __init__(  # noqa: PLR0913 - a part for each kind of call
         self,

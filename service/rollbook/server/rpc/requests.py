@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from rollbook.server.limits import Strangers
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.errors import Count, refuse
-from rollbook.server.rpc.interceptors import Call, Handler, Layer, Measured
+from rollbook.server.rpc.layers import Call, Handler, Layer, Measured
 from rollbook.server.rpc.request_stream import malformed
 
 Read: TypeAlias = Callable[[bytes], Any]

@@ -1,7 +1,7 @@
 """What stands around every call, layer upon layer, whichever of gRPC's four kinds it is.
 
 `CallLog` writes a line for every call, `OpenCalls` knows which are under way and lets them finish when the service is
-drained, `Refusing` turns what a handler raises into a refusal. `Interceptor` puts them around every method.
+drained, `Refusing` turns what a handler raises into a refusal. `layered` puts them around a method, once for all calls.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from operator import methodcaller
@@ -31,10 +31,9 @@ _KINDS: Final[dict[tuple[bool, bool], tuple[str, Callable[..., Any]]]] = {
 }
 
 LONGEST_ID: Final = 64
-LONGEST_METHOD: Final = 200
 
 UNKNOWN_METHOD: Final = "unknown"
-"""Stands for every method that there is none of where calls are measured."""
+"""Stands for every method that there is none of; its name comes from the client, and must not fill anybody's memory."""
 
 _QUIET: Final = ("/grpc.health.", "/grpc.reflection.")
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
@@ -72,7 +71,7 @@ class Layer:
         del method, handler
         return handle
 
-    def unknown(self, method: str) -> None:
+    def unknown(self) -> None:
         """Somebody has called a method that there is none of."""
 
 
@@ -101,45 +100,21 @@ def _written(behaviour: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
     return handle
 
 
-class Interceptor(grpc.aio.ServerInterceptor):
-    """Puts layers around the behaviour of every method that the server has, once for each."""
+def layered(method: str, handler: Any, layers: Sequence[Layer]) -> Any:
+    """What handles a method, in place of gRPC's handler, with layers around it, the first of them outermost."""
+    attribute, make = _KINDS[bool(handler.request_streaming), bool(handler.response_streaming)]
+    behaviour = getattr(handler, attribute)
+    handle = _written(behaviour) if inspect.isasyncgenfunction(behaviour) else _answered(behaviour)
+    for layer in reversed(layers):
+        handle = layer.around(method, handler, handle)
 
-    def __init__(self, *layers: Layer) -> None:
-        """Put these around it, the first of them outermost."""
-        self._layers = layers
-        self._known: dict[str, tuple[Any, Any]] = {}
+    async def handled(requests: Any, context: Any) -> Any:
+        call = Call(RequestStream(context) if handler.request_streaming else requests, context)
+        await handle(call)
+        return None if handler.response_streaming else call.response
 
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> Any:
-        """What handles this call, with everything around it."""
-        handler: Any = await continuation(handler_call_details)
-        method = handler_call_details.method
-        if handler is None:
-            for layer in self._layers:
-                layer.unknown(method)
-            return None
-        known = self._known.get(method)
-        if known is None or known[0] is not handler:
-            known = self._known[method] = handler, self._layered(method, handler)
-        return known[1]
-
-    def _layered(self, method: str, handler: Any) -> Any:
-        attribute, make = _KINDS[bool(handler.request_streaming), bool(handler.response_streaming)]
-        behaviour = getattr(handler, attribute)
-        handle = _written(behaviour) if inspect.isasyncgenfunction(behaviour) else _answered(behaviour)
-        for layer in reversed(self._layers):
-            handle = layer.around(method, handler, handle)
-
-        async def handled(requests: Any, context: Any) -> Any:
-            call = Call(RequestStream(context) if handler.request_streaming else requests, context)
-            await handle(call)
-            return None if handler.response_streaming else call.response
-
-        # A request is read by a layer: gRPC has no words for bytes that are none. An answer may be serialised already.
-        return make(handled, response_serializer=_SERIALIZED)
+    # A request is read by a layer: gRPC has no words for bytes that are none. An answer may be serialised already.
+    return make(handled, response_serializer=_SERIALIZED)
 
 
 # A line in the log
@@ -164,11 +139,10 @@ class CallLog(Layer):
         self._owed = 0.0
         """How much of a line there is to be told."""
 
-    def unknown(self, method: str) -> None:
+    def unknown(self) -> None:
         """Tell of a call that nothing handles."""
         # Nothing bounds how many of them come.
-        self._log.debug("call", method=_shown(method, LONGEST_METHOD), status="UNIMPLEMENTED")
-        # Its name comes from the client, and must not fill anybody's memory.
+        self._log.debug("call", method=UNKNOWN_METHOD, status="UNIMPLEMENTED")
         self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
 
     def around(self, method: str, handler: Any, handle: Handler) -> Handler:
