@@ -121,9 +121,14 @@ def _is_a_throw(data: bytes) -> bool:
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge's memory is not for logs of ever different bodies to fill."""
     monkeypatch.setattr(reading, "MOST_REMEMBERED", 10)
+    monkeypatch.setattr(reading, "MOST_HAPPENED", 5)
     events = replay_of(eventful()).events
+    links = [link(data) for data in events]
     reader = Reader(GAME)
     for number, data in enumerate(events[1:], start=2):
-        reader(number, data, link(events[number - 2]), Rolled((number % 6 + 1, 1, 1, 1)))
+        event, *_ = reader(number, data, links[number - 2])
+        if isinstance(event, Happened):
+            reader(number, data, links[number - 2], event.outcome)
         assert len(reader._proved) <= 10
-        assert len(reader._happened) <= 10
+        assert len(reader._happened) <= 5
+    assert len(reader._happened) == 5
