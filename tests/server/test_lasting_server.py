@@ -17,7 +17,7 @@ CALLS = 20
 
 
 class Counting(Layer):
-    """Counts calls of methods that there are none of."""
+    """Counts calls of methods that there are none of, and fails at the first."""
 
     def __init__(self) -> None:
         self.unknown_calls = 0
@@ -25,6 +25,8 @@ class Counting(Layer):
     def unknown(self) -> None:
         """One more."""
         self.unknown_calls += 1
+        if self.unknown_calls == 1:
+            raise OSError("nobody reads this")
 
 
 class Served:

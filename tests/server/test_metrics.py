@@ -22,6 +22,7 @@ from typing import Any
 
 import grpc
 import pytest
+from grpc._cython import cygrpc  # type: ignore[attr-defined]  # it has no types
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
@@ -29,7 +30,7 @@ from rollbook import __version__
 from rollbook.match.chain import Entry
 from rollbook.match.events import Resumed, TimedOut
 from rollbook.server.metrics import MeasuredLog, Metrics
-from rollbook.server.rpc.layers import Call, CallLog
+from rollbook.server.rpc.layers import Call, CallLog, Refusing
 from rollbook.server.settings import Listen, SettingRefused, Settings
 from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 from rollbook.v1 import feed_pb2, match_pb2
@@ -195,10 +196,6 @@ def test_numbers_move_with_what_happens_and_labels_tell_nothing_of_anybody(tmp_p
 def test_only_a_share_of_calls_is_logged_and_all_that_failed_by_our_fault(share: float, told: int) -> None:
     """Evenly spaced, so that whoever reads them sees what goes on; a fault is never left out."""
 
-    class Answers:
-        def __init__(self, code: grpc.StatusCode) -> None:
-            self.code = lambda: code
-
     async def answers(_call: Call) -> None:
         pass
 
@@ -207,12 +204,33 @@ def test_only_a_share_of_calls_is_logged_and_all_that_failed_by_our_fault(share:
         handle = calls.around("/rollbook.v1.MatchService/Choose", SimpleNamespace(request_streaming=False), answers)
         for code in (grpc.StatusCode.OK, grpc.StatusCode.INTERNAL):
             for _ in range(20):
-                await handle(Call(match_pb2.ChooseRequest(), Answers(code)))
+                await handle(Call(match_pb2.ChooseRequest(), SimpleNamespace(code=lambda code=code: code)))
 
     with capture_logs() as said:
         asyncio.run(main())
     statuses = Tally(line["status"] for line in said if line["event"] == "call")
     assert (told, 20) == (statuses["OK"], statuses["INTERNAL"])
+
+
+def test_a_caller_who_is_gone_before_the_answer_has_cancelled() -> None:
+    """That is neither a failure of ours nor a refusal, and nothing for the log at a level that wakes somebody."""
+    refusals: list[str] = []
+    statuses: list[str] = []
+
+    async def answers(_call: Call) -> None:
+        raise cygrpc.ExecuteBatchError("gone")
+
+    async def main() -> None:
+        handler = SimpleNamespace(request_streaming=False)
+        guarded = Refusing(refusals.append).around("/Test/Echo", handler, answers)
+        calls = CallLog(lambda _method, status, _seconds: statuses.append(status))
+        context = SimpleNamespace(code=lambda: grpc.StatusCode.OK)
+        with pytest.raises(cygrpc.ExecuteBatchError):
+            await calls.around("/Test/Echo", handler, guarded)(Call(match_pb2.ChooseRequest(), context))
+
+    with capture_logs() as said:
+        asyncio.run(main())
+    assert ([], ["CANCELLED"], ["info"]) == (refusals, statuses, [line["log_level"] for line in said])
 
 
 def test_metrics_end_with_the_service(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ so whatever else comes is of a method that there is none of, and is answered wit
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Final
 
 import grpc
@@ -38,6 +38,7 @@ class _Calls(cygrpc.AioServer):  # type: ignore[misc]  # it has no types
         self._handlers: dict[str, Any] = {}
         self._most_calls = most_calls
         self._under_way = set[asyncio.Task[None]]()
+        self._refused = set[asyncio.Task[None]]()
 
     def add_registered_method_handlers(self, method_handlers: Mapping[str, Any]) -> None:
         """Put the layers around methods, once for each."""
@@ -57,13 +58,20 @@ class _Calls(cygrpc.AioServer):  # type: ignore[misc]  # it has no types
         resolver = cygrpc._MethodResolver([], self._handlers)  # noqa: SLF001
         handle, schedule = cygrpc._handle_rpc, cygrpc._schedule_rpc_coro  # noqa: SLF001
         while True:
+            call = await (self._request_call() if method is None else self._request_registered_call(method))
+            is_refused = method is None or len(self._under_way) >= self._most_calls
+            handling = handle(name, resolver, (), call, loop, is_refused)
             if method is None:
-                call = await self._request_call()
-                for layer in self._layers:
-                    layer.unknown()
-            else:
-                call = await self._request_registered_call(method)
-            handling = handle(name, resolver, (), call, loop, len(self._under_way) >= self._most_calls)
+                handling = self._unknown(handling)
+            tasks = self._refused if is_refused else self._under_way
             task = loop.create_task(schedule(handling, call, loop, name))
-            self._under_way.add(task)
-            task.add_done_callback(self._under_way.discard)
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+    async def _unknown(self, handling: Coroutine[Any, Any, None]) -> None:
+        """Let the layers hear of a call that nothing handles, and end it."""
+        try:
+            for layer in self._layers:
+                layer.unknown()
+        finally:
+            await handling

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 
 import grpc
 import structlog
+from grpc._cython import cygrpc  # type: ignore[attr-defined]  # it has no types
 
 from rollbook.server.rpc.errors import Count, refuse
 from rollbook.server.rpc.request_stream import RequestStream, stopping
@@ -208,7 +209,7 @@ def _status(context: Any, ending: BaseException | None) -> str:
     code = told if isinstance(told, grpc.StatusCode) else _CODES.get(told or 0, grpc.StatusCode.UNKNOWN)
     if code is not grpc.StatusCode.OK or ending is None:
         return code.name
-    if isinstance(ending, asyncio.CancelledError | GeneratorExit):
+    if isinstance(ending, asyncio.CancelledError | GeneratorExit | cygrpc.ExecuteBatchError):
         return grpc.StatusCode.CANCELLED.name
     return grpc.StatusCode.UNKNOWN.name
 
@@ -302,7 +303,8 @@ class Refusing(Layer):
         async def guarded(call: Call) -> None:
             try:
                 await handle(call)
-            except grpc.aio.AbortError:
+            except (grpc.aio.AbortError, cygrpc.ExecuteBatchError):
+                # By the second gRPC says that whoever called is gone.
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
                 await refuse(call.context, error, self._count)
