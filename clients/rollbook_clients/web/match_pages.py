@@ -53,16 +53,17 @@ async def match_stream(visit: Visit) -> Response:
                 changed, version = tail.changed, tail.version
                 yield b"" if version == sent else _message(visit, tail)
                 sent = version
-                if tail.is_over or tail.has_ended:
+                if tail.has_ended:
                     yield message(b"{}", event="end")
+                if tail.has_ended or tail.is_over:
+                    # Of a match that could not be followed any further the browser asks again.
                     return
                 await changed.wait()
 
     # What cannot be followed is said as a status, before the stream begins.
     async with followed(visit) as now:
         if (seen := visit.request.query_params.get("once")) is not None:
-            over = now.is_over or now.has_ended
-            return once(_table(visit, now), f"{id(now)}.{now.version}", seen, is_over=over)
+            return once(_table(visit, now), f"{id(now)}.{now.version}", seen, is_over=now.has_ended)
         return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.types import Message
 
 from rollbook.server.feeds import feed
+from rollbook_clients.sdk import Events, Frame, RollbookError
 from rollbook_clients.web import followed
 from rollbook_clients.web.app import create_app
 from rollbook_clients.web.visit import PageOptions
@@ -20,6 +21,7 @@ from tests.clients.sdk.tables import address, run, running, tables, turn
 from tests.server.watching import Theatre
 
 SIGN = b"event: beat\ndata: {}\n\n"
+END = b""
 SERVICE_BEAT_SECONDS = 0.05
 SIGN_SECONDS = 0.5
 
@@ -42,8 +44,8 @@ async def listening(app: Starlette, path: str) -> AsyncIterator[asyncio.Queue[by
         raise AssertionError("nobody hangs up")
 
     async def send(message: Message) -> None:
-        if body := message.get("body"):
-            sent.put_nowait(body)
+        if message["type"] == "http.response.body" and (message["body"] or not message.get("more_body")):
+            sent.put_nowait(message["body"])
 
     task = asyncio.create_task(app(scope, receive, send))
     try:
@@ -95,6 +97,45 @@ def test_beats_of_the_service_redraw_nothing(turn_seconds: int, monkeypatch: pyt
                 assert first != second
 
     run(scenario)
+
+
+def test_a_match_that_cannot_be_followed_any_further_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stream breaks off without saying that it was the end, and the next one has the table as it is by then."""
+    failing = [RollbookError("refused")]
+    usual = followed.FollowedMatch._take
+
+    async def fails(self: followed.FollowedMatch, frame: Frame) -> None:
+        if isinstance(frame, Events) and self.position is not None and failing:
+            raise failing.pop()
+        await usual(self, frame)
+
+    monkeypatch.setattr(followed.FollowedMatch, "_take", fails)
+
+    async def scenario(theatre: Theatre) -> None:
+        app = create_app(PageOptions(address(theatre), token=theatre.token("Page")))
+        async with tables(theatre, "Anna", "Ben") as players, app.router.lifespan_context(app):
+            matches = await running(players)
+            path = f"/matches/{matches[0].id}/stream"
+            async with listening(app, path) as sent:
+                _, first = await table(sent)
+                match, moment = await turn(matches)
+                assert moment.legal
+                await match.choose(next(iter(moment.legal)))
+                last = b""
+                while (body := await sent.get()) != END:
+                    last = body
+                assert b"event: end" not in last
+            async with listening(app, path) as sent:
+                _, second = await table(sent)
+            assert _position(first) < _position(second)
+
+    run(scenario)
+
+
+def _position(body: bytes) -> int:
+    found = re.search(rb'data-position="(\d+)"', body)
+    assert found is not None
+    return int(found[1])
 
 
 def _without_id(body: bytes) -> bytes:
