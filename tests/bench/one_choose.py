@@ -130,6 +130,6 @@ def show() -> None:
     print(found)
     modules: Counter[str] = Counter()
     for code, times in called.items():
-        modules[code.co_filename.partition("rollbook/")[2]] += times
+        modules[code.co_filename.rpartition("rollbook/")[2]] += times
     for module, times in modules.most_common():
         print(f"{times:6} {module}")

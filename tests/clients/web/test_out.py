@@ -22,7 +22,7 @@ def test_who_resigns_has_resigned_and_a_bot_plays_on_until_the_end() -> None:
                 while b">resigned; a bot plays on<" not in (body := await sent.get()):
                     assert b"resigned;" not in body
                 await matches[1].resign()
-                while b'id=\\"after\\"' not in (body := await sent.get()):
+                while b'id="after"' not in (body := await sent.get()):
                     pass
                 assert 2 == body.count(b">resigned<")
                 assert b"a bot plays on" not in body
