@@ -148,20 +148,10 @@ class MatchFold:
 
     def take(self, event: Event) -> None:
         """Take the next event, or raise Misplaced or the game's own refusal and change nothing."""
-        awaited = self.awaited
-        if self._undisturbed and type(event) is Happened:
-            self.game.play(self.state, event.outcome)
-            self.chance_events += 1
-        elif (
-            self._undisturbed
-            and type(event) is Chosen
-            and type(awaited) is ToChoose
-            and event.seat == awaited.seat
-            and not event.by_caretaker
-        ):
-            if event.seat != self.turn_of:
-                self._turn_passes_to(event.seat)
-            self.game.play(self.state, event.choice)
+        if self._undisturbed and type(event) is Chosen:
+            self._chosen(event)
+        elif self._undisturbed and type(event) is Happened:
+            self._happened(event)
         else:
             self._take_any(event)
             return

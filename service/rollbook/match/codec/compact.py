@@ -45,7 +45,7 @@ class _FieldTable:
     value: Callable[[Any], Any]
     """Of a move, the value in this field."""
     write: Callable[[Any], bytes]
-    """The value with all that stands before it; KeyError, TypeError or ValueError if that is not for here."""
+    """The value with all that stands before it; `_KindTable.write` says what is raised if that is not for here."""
     read: Callable[[Any], Any]
     """The value, from its byte or the bytes of a list, None where there are none; KeyError if none writes it so."""
 

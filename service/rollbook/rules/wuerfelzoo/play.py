@@ -245,8 +245,7 @@ def _check_named(state: State, choice: str, dice: tuple[int, ...]) -> None:
             Reason.TOO_MANY_NAMED, f"{choice} names {len(dice)} dice; there are {NUMBER_OF_DICE}", named=len(dice)
         )
     for die in dice:
-        if type(die) is not int or not 0 <= die < NUMBER_OF_DICE:
-            check_die(die)
+        check_die(die)
     if len(set(dice)) != len(dice):
         raise Invalid(Reason.NAMED_TWICE, f"{choice} names a die twice", dice=dice)
     where, seat = state.where, state.seat
