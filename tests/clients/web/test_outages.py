@@ -17,6 +17,7 @@ from rollbook.replay_file.container import read
 from rollbook.v1.events_pb2 import Event
 from tests.clients.web.browsing import WAIT_MS, Person, Reader, WebProcess, chromium, needs_chromium, served_page
 from tests.clients.web.test_page import sat_down
+from tests.server.serving import until
 from tests.server.test_whole_service import Serving
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "3"))
@@ -90,12 +91,6 @@ def chosen(web: WebProcess, address: str) -> int:
         time.sleep(0.1)
 
 
-def until_up(web: WebProcess) -> None:
-    """Wait until the page answers."""
-    while not web.is_up():
-        time.sleep(0.05)
-
-
 async def _clicked(person: Person, random: Random) -> None:
     buttons = person.page.locator("#choices-list button")
     await buttons.nth(random.randrange(await buttons.count())).click()
@@ -164,7 +159,7 @@ def test_a_browser_never_waits_long_before_it_asks_again(tmp_path: Path) -> None
                     await person.page.clock.run_for(11_000)
             web.process = web.start()
             async with person.page.expect_event("response", lambda response: "event-stream" in str(response.headers)):
-                await asyncio.to_thread(until_up, web)
+                await asyncio.to_thread(until, web.is_up)
                 await person.page.clock.run_for(11_000)
 
     asyncio.run(scenario())
