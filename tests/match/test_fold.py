@@ -27,11 +27,11 @@ from tests.match.table import SECRET, Table
 
 
 def misplaced(table: Table, event: Event) -> str:
-    """Why the fold does not take the event; it stays where it was."""
-    before = (table.match.sequence, table.match.game.copy(table.match.state))
-    with pytest.raises(Misplaced) as refused:
+    """Why the fold does not take the event; nothing of it has changed."""
+    before = vars(table.match.copy())
+    with pytest.raises((Misplaced, Illegal)) as refused:
         table.match.take(event)
-    assert before == (table.match.sequence, table.match.state)
+    assert before == vars(table.match)
     return str(refused.value)
 
 
@@ -89,8 +89,18 @@ def test_only_the_awaited_seat_chooses() -> None:
     seat = table.awaited_seat
     other = 1 - seat
     assert f"it is the turn of seat {seat}, not of seat {other}" == misplaced(table, Chosen(other, Roll()))
-    with pytest.raises(Illegal):
-        table.match.take(Chosen(seat, Roll()))
+    assert "not what the match awaits" in misplaced(table, Chosen(seat, Roll()))
+
+
+def test_a_refused_choice_leaves_the_turn_where_it_was() -> None:
+    """Also the first one of a turn, while the seat before it had timed out."""
+    table = Table(seats=3).start()
+    time_out_turn(table)
+    late = table.match.turn_of
+    assert table.awaited_seat != late
+    misplaced(table, Chosen(table.awaited_seat, Roll()))
+    misplaced(table, Chosen(table.awaited_seat, Stop(), by_caretaker=True))
+    assert late == table.match.turn_of
 
 
 def test_the_caretaker_chooses_only_for_absent_seats_and_only_what_it_would() -> None:

@@ -232,23 +232,25 @@ class MatchFold:
             raise Misplaced("chance is awaited, not a choice", Breach.TURNS)
         if seat != awaited.seat:
             raise Misplaced(f"it is the turn of seat {awaited.seat}, not of seat {seat}", Breach.TURNS)
-        if seat != self.turn_of:
-            self._turn_passes_to(seat)
-        by_caretaker = self.turn_timed_out or seat in self.forfeited
+        turn_passes = seat != self.turn_of
+        by_caretaker = (self.turn_timed_out and not turn_passes) or seat in self.forfeited
         if event.by_caretaker != by_caretaker:
             who = "its caretaker" if by_caretaker else "the seat itself"
             raise Misplaced(f"{who} chooses for seat {seat} here", Breach.CARETAKER)
         if event.by_caretaker and event.choice != self.game.caretaker(self.state):
             raise Misplaced(f"the caretaker would choose {self.game.caretaker(self.state)}", Breach.CARETAKER)
         self.game.play(self.state, event.choice)
+        if turn_passes:
+            self._turn_passes_to(seat)
 
     def _timed_out(self, event: TimedOut) -> None:
         awaited = self.awaited
         if not isinstance(awaited, ToChoose) or awaited.seat != event.seat:
             raise Misplaced(f"seat {event.seat} is not awaited, so it cannot time out", Breach.TURNS)
-        self._turn_passes_to(event.seat)
         if self.played_by_caretaker(event.seat):
             raise Misplaced(f"the caretaker plays for seat {event.seat}, so it cannot time out", Breach.CARETAKER)
+        if event.seat != self.turn_of:
+            self._turn_passes_to(event.seat)
         self.turn_timed_out = True
         self.timed_out_turns[event.seat] += 1
 
@@ -294,8 +296,6 @@ class MatchFold:
             raise Misplaced(f"there is no seat {seat}")
 
     def _turn_passes_to(self, seat: int) -> None:
-        if seat == self.turn_of:
-            return
         if self.turn_of is not None and not self.turn_timed_out:
             self.timed_out_turns[self.turn_of] = 0
         self.turn_of = seat
