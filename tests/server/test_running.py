@@ -154,6 +154,18 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
         assert not store.is_running()
 
 
+def test_signals_after_the_end_change_nothing(tmp_path: Path) -> None:
+    """An impatient operator's signals arrive while the process exits: it has drained, and its exit code says so."""
+    with service(tmp_path) as one:
+        assert SERVING == one.status()
+        one.process.terminate()
+        while not any('"ended"' in line for line in one.said):
+            assert one.process.poll() is None
+        while one.process.poll() is None:
+            one.process.terminate()
+        assert 0 == one.ended()
+
+
 def test_whoever_calls_during_a_drain_is_refused_by_name_and_health_answers_to_the_end(tmp_path: Path) -> None:
     """On an old connection and on a new one: a command, and a stream; the client knows that it may repeat elsewhere."""
     with service(tmp_path) as one, one.channel() as channel:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
-from typing import Any, TypeVar
+from types import FrameType
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+
+ENDING: Final = (signal.SIGTERM, signal.SIGINT)
+
+_MOST_AT_ONCE: Final = 64
 
 
 class Shutdown(Enum):
@@ -47,14 +53,35 @@ class Signals:
 
 @contextmanager
 def ending_signals() -> Iterator[Signals]:
-    """The signals that come meanwhile; call it on the main thread."""
+    """The signals that come meanwhile; call it on the main thread of a process that ends afterwards.
+
+    Afterwards they are ignored, so that an impatient second one does not change the exit code while the process exits.
+    With the loop's own handlers it could: when they are removed, the default comes back, which kills.
+    """
     signals = Signals()
     loop = asyncio.get_running_loop()
-    ending = (signal.SIGTERM, signal.SIGINT)
-    for number in ending:
-        loop.add_signal_handler(number, signals.come)
-    try:
-        yield signals
-    finally:
-        for number in ending:
-            loop.remove_signal_handler(number)
+    told, tell = socket.socketpair()
+
+    def look() -> None:
+        for number in told.recv(_MOST_AT_ONCE):
+            if number in ENDING:
+                signals.come()
+
+    with told, tell:
+        told.settimeout(0)
+        tell.settimeout(0)
+        loop.add_reader(told, look)
+        signal.set_wakeup_fd(tell.fileno(), warn_on_full_buffer=False)
+        for number in ENDING:
+            signal.signal(number, _told_by_the_socket)
+        try:
+            yield signals
+        finally:
+            for number in ENDING:
+                signal.signal(number, signal.SIG_IGN)
+            signal.set_wakeup_fd(-1)
+            loop.remove_reader(told)
+
+
+def _told_by_the_socket(_number: int, _frame: FrameType | None) -> None:
+    """Nothing is left to do: Python has written the signal's number to the socket."""
