@@ -7,13 +7,14 @@ import random
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from rollbook.match.chain import genesis, link, sign_head
 from rollbook.match.codec.envelope import read_bytes, write_bytes
-from rollbook.match.commands import Origin, Pardon, Resign, TimeOut
+from rollbook.match.commands import Origin, Pardon, Resign, TakeSeat, TimeOut
 from rollbook.match.decide import Decision, decide
-from rollbook.match.events import Opened, Ready, SeatTaken
+from rollbook.match.events import Opened, Ready, SeatTaken, Terms
 from rollbook.replay_file.container import MAGIC, VERSION, Head, Replay, write
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.replay_file.key_lines import key_id, read_keys
@@ -29,6 +30,7 @@ SERVICE = Keys.of(1)
 STRANGER = Keys.of(2)
 PUBLIC = read_keys(SERVICE.public)
 ENTROPY = bytes(range(20))
+EXPIRING = Terms(open_seconds=60, idle_seconds=3_600)
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,21 @@ def eventful(
         played.append(decide(played.ledger, Resign(played.by("p1"))))
     while played.ledger.match.sealed is None:
         played.append(play(played, rng))
+    return played
+
+
+def with_a_free_seat() -> Played:
+    """A match that waits for its last seat, or expires."""
+    played = Played(terms=EXPIRING)
+    played.append(decide(played.ledger, TakeSeat(played.by("p0"))))
+    return played
+
+
+def under_way(terms: Terms = EXPIRING) -> Played:
+    """A match after five choices."""
+    played = Played(terms=terms).start()
+    for _ in range(5):
+        played.append(played.choose())
     return played
 
 
@@ -127,6 +144,23 @@ def put_together(lines: Sequence[Line], keys: Keys, *, heads: tuple[Head, ...] |
         private,
         (head_of(opened.match_id, datas, len(datas), keys),) if heads is None else heads,
     )
+
+
+@cache
+def match(game: str = "cant_stop") -> Replay:
+    """An eventful match, honest and brief."""
+    return replay_of(eventful(game, brief=True))
+
+
+def lines(game: str = "cant_stop") -> list[Line]:
+    """Its events, to be changed."""
+    return taken_apart(match(game))
+
+
+def edit(found: list[Line], index: int, **changes: Any) -> int:
+    """Change one event."""
+    found[index] = replace(found[index], event=replace(found[index].event, **changes))
+    return index
 
 
 def relinked(replay: Replay, index: int, data: bytes) -> Replay:

@@ -29,7 +29,6 @@ LISTING = {
     "tests/match/codec/test_notation.py": "lines of every kind, spelled out",
     "tests/match/test_check.py": "forgeries that differ by game",
     "tests/match/test_dice.py": "the vectors of the dice, written down for good",
-    "tests/replays/test_forgeries.py": "matches that forgeries are made of",
     "tests/replays/test_game_pages.py": "the material of every game, read off its page",
     "tests/rules/perft.py": "how positions are set up differs by game",
     "tests/rules/test_every_game.py": "the material of every game, counted by hand",

@@ -16,7 +16,7 @@ from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from rollbook.rules.refusals import RefusedByRules
 from tests.match.test_decide import SECRET, Played
-from tests.replays import test_forgeries as forgeries
+from tests.replays import changes
 from tests.replays.corpus.sample import (
     EXACT,
     UNVERIFIED,
@@ -26,9 +26,11 @@ from tests.replays.corpus.sample import (
     sample,
 )
 from tests.replays.forging import (
+    EXPIRING,
     SERVICE,
     STRANGER,
     Line,
+    edit,
     eventful,
     first,
     head_of,
@@ -37,6 +39,8 @@ from tests.replays.forging import (
     relinked,
     replay_of,
     taken_apart,
+    under_way,
+    with_a_free_seat,
 )
 from tests.replays.replaying import KEYS as SIMULATED
 from tests.replays.replaying import cut, recorded
@@ -47,17 +51,17 @@ UNKNOWN_FIELD: Final = b"\xfa\x07\x04Anna"
 EMPTY_HIDDEN: Final = b"\x12\x00"
 
 WITHOUT_RULES: Final = {
-    "_another_first_seat": ("draws", 0),
-    "_a_dropped_readiness": ("lifecycle", 0),
-    "_a_doubled_choice": ("lifecycle", 0),
-    "_a_reordered_pair": ("clocks", 1),
-    "_a_match_without_a_result": ("result", 0),
-    "_a_time_that_falls": ("clocks", 0),
-    "_a_wait_that_was_longer": ("clocks", 1),
-    "_a_players_choice_as_a_caretakers": ("lifecycle", 0),
-    "_another_secret": ("commitment", 0),
-    "_something_behind_the_seal": ("seal", 0),
-    "_no_seal": ("seal", 0),
+    "another_first_seat": ("draws", 0),
+    "a_dropped_readiness": ("lifecycle", 0),
+    "a_doubled_choice": ("lifecycle", 0),
+    "a_reordered_pair": ("clocks", 1),
+    "a_match_without_a_result": ("result", 0),
+    "a_time_that_falls": ("clocks", 0),
+    "a_wait_that_was_longer": ("clocks", 1),
+    "a_players_choice_as_a_caretakers": ("lifecycle", 0),
+    "another_secret": ("commitment", 0),
+    "something_behind_the_seal": ("seal", 0),
+    "no_seal": ("seal", 0),
 }
 """What strangers do that shows without rules: by which check, and how many events behind where it does with them.
 
@@ -65,10 +69,10 @@ A request that is there twice or with a caretaker, a time that falls.
 """
 
 OF_RULES: Final = {
-    "_a_time_out_before_its_time",
-    "_a_time_out_of_another_seat",
-    "_a_pardon_longer_than_the_wait",
-    "_a_wait_charged_by_less",
+    "a_time_out_before_its_time",
+    "a_time_out_of_another_seat",
+    "a_pardon_longer_than_the_wait",
+    "a_wait_charged_by_less",
 }
 """What operators do of which the rules alone tell."""
 
@@ -146,7 +150,7 @@ def _an_illegal_choice(found: list[Line]) -> int:
                 try:
                     fold.game.play(fold.game.copy(fold.state), choice)
                 except RefusedByRules:
-                    return forgeries.edit(found, index, choice=choice)
+                    return edit(found, index, choice=choice)
         fold.take(line.event)
     raise LookupError
 
@@ -162,26 +166,26 @@ def _another_outcome(found: list[Line]) -> int:
             for other in found[8:]:
                 alike = isinstance(other.event, Happened) and type(other.event.outcome) is type(line.event.outcome)
                 if alike and other.event.outcome != line.event.outcome:
-                    return forgeries.edit(found, index, outcome=other.event.outcome)
+                    return edit(found, index, outcome=other.event.outcome)
     raise LookupError
 
 
 EACH: Final[dict[str, Change]] = {
     "container": _with_a_field,
     "chain": _behind_another,
-    "commitment": _changed(forgeries._another_secret, "commitment", alike=True),
-    "seal": _changed(forgeries._something_behind_the_seal, "seal", alike=True),
-    "lifecycle": _changed(forgeries._a_dropped_readiness, "lifecycle", alike=True),
-    "turns": _changed(forgeries._a_choice_of_another_seat, "turns"),
-    "caretaker": _changed(forgeries._a_caretakers_choice_as_a_players, "caretaker"),
+    "commitment": _changed(changes.another_secret, "commitment", alike=True),
+    "seal": _changed(changes.something_behind_the_seal, "seal", alike=True),
+    "lifecycle": _changed(changes.a_dropped_readiness, "lifecycle", alike=True),
+    "turns": _changed(changes.a_choice_of_another_seat, "turns"),
+    "caretaker": _changed(changes.a_caretakers_choice_as_a_players, "caretaker"),
     "choices": _changed(_an_illegal_choice, "choices"),
-    "entropy": _changed(forgeries._entropy_that_was_not_committed, "entropy", alike=True),
-    "draws-first-seat": _changed(forgeries._another_first_seat, "draws", alike=True),
+    "entropy": _changed(changes.entropy_that_was_not_committed, "entropy", alike=True),
+    "draws-first-seat": _changed(changes.another_first_seat, "draws", alike=True),
     "draws": _changed(_another_outcome, "draws"),
     "hidden": _with_something_beside,
-    "result": _changed(forgeries._another_result, "result"),
-    "clocks": _changed(forgeries._a_wait_charged_by_less, "clocks"),
-    "clocks-falling": _changed(forgeries._a_time_that_falls, "clocks", alike=True),
+    "result": _changed(changes.another_result, "result"),
+    "clocks": _changed(changes.a_wait_charged_by_less, "clocks"),
+    "clocks-falling": _changed(changes.a_time_that_falls, "clocks", alike=True),
     "heads": _with_a_head_that_nobody_signed,
 }
 
@@ -202,7 +206,7 @@ def each_check_and_game() -> Iterator[Sample]:
 
 def forged() -> Iterator[Sample]:
     """All that the tests do to a match, by whoever has no key, and by whoever has all of them."""
-    for check, change, game in forgeries.STRANGERS:
+    for check, change, game in changes.STRANGERS:
         lines = taken_apart(match(game))
         index = change(lines)
         said = diverged(check.value, index + 1)
@@ -210,16 +214,16 @@ def forged() -> Iterator[Sample]:
         without = UNVERIFIED if seen is None else diverged(seen, index + 1 + behind)
         for whose, keys in (("stranger", STRANGER), ("operator", SERVICE)):
             data = write(put_together(lines, keys), keys.replays)
-            yield sample(f"{whose}-{change.__name__[1:].replace('_', '-')}", data, said, without)
-    for check, change in forgeries.OPERATORS:
+            yield sample(f"{whose}-{change.__name__.replace('_', '-')}", data, said, without)
+    for check, change in changes.OPERATORS:
         lines = taken_apart(match())
         index = change(lines)
         said = diverged(check.value, index + 1)
         without = UNVERIFIED if change.__name__ in OF_RULES else said
-        if change is forgeries._a_forfeit_without_time_outs:
+        if change is changes.a_forfeit_without_time_outs:
             # Without rules it counts, so that the second resignation leaves one seat, and the seal alone may follow.
             without = diverged("lifecycle", len(lines) - 2)
-        yield sample(f"operator-{change.__name__[1:].replace('_', '-')}", put_together(lines, SERVICE), said, without)
+        yield sample(f"operator-{change.__name__.replace('_', '-')}", put_together(lines, SERVICE), said, without)
     yield from _ended()
     yield from _by_another_secret()
     yield from _against_heads()
@@ -233,14 +237,13 @@ def _sealed(played: Played, after_ms: int) -> tuple[Replay, int]:
 
 
 def _ended() -> Iterator[Sample]:
-    expiring, under_way = forgeries.EXPIRING, forgeries._under_way
     cases: dict[str, tuple[Played, int, str | None]] = {
-        "open": (forgeries._with_a_free_seat(), 60_000, None),
-        "open-too-early": (forgeries._with_a_free_seat(), 59_999, "clocks"),
-        "as-seats-get-ready": (Played(terms=expiring).sit(), 10**9, "result"),
+        "open": (with_a_free_seat(), 60_000, None),
+        "open-too-early": (with_a_free_seat(), 59_999, "clocks"),
+        "as-seats-get-ready": (Played(terms=EXPIRING).sit(), 10**9, "result"),
         "idle": (under_way(), 3_600_000, None),
         "idle-too-early": (under_way(), 3_599_999, "clocks"),
-        "with-a-clock": (under_way(replace(expiring, turn_seconds=30)), 10**9, "clocks"),
+        "with-a-clock": (under_way(replace(EXPIRING, turn_seconds=30)), 10**9, "clocks"),
         "without-such-terms": (under_way(Terms()), 10**9, "clocks"),
     }
     for name, (played, after_ms, check) in cases.items():
@@ -252,7 +255,7 @@ def _ended() -> Iterator[Sample]:
     lines = taken_apart(replay_of(played))
     lines.append(Line(Sealed(None, "by_operator", SECRET), lines[-1].time_ms))
     yield sample("without-a-clock", put_together(lines, SERVICE), EXACT)
-    index = forgeries.edit(lines, first(lines, Chosen, after=20), charged_ms=1)
+    index = edit(lines, first(lines, Chosen, after=20), charged_ms=1)
     yield sample("charged-without-a-clock", put_together(lines, SERVICE), diverged("clocks", index + 1))
     whole = taken_apart(match())
     short = [*whole[:50], Line(Sealed(None, "by_operator", SECRET), whole[49].time_ms)]
@@ -275,10 +278,10 @@ def _ended() -> Iterator[Sample]:
 
 def _by_another_secret() -> Iterator[Sample]:
     other = taken_apart(replay_of(eventful(secret=b"s" * 32, brief=True)))
-    forgeries.edit(other, 0, commitment=commitment(SECRET))
+    edit(other, 0, commitment=commitment(SECRET))
     last = len(other)
     yield sample("committed-to-another-secret", put_together(other, SERVICE), diverged("commitment", last))
-    forgeries.edit(other, last - 1, secret=SECRET)
+    edit(other, last - 1, secret=SECRET)
     said = diverged("draws", first(other, Happened) + 1)
     yield sample("dice-of-another-secret", put_together(other, SERVICE), said)
     lines = taken_apart(match())
@@ -286,7 +289,7 @@ def _by_another_secret() -> Iterator[Sample]:
     spliced = put_together([*lines[:at], *other[behind:]], STRANGER)
     data = write(spliced, STRANGER.replays)
     yield sample("spliced", data, diverged("draws", at + 1), diverged("clocks", at + 1))
-    forgeries.edit(lines, 0, match_id="final")
+    edit(lines, 0, match_id="final")
     said = diverged("draws", first(lines, Happened) + 1)
     yield sample("called-by-another-name", put_together(lines, SERVICE), said)
 
@@ -308,7 +311,7 @@ def _against_heads() -> Iterator[Sample]:
     yield sample("rewritten", rewritten, EXACT, heads=witnesses[:1])
     yield sample("rewritten-with-a-kept-head", rewritten, diverged("heads", fork), heads=witnesses)
     lines = taken_apart(whole)
-    forgeries.edit(lines, first(lines, SeatTaken), player=b"somebody else's name")
+    edit(lines, first(lines, SeatTaken), player=b"somebody else's name")
     other = put_together(lines, SERVICE)
     yield sample("another-player", other, diverged("heads", 10), heads=(kept(whole, 10),))
 
