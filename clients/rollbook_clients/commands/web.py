@@ -1,5 +1,6 @@
 """`rollbook web`: the page in a browser, for a service that runs anywhere."""
 
+import signal
 import sys
 from typing import Annotated
 
@@ -17,8 +18,8 @@ def web(
 ) -> int:
     """Serve the page: watch, play, replay and verify in a browser.
 
-    It is a client of the service: it can run anywhere, any number of times. Ctrl-C ends it. Exit code 1 if the address
-    is taken.
+    It is a client of the service: it can run anywhere, any number of times. It runs until SIGTERM or Ctrl-C, and ends
+    with exit code 0 then. Exit code 1 if the address is taken.
 
     Example: `rollbook web --service localhost:50051 --listen localhost:8080`
 
@@ -34,6 +35,8 @@ def web(
     from rollbook_clients.web import server  # noqa: PLC0415 - slow to load, and no help needs it
     from rollbook_clients.web.visit import PageOptions  # noqa: PLC0415 - as above
 
+    # uvicorn raises a signal once more after it has stopped, and by default that one would kill.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         listener = server.listening(listen)
         print(f"The page is at {server.address_of(listener)}", flush=True)
