@@ -131,4 +131,4 @@ async def harass(proxy: Proxy, random: Random, counts: dict[str, int], longest: 
                 await proxy.stall(random.uniform(0, longest))
             else:
                 proxy.each(harms[fault])
-            counts[fault] = counts.get(fault, 0) + 1
+            counts[fault] += 1
