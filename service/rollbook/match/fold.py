@@ -232,15 +232,14 @@ class MatchFold:
             raise Misplaced("chance is awaited, not a choice", Breach.TURNS)
         if seat != awaited.seat:
             raise Misplaced(f"it is the turn of seat {awaited.seat}, not of seat {seat}", Breach.TURNS)
-        turn_passes = seat != self.turn_of
-        by_caretaker = (self.turn_timed_out and not turn_passes) or seat in self.forfeited
+        by_caretaker = not self._undisturbed and self.played_by_caretaker(seat)
         if event.by_caretaker != by_caretaker:
             who = "its caretaker" if by_caretaker else "the seat itself"
             raise Misplaced(f"{who} chooses for seat {seat} here", Breach.CARETAKER)
         if event.by_caretaker and event.choice != self.game.caretaker(self.state):
             raise Misplaced(f"the caretaker would choose {self.game.caretaker(self.state)}", Breach.CARETAKER)
         self.game.play(self.state, event.choice)
-        if turn_passes:
+        if seat != self.turn_of:
             self._turn_passes_to(seat)
 
     def _timed_out(self, event: TimedOut) -> None:
