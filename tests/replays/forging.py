@@ -147,9 +147,9 @@ def put_together(lines: Sequence[Line], keys: Keys, *, heads: tuple[Head, ...] |
 
 
 @cache
-def match(game: str = "cant_stop") -> Replay:
+def match(game: str = "cant_stop", seed: int = 1) -> Replay:
     """An eventful match, honest and brief."""
-    return replay_of(eventful(game, brief=True))
+    return replay_of(eventful(game, seed=seed, brief=True))
 
 
 def lines(game: str = "cant_stop") -> list[Line]:

@@ -119,7 +119,7 @@ def test_times_moved_so_that_no_clock_shows_it_are_left_to_the_heads() -> None:
 
 def test_an_invented_choice_and_a_rewritten_tail_are_found_by_a_kept_head() -> None:
     """An operator plays another match from some event on: only who saw the first one can tell."""
-    honest, rewritten = match(), replay_of(eventful(seed=3, brief=True))
+    honest, rewritten = match(), match(seed=3)
     fork = next(
         number
         for number, (one, other) in enumerate(zip(honest.events, rewritten.events, strict=False), start=1)

@@ -16,7 +16,7 @@ from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from rollbook.rules.refusals import RefusedByRules
 from tests.match.test_decide import SECRET, Played
-from tests.replays import changes
+from tests.replays import changes, forging
 from tests.replays.corpus.sample import (
     EXACT,
     UNVERIFIED,
@@ -80,7 +80,7 @@ OF_RULES: Final = {
 @cache
 def match(game: str = "cant_stop", seed: int = 1) -> Replay:
     """A match with all that can happen in one, and names."""
-    return replace(replay_of(eventful(game, seed=seed, brief=True)), names=NAMES)
+    return replace(forging.match(game, seed), names=NAMES)
 
 
 def genuine() -> Iterator[Sample]:
