@@ -16,7 +16,7 @@ from tests.sim.world import Made, World, run
 
 ROOT = Path(__file__).parents[2]
 SEEDS = (*range(20), 34, 37)
-"""Twenty of all, and those of SEEDS.md whose bug is mended."""
+"""The first twenty, and two more of README.md whose bug is mended."""
 
 BREAKING_SEEDS = range(4)
 """For each way to break a match."""
