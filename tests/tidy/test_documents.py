@@ -1,4 +1,4 @@
-"""Decision records: the index lists all of them, each has its three parts, and the files that documents name exist."""
+"""Documents for developers: short enough, complete, and the files that they name exist."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ MOST_LINES: Final = 40
 
 RECORDS: Final = sorted(FOLDER.glob("[0-9]*.md"))
 
+MOST_LINES_OF: Final = {"service/ARCHITECTURE.md": 200}
+"""Documents that a newcomer reads at once."""
+
 DOCUMENTS: Final = (
-    *("README.md", "service/OPERATIONS.md", "service/SECURITY.md"),
+    *("README.md", ".github/CONTRIBUTING.md"),
+    *(f"tests/{folder}/README.md" for folder in ("bench", "faults", "sim")),
+    *(f"service/{name}.md" for name in ("ARCHITECTURE", "OPERATIONS", "SECURITY")),
     *(f"service/decisions/{record.name}" for record in RECORDS),
 )
 """Documents that name files of the repository."""
@@ -42,6 +47,12 @@ def test_a_record_has_context_decision_and_consequences(record: Path) -> None:
     assert list(PARTS) == [part.partition("\n")[0] for part in parts]
     assert all(part.partition("\n")[2].strip() for part in parts)
     assert len(text.splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("document", MOST_LINES_OF)
+def test_what_a_newcomer_reads_first_is_short(document: str) -> None:
+    """Details belong into a decision record or into the module."""
+    assert len((ROOT / document).read_text(encoding="utf-8").splitlines()) <= MOST_LINES_OF[document]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
