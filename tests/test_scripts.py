@@ -41,6 +41,7 @@ TRIED = {
 def documents() -> Iterator[Path]:
     """Where scripts are named: pages, and docstrings."""
     yield ROOT / "README.md"
+    yield ROOT / ".github" / "CONTRIBUTING.md"
     for folder in ("service", "replays", "clients", "tests"):
         yield from (ROOT / folder).rglob("*.md")
         yield from (ROOT / folder).rglob("*.py")

@@ -25,11 +25,6 @@ ELSEWHERE = {
     "key": "clients/commands/test_export.py",
     "export": "clients/commands/test_export.py",
     "matches": "clients/commands/test_matches.py",
-    "forget": "cli/test_forget.py",
-    "index": "cli/test_index.py",
-    "backup": "cli/test_backup.py",
-    "restore": "cli/test_backup.py",
-    "mend": "cli/test_mend.py",
 }
 """Commands that want a service or a terminal, and which tests try them."""
 

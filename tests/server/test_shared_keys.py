@@ -222,7 +222,7 @@ def test_the_keys_of_a_store_are_in_its_backup(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["token.key", "head.key"])
 def test_two_replicas_rotate_a_key_while_the_service_runs(name: str, valkey: Server, tmp_path: Path) -> None:
-    """By the procedure of the README, with one of them serving all the time: old and new tokens hold at both."""
+    """By the procedure of OPERATIONS.md, with one of them serving all the time: old and new tokens hold at both."""
     first, second, new = tmp_path / "first", tmp_path / "second", tmp_path / "new"
     start(valkey, first)
     shutil.copytree(first, second)
