@@ -1,42 +1,61 @@
-"""The page for authors of bots: what it shows works as it stands there."""
+"""The page for authors of bots: a reader who follows it gets a bot that plays."""
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "clients" / "BOTS.md"
+import pytest
+
+from rollbook_clients.sdk.sync import connect
+from tests.clients.sdk.tables import service
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "clients" / "BOTS.md").read_text(encoding="utf-8")
 
 
-def shown() -> dict[str, str]:
-    """The files that the page shows, by name."""
-    blocks = re.findall(r"<!-- (\S+) -->\n```\w+\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    return dict(blocks)
+def blocks() -> dict[str, str]:
+    """The blocks of the page with a name: its files, and `run`, the commands."""
+    return dict(re.findall(r"<!-- (\S+) -->\n```\w+\n(.*?)```", PAGE, re.DOTALL))
 
 
-def test_the_bot_of_the_page_stands_its_test(tmp_path: Path) -> None:
-    """Laid out as it would be after installing, with the entry point that the page gives; its own test passes."""
-    files = shown()
-    assert {"my_bots.py", "pyproject.toml", "test_my_bots.py"} == files.keys()
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (entry,) = re.findall(r'^\[project\.entry-points\."(.+)"\]\n(.+)$', files["pyproject.toml"], re.MULTILINE)
-    installed = tmp_path / "my_bots-1.0.dist-info"
-    installed.mkdir()
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: my-bots\nVersion: 1.0\n", encoding="utf-8")
-    (installed / "entry_points.txt").write_text(f"[{entry[0]}]\n{entry[1].replace(chr(34), '')}\n", encoding="utf-8")
-    env = os.environ | {
-        "PYTHONPATH": str(tmp_path),
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
-    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+@pytest.mark.timeout(600)  # it installs from package indexes
+def test_a_reader_installs_the_three_files_and_their_bot_plays(tmp_path: Path) -> None:
+    """Runs the commands of the page in a new environment: a duel, the bot's own test, and a match at a service."""
+    commands, folder = blocks(), tmp_path / "my-bots"
+    install = commands.pop("run")
+    assert {"my_bots.py", "pyproject.toml", "test_my_bots.py"} == commands.keys()
+    (tmp_path / "rollbook").symlink_to(ROOT)
+    folder.mkdir()
+    for name, text in commands.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    # Nothing of this environment but its interpreter, and the settings of pip, reaches the other one.
+    kept = {name: value for name, value in os.environ.items() if name in {"HOME", "LANG"} or name.startswith("PIP_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = run(["bash", "-euxc", install], folder, kept | {"PATH": path})
+    assert "A timid" in done
+    assert "1 passed" in done
+    (line,) = re.findall(r"`(rollbook bot [^`]+)`", PAGE)
+    _, *words = shlex.split(line)
+    with service(tmp_path / "service") as served, connect(served.address) as table:
+        match = table.open("cant_stop", 2)
+        match.add_bot()
+        rollbook = [str(folder / ".venv" / "bin" / "rollbook"), *words]
+        played = run([*rollbook, "--match", match.id, "--service", served.address], folder, kept)
+    assert re.search(rf"{match.id}  cant_stop  Tina: place \d of 2", played)
+
+
+def run(words: list[str], folder: Path, env: dict[str, str]) -> str:
+    """What the command prints; it has to end well."""
+    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert 0 == done.returncode, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_the_bot_is_as_short_as_the_page_says() -> None:
-    """Twenty lines, without the empty ones."""
-    assert len([line for line in shown()["my_bots.py"].splitlines() if line.strip()]) <= 20
+    """At most 20 lines, without the empty ones."""
+    assert len([line for line in blocks()["my_bots.py"].splitlines() if line.strip()]) <= 20
