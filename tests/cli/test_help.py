@@ -37,7 +37,7 @@ def test_every_command_has_an_example_that_it_understands(point: EntryPoint) -> 
         assert [line for line in examples if f"{point.name} {word}".strip() in line], word
     for line in examples:
         given = re.sub(r"\$\(.*", "MATCH --out files", line).removeprefix("rollbook ")
-        app(loaded=False).parse_args(shlex.split(given), exit_on_error=False, print_error=True)
+        app().parse_args(shlex.split(given), exit_on_error=False, print_error=True)
 
 
 @pytest.mark.parametrize("point", COMMANDS, ids=lambda point: point.name)

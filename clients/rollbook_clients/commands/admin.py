@@ -19,7 +19,9 @@ from rollbook_clients.commands.service_calls import failed, say
 from rollbook_clients.sdk import LogLost, Refused, RollbookError, connect
 from rollbook_clients.sdk.operator import Operator
 
-HELP: Final = """Manage a running service, with the token of an operator.
+admin = App(
+    name="admin",
+    help="""Manage a running service, with the token of an operator.
 
 `rollbook token --key DATA/token.key --subject NAME --role operator` mints such a token; give it by ROLLBOOK_TOKEN. The
 service logs every action with that subject. Lists come in pages: the last line names the next page. Exit code 1 if the
@@ -35,9 +37,10 @@ Examples:
     rollbook admin ban --address 192.0.2.7 --for 30m
     rollbook admin bans --json
     rollbook admin lift BAN
-"""
-
-admin = App(name="admin", help=HELP, help_format="markdown", default_parameter=Parameter(show_default=False))
+""",
+    help_format="markdown",
+    default_parameter=Parameter(show_default=False),
+)
 
 StateName: TypeAlias = Literal["open", "getting_ready", "running", "finished", "aborted"]
 AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]

@@ -1,4 +1,4 @@
-"""The command line: a table of commands, each loaded only when it is called or listed.
+"""The command line: a table of commands, each imported only when it is called.
 
 A package adds a command with an entry point of the group `rollbook.commands`, and one that only a service calls, and no
 help lists, with one of `rollbook.processes`.
@@ -7,26 +7,34 @@ help lists, with one of `rollbook.processes`.
 import errno
 import os
 import sys
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Final
 
 from cyclopts import App, CycloptsError, Parameter
 
 from rollbook import __version__, processes
 from rollbook.cli.exits import Exit, worst
+from rollbook.cli.summaries import summary
 
 HELP = """Match service for dice and card games: play, watch, replay, audit.
 
 Every roll and every choice is an event; a match is its log, and anyone can check it.
 
-`rollbook COMMAND --help` explains a command.
+`rollbook COMMAND --help` explains a command. `rollbook --install-completion` makes your shell complete commands and flags
+(bash, zsh, fish, PowerShell; `--shell` names another one than yours).
 
 Exit codes: 0 good, 1 something is wrong, 2 unverified, 3 cannot be read or written, or nothing found, 64 wrong usage.
 """
 
+_LISTING: Final = ([], ["--help"], ["-h"])
+_COMPLETION: Final = "--install-completion"
 
-def app(*, loaded: bool) -> App:
-    """All installed commands; their descriptions are known only once they are loaded."""
+
+def app(words: Sequence[str] = ()) -> App:
+    """All installed commands, none of them imported; with summaries if the words ask for the list of commands."""
+    is_listed = list(words) in _LISTING
     table = App(
         name="rollbook",
         help=HELP,
@@ -36,9 +44,11 @@ def app(*, loaded: bool) -> App:
         default_parameter=Parameter(show_default=False),
     )
     for command in sorted(entry_points(group="rollbook.commands"), key=lambda point: point.name):
-        table.command(command.load() if loaded else command.value, name=command.name)
+        table.command(command.value, name=command.name, help=summary(command) if is_listed else None)
     for process in entry_points(group=processes.GROUP):
         table.command(process.value, name=process.name, show=False)
+    if _COMPLETION in words:
+        table.register_install_completion_command(_COMPLETION)
     return table
 
 
@@ -51,13 +61,12 @@ def run(words: list[str]) -> int:
     """The exit code of the command that the words ask for."""
     # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    names_a_command = bool(words) and not words[0].startswith("-")
     code: int = Exit.GOOD
     if sys.stdout is None:
         # Whoever closed it wants to read nothing; and no socket may become what a print writes to.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     try:
-        result = app(loaded=not names_a_command)(words, exit_on_error=False, print_error=True)
+        result = app(words)(words, exit_on_error=False, print_error=True)
         code = result if isinstance(result, int) else Exit.GOOD
         sys.stdout.flush()
     except CycloptsError:
