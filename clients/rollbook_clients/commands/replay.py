@@ -16,7 +16,7 @@ def replay(source: str, *, at: ServiceOptions = LOCAL_SERVICE, language: Literal
     Parameters
     ----------
     source
-        A replay file, or the id of a match at the service.
+        A replay file, the id of a match at the service, or an invitation: HOST:PORT/MATCH or HOST:PORT/MATCH/CODE.
     language
         en or de. Default: the locale's, else en.
     """

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from textual.screen import Screen
@@ -19,7 +19,7 @@ from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.hangup import leaving
-from rollbook_clients.terminal.invitation import Invitation
+from rollbook_clients.terminal.invitation import Invitation, pasted
 from rollbook_clients.terminal.preferences import Preferences
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
@@ -76,12 +76,17 @@ def watch(asked: TerminalOptions, match_id: str | None) -> int:
 
 
 def replay(asked: TerminalOptions, source: str) -> int:
-    """A replay file, or a match of a service as a file."""
+    """A replay file, or a match of a service as a file, by its id or an invitation."""
     if not _on_a_terminal():
         return Exit.USAGE
     path = Path(source).expanduser()
     try:
-        data = read_file(path) if path.exists() else asyncio.run(_taken_home(asked, source))
+        if path.exists():
+            data = read_file(path)
+        else:
+            invited = _invited(asked, source)
+            asked = replace(asked, at=replace(asked.at, service=invited.service))
+            data = asyncio.run(_taken_home(asked, invited))
         film = Film(read(data).replay)
     except OSError as wrong:
         _say(f"{source}: {wrong.strerror or wrong}")
@@ -97,9 +102,17 @@ def replay(asked: TerminalOptions, source: str) -> int:
     return asyncio.run(_shown(ReplayScreen(film, asked.words), asked.words, Preferences()))
 
 
-async def _taken_home(asked: TerminalOptions, match_id: str) -> bytes:
+def _invited(asked: TerminalOptions, source: str) -> Invitation:
+    """The match that an id or an invitation names; raises Failed for anything else."""
+    try:
+        return pasted(source, asked.at.service)
+    except ValueError:
+        raise Failed(Exit.UNREADABLE, asked.words("no_source", source=printable(source))) from None
+
+
+async def _taken_home(asked: TerminalOptions, invited: Invitation) -> bytes:
     async with _table(asked, Profile(name=asked.name)) as table:
-        return await table.match(match_id).replay()
+        return await table.match(invited.match_id, invited.code).replay()
 
 
 def _at_a_service(

@@ -22,13 +22,13 @@ HELP = """Match service for dice and card games: play, watch, replay, audit.
 
 Every roll and every choice is an event; a match is its log, and anyone can check it.
 
-`rollbook COMMAND --help` explains a command. `rollbook --install-completion` makes your shell complete commands and flags
-(bash, zsh, fish, PowerShell; `--shell` names another one than yours).
+`rollbook COMMAND --help` explains a command. `rollbook --install-completion` makes your shell complete commands and
+flags (bash, zsh, fish, PowerShell; `--shell` names another one than yours).
 
 Exit codes: 0 good, 1 something is wrong, 2 unverified, 3 cannot be read or written, or nothing found, 64 wrong usage.
 """
 
-_LISTING: Final = ([], ["--help"], ["-h"])
+_LISTING: Final[tuple[list[str], ...]] = ([], ["--help"], ["-h"])
 _COMPLETION: Final = "--install-completion"
 
 

@@ -93,6 +93,7 @@ esc q   leave""",
 No service answers at {address}. `rollbook serve` starts one here (with --demo one
 that always has matches), and --service HOST:PORT names another.""",
     "no_file": "There is no file {source}; and at {service}: {why}",
+    "no_source": "{source}: no such file, and neither the id of a match nor an invitation (HOST:PORT/MATCH).",
     "table.looking": "Looking for the match …",
     "table.sending": "Sending {choice} …",
     "table.behind": "▸▸ {moves} to come",

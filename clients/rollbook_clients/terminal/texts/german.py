@@ -93,6 +93,7 @@ esc q   verlassen""",
 An {address} antwortet kein Dienst. `rollbook serve` startet hier einen (mit --demo
 einen, der immer Partien hat), und --service HOST:PORT nennt einen anderen.""",
     "no_file": "Eine Datei {source} gibt es nicht; und bei {service}: {why}",
+    "no_source": "{source}: keine solche Datei, und weder ID einer Partie noch Einladung (HOST:PORT/MATCH).",
     "table.looking": "Die Partie wird gesucht …",
     "table.sending": "Wird gesendet: {choice} …",
     "table.behind": "▸▸ {moves} folgen",

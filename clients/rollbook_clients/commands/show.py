@@ -1,4 +1,4 @@
-"""`rollbook show`: a replay file to read."""
+"""`rollbook show`: a match to read."""
 
 import os
 import shlex
@@ -6,20 +6,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit, usage
+from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.codec.notation import write
 from rollbook.match.fold import Misplaced
 from rollbook.replay_file.container import NotAReplay, read
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import RefusedByRules
+from rollbook_clients.commands.match_source import replay_of
 from rollbook_replays.audit.divergence import shortened
-from rollbook_replays.audit.sources import File
 from rollbook_replays.games import presentation
 from rollbook_replays.history import Broken, Look, NotToBeSeen, look
 from rollbook_replays.narration import draw_board, tell
@@ -27,27 +27,32 @@ from rollbook_replays.text import STRONG, Text, plain, printable
 
 
 def show(  # noqa: PLR0913 - every flag is a parameter
-    file: Path,
+    source: str,
     *,
     at: int | None = None,
     seat: int | None = None,
     public: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     pager: bool = True,
+    service: ServiceOptions = LOCAL_SERVICE,
 ) -> int:
-    """Narrate the match in a replay file: who did what, and the board at the end.
+    """Narrate a match: who did what, and the board at the end.
+
+    Give a replay file, the id of a match at the service, or an invitation. You are the guest that `rollbook play` made
+    on this computer, or the owner of --token; a running match is shown as you may see it.
 
     On a terminal the text has colours (unless NO_COLOR is set) and is shown by the program in PAGER; in a pipe it is
-    plain text. The file is not checked: `rollbook audit` does that.
+    plain text. Nothing is checked: `rollbook audit` does that, with a file.
 
-    Exit code 1 if the events are not a match, 3 if the file cannot be read or does not contain what was asked for.
+    Exit code 1 if the events are not a match or the service refuses, 3 if there is no such file or match, it does not
+    contain what was asked for, or no service answers.
 
     Example: `rollbook show MATCH.rollbook --at 20 --seat 1`
 
     Parameters
     ----------
-    file
-        A replay file, `.rollbook`.
+    source
+        A replay file (`.rollbook`), the id of a match, or an invitation: HOST:PORT/MATCH or HOST:PORT/MATCH/CODE.
     at
         The board after this event, instead of the text.
     seat
@@ -65,15 +70,15 @@ def show(  # noqa: PLR0913 - every flag is a parameter
         return usage("--at draws a board, and --json is the whole match; name one")
     terminal = sys.stdout.isatty() and not as_json
     try:
-        stored = read(File(file).read())
+        stored = read(replay_of(source, service))
         seen = look(stored.replay, Watcher.PUBLIC if public else seat)
         text = "".join(write(seen.header, seen.events)) if as_json else _drawn(seen, at, in_colour=terminal)
-    except OSError as wrong:
-        return _refused(Exit.UNREADABLE, file, wrong.strerror or str(wrong))
+    except Failed as failed:
+        return _refused(failed.code, failed.why)
     except (Broken, Misplaced, RefusedByRules) as wrong:
-        return _refused(Exit.WRONG, file, f"{shortened(str(wrong))}; `rollbook audit` says more")
+        return _refused(Exit.WRONG, f"{source}: {shortened(str(wrong))}; `rollbook audit` says more")
     except (NotAReplay, Unreadable, NotToBeSeen) as wrong:
-        return _refused(Exit.UNREADABLE, file, shortened(str(wrong)))
+        return _refused(Exit.UNREADABLE, f"{source}: {shortened(str(wrong))}")
     if not (terminal and pager and _paged(text)):
         # UTF-8 on every machine, as the plain form asks for.
         sys.stdout.buffer.write(text.encode())
@@ -128,6 +133,6 @@ def _paged(text: str) -> bool:
     return True
 
 
-def _refused(code: Exit, file: Path, why: str) -> Exit:
-    print(printable(f"{file}: {why}"), file=sys.stderr)
+def _refused(code: Exit, why: str) -> Exit:
+    print(printable(why), file=sys.stderr)
     return code
