@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from cyclopts import App, Parameter
 
 from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.game_names import GameName
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.v1.admin_pb2 import BanTarget
 from rollbook.v1.match_pb2 import ListMatchesRequest, MatchState
@@ -53,7 +54,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 def matches(  # noqa: PLR0913 - every flag is a parameter
     *,
     state: StateName | None = None,
-    game: str = "",
+    game: GameName = "",
     player: str = "",
     limit: int = 50,
     page: str = "",
@@ -69,7 +70,7 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     state
         Only those in this state.
     game
-        Only those of this game.
+        Only those of this game, by id or title.
     player
         Only those in which a seat has exactly this display name.
     limit

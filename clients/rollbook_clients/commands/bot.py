@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.game_names import GameName
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.rules.refusals import RefusedByRules
 from rollbook_clients.bots import catalogue
@@ -23,7 +24,7 @@ MOST_BOTS: Final = 100
 
 def bot(  # noqa: PLR0913 - every flag is a parameter
     *,
-    game: str,
+    game: GameName,
     strategy: str = "heuristic",
     count: int = 1,
     name: str = "",
@@ -48,7 +49,7 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
     Parameters
     ----------
     game
-        The game; `rollbook games` lists them.
+        The game, by id or title; `rollbook games` lists them.
     strategy
         NAME or NAME:SETTING=VALUE, as `rollbook duel --help` explains. Default: heuristic.
     count

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
+from rollbook.cli.game_names import GameName
 from rollbook.cli.progress import Progress
 from rollbook.rules.refusals import RefusedByRules
 from rollbook_clients.bots.bot import Unsuited
@@ -28,7 +29,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     one: str,
     other: str,
     *,
-    game: str,
+    game: GameName,
     option: Annotated[Sequence[str], Parameter(negative="")] = (),
     seats: int | None = None,
     matches: int = 1000,
@@ -63,7 +64,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     other
         Another, or the same.
     game
-        The game; `rollbook games` lists them with their seats and options.
+        The game, by id or title; `rollbook games` lists them with their seats and options.
     option
         NAME=VALUE, repeat for each option that differs from its default.
     seats

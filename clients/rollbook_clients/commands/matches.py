@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from rollbook.cli.commands.games import no_such_game
 from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.game_names import GameName
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.rules.catalogue import current
 from rollbook.v1.match_pb2 import (
@@ -35,7 +36,7 @@ PAUSES_SECONDS: Final = (1.0, 2.0, 5.0)
 def matches(  # noqa: PLR0913 - every flag is a parameter
     *,
     state: States = "all",
-    game: str = "",
+    game: GameName = "",
     player: str = "",
     mine: Annotated[bool, Parameter(negative="")] = False,
     wait: Annotated[bool, Parameter(negative="")] = False,
@@ -60,7 +61,7 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     state
         Only open, running (or getting ready), finished or aborted matches. Default: all.
     game
-        Only matches of this game; `rollbook games` lists them.
+        Only matches of this game, by id or title; `rollbook games` lists them.
     player
         Only matches of a player with exactly this display name.
     mine

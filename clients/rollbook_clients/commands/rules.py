@@ -7,6 +7,7 @@ from rich.console import Console
 
 from rollbook.cli.commands.games import no_such_game
 from rollbook.cli.exits import Exit
+from rollbook.cli.game_names import GameName
 from rollbook.rules.catalogue import current
 from rollbook_clients.terminal.texts import language_of_this_person
 from rollbook_replays.games import presentation
@@ -17,7 +18,7 @@ from rollbook_replays.text import STRONG, Text, plain
 NARROWEST, WIDEST = 40, 100
 
 
-def rules(game: str, *, language: Literal["en", "de"] | None = None) -> int:
+def rules(game: GameName, *, language: Literal["en", "de"] | None = None) -> int:
     """Explain a game: its aim, a turn and the end, with examples, such as `rollbook rules cant_stop`.
 
     At a table, `?` shows the same. Exit code 64 if there is no such game.
@@ -27,7 +28,7 @@ def rules(game: str, *, language: Literal["en", "de"] | None = None) -> int:
     Parameters
     ----------
     game
-        The name of a game, as listed by `rollbook games`.
+        The id or title of a game, as listed by `rollbook games`.
     language
         en or de. Default: the locale's, else en.
     """

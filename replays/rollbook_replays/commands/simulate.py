@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
+from rollbook.cli.game_names import GameName
 from rollbook.cli.progress import Progress
 from rollbook.files import write_file
 from rollbook.match.codec.notation import write
@@ -26,7 +27,7 @@ WriteMatch: TypeAlias = Callable[[Path, Simulation], None]
 
 
 def simulate(  # noqa: PLR0913 - every flag is a parameter
-    game: str,
+    game: GameName,
     *,
     seats: int | None = None,
     option: Annotated[Sequence[str], Parameter(negative="")] = (),
@@ -48,7 +49,7 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
     Parameters
     ----------
     game
-        The game; `rollbook games` lists them with their seats and options.
+        The game, by id or title; `rollbook games` lists them with their seats and options.
     seats
         How many seats. Default: the fewest of the game.
     option
