@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ async def three_matches(url: str) -> None:
 def test_the_index_is_compared_and_made_anew(store: Server, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever is missing, too much or something else; exit codes tell."""
     asyncio.run(three_matches(store.url))
-    said = "matches: 3, indexed otherwise: {}, indexed too often: {}\n"
+    said = "matches: 3, indexed otherwise: {}, indexed too often: {}, archived: 0\n"
     assert Exit.WRONG == index(redis=store.url), "nobody has said that it is whole"
     assert said.format(0, 0) == capsys.readouterr().out
     assert Exit.GOOD == index(redis=store.url, rebuild=True)
@@ -61,6 +62,40 @@ def test_the_index_is_compared_and_made_anew(store: Server, capsys: pytest.Captu
     assert Exit.GOOD == index(redis=store.url, rebuild=True)
 
 
+def test_entries_of_archived_matches_are_counted_apart(store: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """A rebuild that was killed leaves them: rows are gone, then a match is archived, and its places stay.
+
+    An index that is not marked as whole is wrong all the same.
+    """
+
+    async def archive(world: World) -> None:
+        (match_id, *_) = await world.log.lobby()
+        await world.log.trim(match_id)
+        await world.log.unlist(match_id)
+
+    async def leave_behind() -> None:
+        log = await RedisLog.connect(store.url)
+        async with World(log=log).serving() as world:
+            for number in range(3):
+                await world.person(f"host-{number}").open()
+            with store.client() as client:
+                for rows in client.scan_iter(b"*:index:rows:*"):
+                    client.delete(rows)
+            await archive(world)
+            await world.service.index.make()
+        await log.close()
+
+    asyncio.run(leave_behind())
+    assert Exit.GOOD == index(redis=store.url, as_json=True)
+    expected = {"matches": 2, "indexed_otherwise": 0, "indexed_too_often": 0, "archived": 5, "is_whole": True}
+    assert expected == json.loads(capsys.readouterr().out)
+    with store.client() as client:
+        for made in client.scan_iter(b"*:index:made"):
+            client.delete(made)
+    assert Exit.WRONG == index(redis=store.url, as_json=True)
+    assert expected | {"is_whole": False} == json.loads(capsys.readouterr().out)
+
+
 def test_where_there_is_no_store_there_is_no_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And nothing is made there."""
     assert Exit.UNREADABLE == index(data=tmp_path)
@@ -73,4 +108,7 @@ def test_the_index_is_compared_by_a_command(store: Server) -> None:
     """As whoever operates a service types it."""
     words = [sys.executable, "-m", "rollbook", "index", "--redis", store.url]
     done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert (Exit.WRONG, "matches: 0, indexed otherwise: 0, indexed too often: 0\n") == (done.returncode, done.stdout)
+    assert (Exit.WRONG, "matches: 0, indexed otherwise: 0, indexed too often: 0, archived: 0\n") == (
+        done.returncode,
+        done.stdout,
+    )

@@ -125,6 +125,37 @@ async def test_of_many_that_change_matches_at_once_the_index_says_what_the_lobby
         assert there == {name for _, name in await other.page([f"{match_id}/{number}"], None, 99)}
 
 
+async def test_a_comparison_finds_strays_and_none_that_come_of_changes_meanwhile(
+    log: Log, other: Log, match_id: str
+) -> None:
+    """Matches are listed, moved and unlisted all the while; only the one that a hand put into a list is a stray."""
+    if not isinstance(log, RedisLog) or not isinstance(other, RedisLog):
+        pytest.skip("the contract does not have it")
+    stray, rounds = f"{match_id}-stray", 0
+    await listed(log, stray, row(1, f"{match_id}/0", agenda=match_id))
+    (key,) = [key for key in await _keys(log) if match_id.encode() in key and b"/0" in key]
+    await log.unlist(stray)
+    await log.dispatch.ask(key, "ZADD", key, 0, b"0" * 16 + stray.encode(), appends=True)
+
+    async def change(number: int) -> None:
+        nonlocal rounds
+        while True:
+            name = f"{match_id}-{number}-{rounds}"
+            for behind, agenda in enumerate((match_id, "")):
+                said = row(1, *(f"{match_id}/{each}" for each in range(behind, 9 - behind)), agenda=agenda)
+                await listed(log, name, said, behind=behind, summary=b"%d" % behind)
+            await log.unlist(name)
+            rounds += 1
+
+    changes = [asyncio.create_task(change(number)) for number in range(4)]
+    while rounds < 60:
+        found = await other.strays()
+        assert {stray: 1} == {name: count for name, count in found.items() if name.startswith(match_id)}
+    for each in changes:
+        each.cancel()
+    await asyncio.gather(*changes, return_exceptions=True)
+
+
 @pytest.mark.parametrize("kind", ["list", "due", "rows"])
 async def test_what_is_in_the_place_of_the_index_keeps_nobody_from_appending(
     log: Log, match_id: str, kind: str

@@ -7,6 +7,7 @@ is found within a minute and mended; until then it costs a line in a list, or a 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import Final
 
 import structlog
@@ -57,6 +58,12 @@ class IndexKeeper:
             _logger.warning("mended the index of the lobby", matches=count)
         return count
 
-    async def check(self) -> int:
-        """Of how many matches the index says something else than the lobby, as long as nothing changes meanwhile."""
-        return sum([await self._lobby.differing(part) for part in range(self._log.parts)])
+    async def check(self) -> list[str]:
+        """The matches that are not indexed as the lobby lists them."""
+        return [match_id for part in range(self._log.parts) for match_id in await self._lobby.differing(part)]
+
+    async def archived(self, match_ids: Collection[str]) -> set[str]:
+        """Those of these matches that are archived: not in the lobby, and only the head of their log is left."""
+        listed, lengths = await self._log.summaries(list(match_ids)), await self._log.lengths(list(match_ids))
+        left = [match_id for match_id in match_ids if match_id not in listed and not lengths.get(match_id, 1)]
+        return {match_id for match_id in left if await self._log.head(match_id)}

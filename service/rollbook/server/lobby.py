@@ -275,14 +275,14 @@ class StoredLobby:
             stored = await self._log.lobby_parts([part])
             yield [await self._read(match_id, data) for match_id, data in stored.items() if self._is_match(match_id)]
 
-    async def differing(self, part: int) -> int:
-        """Of how many matches of a part of the lobby the index says something else."""
-        return sum(map(self._is_match, await self._log.differing(part, await self._log.now_ms())))
+    async def differing(self, part: int) -> list[str]:
+        """The matches of a part of the lobby that are not indexed as the lobby lists them."""
+        return list(filter(self._is_match, await self._log.differing(part, await self._log.now_ms())))
 
     async def mend(self, part: int) -> int:
         """Let the index say of a part of the lobby what follows from that; of how many matches it said else."""
         now_ms = await self._log.now_ms()
-        wrong = [match_id for match_id in await self._log.differing(part, now_ms) if self._is_match(match_id)]
+        wrong = list(filter(self._is_match, await self._log.differing(part, now_ms)))
         if wrong:
             stored = await self._log.summaries(wrong)
             rows = {match_id: (data, (await self._read(match_id, data)).row) for match_id, data in stored.items()}

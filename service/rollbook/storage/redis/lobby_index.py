@@ -29,6 +29,8 @@ _MOST_SAID: Final = 1_000
 _LONGEST_SHOWN: Final = 100
 
 _PLACE_DIGITS: Final = 16
+_ID_BEGINS: Final = {b"list": _PLACE_DIGITS, b"due": 0}
+"""Where the match id begins in a member of a list or an agenda."""
 _FEW: Final = 3
 """Matches that each list of a partition is asked for at first."""
 _NONE: Final = "-"
@@ -44,6 +46,7 @@ _UNLIST: Final = _SHARED + _script("unlist")
 _RELIST: Final = _SHARED + _script("relist")
 _REINDEX: Final = _SHARED + _script("reindex")
 _COMPARE: Final = _SHARED + _script("compare")
+_STRAYS: Final = _SHARED + _script("strays")
 _DROP: Final = _SHARED + _script("drop")
 _PUT_OFF: Final = _script("put_off")
 
@@ -232,23 +235,42 @@ class LobbyIndex(Books):
         commands = [(key, ("SET", key, INDEX_FORMAT) if whole else ("DEL", key)) for key in keys]
         await self._dispatch.ask_all(commands, appends=True)
 
-    async def strays(self) -> int:
-        """How many places in lists and agendas there are too many; of those that are missing `differing` tells."""
-        expected: Counter[bytes] = Counter()
-        for part in range(self._partitions):
-            base, rows = self._base(part), self._rows(part)
-            (stored,) = await self._ask_index([(rows, ("HVALS", rows))])
-            for row in stored:
-                # A row that was damaged may be shorter; `differing` tells of its match.
-                lines = row.decode(errors="replace").split("\n")
-                expected.update(index_key(base, "due", agenda) for agenda in lines[2:3])
-                expected.update(index_key(base, "list", name) for name in lines[4:])
-        found = 0
+    async def strays(self) -> Counter[str]:
+        """By match, its places in lists and agendas that its row does not name; `differing` finds missing places.
+
+        Rows and places are compared by one script, so that changes meanwhile are no strays.
+        """
+        found: set[tuple[str, bytes]] = set()
         async for keys in self._index_keys():
-            sets = [key for key in keys if b":index:list:" in key or b":index:due:" in key]
-            counts = await self._ask_index([(key, ("ZCARD", key)) for key in sets])
-            found += sum(max(0, (count or 0) - expected[key]) for key, count in zip(sets, counts, strict=True))
+            for key in keys:
+                found.update((match_id, key) for match_id in await self._strays_in(key))
+        return Counter(match_id for match_id, _ in found)
+
+    async def _strays_in(self, key: bytes) -> set[str]:
+        """The matches that have a place in this list or agenda which their row does not name; none in any other key."""
+        base, _, rest = key.partition(INDEX)
+        kind, _, name = rest.partition(b":")
+        found: set[str] = set()
+        if kind not in _ID_BEGINS:
+            return found
+        async for members in self._members(key):
+            places: dict[bytes, list[bytes]] = {}
+            for member in members:
+                match_id = member[_ID_BEGINS[kind] :]
+                rows = rows_key(base + INDEX, self._partition(match_id.decode(errors="replace")))
+                places.setdefault(rows, []).extend((match_id, member))
+            scripts = [(key, ("EVAL", _STRAYS, 2, key, rows, kind, name, *those)) for rows, those in places.items()]
+            for strays in await self._ask_index(scripts):
+                found.update(match_id.decode(errors="replace") for match_id in strays)
         return found
+
+    async def _members(self, key: bytes) -> AsyncIterator[Sequence[bytes]]:
+        """The members of a sorted set, some at a time; each at least once."""
+        cursor: bytes | None = None
+        while cursor != b"0":
+            (answer,) = await self._ask_index([(key, ("ZSCAN", key, cursor or b"0", "COUNT", _SCANNED_AT_ONCE))])
+            cursor, scanned = answer or (b"0", ())
+            yield scanned[::2]
 
     async def erase_index(self) -> None:
         """Leave nothing of the index."""
