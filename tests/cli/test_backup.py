@@ -11,12 +11,14 @@ from pathlib import Path
 import grpc
 import pytest
 
+from rollbook.cli.commands.backup import backup
 from rollbook.storage.backup import BackupUnreadable, back_up, put_back, verify
 from rollbook.storage.packed import CHECKSUMS, packing
 from rollbook.v1 import feed_pb2, match_pb2
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
 from rollbook.v1.feed_pb2 import END_REASON_MATCH_OVER
 from rollbook.v1.table_pb2 import Position, SignedHead
+from tests.cli.json_output import objects
 from tests.clients.commands.test_tail import rollbook
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
 from tests.server.test_whole_service import Serving, run, seated
@@ -165,7 +167,10 @@ def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
         data, out = tmp_path / "data", tmp_path / "backup.tar.gz"
         data.mkdir()
         (data / "head.key").write_bytes(random.Random(SEED).randbytes(3_000))
-        assert 0 == (await rollbook("backup", "--data", str(data), "--out", str(out)))[0]
+        code, said, _ = await rollbook("backup", "--data", str(data), "--out", str(out), "--json")
+        (facts,) = objects(backup, said)
+        assert (0, str(out), out.stat().st_size) == (code, facts["file"], facts["bytes"])
+        assert (False, False, True) == (facts["has_store"], facts["is_verified"], facts["files"] > 0)
         whole = out.read_bytes()
         restored = tmp_path / "restored"
         for length in range(0, len(whole), 97):
@@ -237,6 +242,9 @@ def test_a_damaged_backup_is_named_and_not_put_back(tmp_path: Path) -> None:
         restored = tmp_path / "restored"
         code, said, why = await rollbook("backup", "--verify", str(out))
         assert (0, f"{out}\n", True) == (code, said, "2 files, all of them as they were" in why)
+        code, said, _ = await rollbook("backup", "--verify", str(out), "--json")
+        facts = {"file": str(out), "files": 2, "bytes": len(whole), "has_store": None, "is_verified": True}
+        assert (0, [facts]) == (code, objects(backup, said))
         for bit in chance.sample(range(8 * len(whole)), 4):
             flipped = bytearray(whole)
             flipped[bit // 8] ^= 1 << bit % 8

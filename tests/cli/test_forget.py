@@ -16,10 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from rollbook.cli.commands.forget import forget
 from rollbook.replay_file.container import read
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import feed_pb2, match_pb2
 from tests.cli import forgetful
+from tests.cli.json_output import objects
 from tests.cli.test_backup import POLL_SECONDS, Keeping, archived
 from tests.clients.commands.test_tail import rollbook
 from tests.server.strangers import CALL_SECONDS, Line, Stranger
@@ -392,8 +394,14 @@ def test_an_archive_alone_is_changed_and_the_rest_is_named(
         assert () == read((archive / f"{filed}.rollbook").read_bytes()).replay.names
         assert 3 == (await rollbook("forget", filed, "--archive", str(archive)))[0]
         (archive / f"{NEVER}.rollbook").write_bytes(b"broken")
-        code, _, said = await rollbook("forget", "--player", GONE, "--archive", str(archive))
+        words = ("--player", GONE, "--archive", str(archive), "--json")
+        code, printed, said = await rollbook("forget", "b" * 24, *words)
         assert (1, True) == (code, f"{NEVER}: its file cannot be read" in said)
+        *matches, report = objects(forget, printed)
+        assert (len(matches), ["b" * 24]) == (report["matches"], report["unknown"])
+        assert {each["match"] for each in matches} <= set(kept[2]) - {filed}
+        assert any(NEVER in problem for problem in report["problems"])
+        assert all(f"not reached: {sentence}" in said for sentence in report["not_reached"])
 
     run(scenario)
 

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from rollbook.files import appearing
 from rollbook.identity.keys import load, load_or_create
 from rollbook.replay_file.container import SUFFIX
 from rollbook.replay_file.key_lines import KeyRole, KnownKey, key_id, write_keys
+from rollbook_replays.commands.bundle import create as create_command
 from rollbook_replays.tournament.bundle import Bundle, open_bundle
+from tests.cli.json_output import objects
 from tests.replays.replaying import KEYS
 from tests.replays.tournaments import IDS, NUMBERS, STANDINGS, bundled, manifest, replays
 
@@ -45,10 +48,12 @@ def cup(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def create(cup: Path, *matches: str, out: str = "cup.zip") -> subprocess.CompletedProcess[str]:
+def create(
+    cup: Path, *matches: str, out: str = "cup.zip", flags: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
     """Pack the tournament."""
     words = ("--manifest", cup / "cup.toml", "--signing-key", cup / "organiser.key", "--out", cup / out)
-    return rollbook("bundle", "create", *(cup / match for match in matches or ("matches",)), *words)
+    return rollbook("bundle", "create", *(cup / match for match in matches or ("matches",)), *words, *flags)
 
 
 def test_a_bundle_is_made_and_judged(cup: Path) -> None:
@@ -75,6 +80,22 @@ def test_programs_get_the_judgement_behind_the_files(cup: Path) -> None:
     organiser = key_id(load(cup / "organiser.key").public_key())
     assert ("exact", {"name": "Cup committee", "bundle_key": organiser}) == (judgement["verdict"], judgement["key"])
     assert STANDINGS == {each["player"]: (each["place"], each["points"]) for each in judgement["standings"]}
+
+
+def test_programs_get_what_was_packed_or_what_is_wrong(cup: Path) -> None:
+    """One JSON object, whether the bundle was written or not."""
+    made = create(cup, flags=["--json"])
+    (facts,) = objects(create_command, made.stdout)
+    assert (0, str(cup / "cup.zip"), "Cup", []) == (
+        made.returncode,
+        *map(facts.get, ("file", "tournament", "findings")),
+    )
+    assert STANDINGS == {each["player"]: (each["place"], each["points"]) for each in facts["standings"]}
+    (cup / "cup.toml").write_text(manifest(standings={**STANDINGS, "Tom": (1, "9")}), encoding="utf-8")
+    refused = create(cup, out="wrong.zip", flags=["--json"])
+    (facts,) = objects(create_command, refused.stdout)
+    assert (1, None, "standings") == (refused.returncode, facts["file"], facts["findings"][0]["fault"])
+    assert {"where", "expected", "found"} < facts["findings"][0].keys()
 
 
 def test_the_same_tournament_gives_the_same_bytes(cup: Path) -> None:

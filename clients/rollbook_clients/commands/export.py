@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, Failed, usage, worst
+from rollbook.cli.json_lines import AsJson, print_json
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.files import write_file
 from rollbook.replay_file.container import SUFFIX, NotAReplay, read
@@ -16,13 +17,14 @@ from rollbook_clients.sdk import RollbookError, Unreachable
 from rollbook_clients.sdk.sync import SyncTable
 
 
-def export(
+def export(  # noqa: PLR0913 - every flag is a parameter
     *match: str,
     out: Path,
     at: ServiceOptions = LOCAL_SERVICE,
     public: Annotated[bool, Parameter(negative="")] = False,
     without_names: Annotated[bool, Parameter(negative="")] = False,
     force: Annotated[bool, Parameter(negative="")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Save matches as files: each as MATCH.rollbook in a folder, its path on standard output.
 
@@ -45,10 +47,15 @@ def export(
         Leave out the names of the players.
     force
         Overwrite files that exist.
+    as_json
+        For programs: one JSON object for each match instead of its path, a line each. match: its id; file: the path,
+        null if it was not saved; bytes: the size of the file, or null; error: why it was not saved, or null.
     """
     if not match:
         return usage("name at least one match; rollbook export --help explains it, `rollbook matches` lists them")
-    export = _Export(folder=out.expanduser(), public_only=public, without_names=without_names, overwrite=force)
+    export = _Export(
+        folder=out.expanduser(), public_only=public, without_names=without_names, overwrite=force, as_json=as_json
+    )
     try:
         export.folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
@@ -65,6 +72,7 @@ class _Export:
     public_only: bool
     without_names: bool
     overwrite: bool
+    as_json: bool
 
     def run(self, table: SyncTable, matches: Sequence[str]) -> Exit:
         """Export one match after the other, and say how that went."""
@@ -75,8 +83,13 @@ class _Export:
             except Failed as ended:
                 codes.add(ended.code)
                 say("export", f"{match_id}: {ended.why}")
+                if self.as_json:
+                    print_json({"match": match_id, "file": None, "bytes": None, "error": ended.why})
             else:
-                print(path, flush=True)
+                if self.as_json:
+                    print_json({"match": match_id, "file": str(path), "bytes": size, "error": None})
+                else:
+                    print(path, flush=True)
                 say("export", f"{number} of {len(matches)}: {match_id}, {size:,} bytes")
         return worst(codes)
 

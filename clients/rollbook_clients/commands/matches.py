@@ -4,13 +4,14 @@ import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
 from rollbook.cli.commands.games import no_such_game
 from rollbook.cli.exits import Exit, Failed, usage
 from rollbook.cli.game_names import GameName
+from rollbook.cli.json_lines import AsJson, print_json
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.rules.catalogue import current
 from rollbook.v1.match_pb2 import (
@@ -42,13 +43,14 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     wait: Annotated[bool, Parameter(negative="")] = False,
     limit: int = 50,
     ids: Annotated[bool, Parameter(negative="")] = False,
+    as_json: AsJson = False,
     at: ServiceOptions = LOCAL_SERVICE,
 ) -> int:
     """List matches of a service: open, running, finished, yours, or a player's.
 
-    One line for each match, the newest first: the id, which `rollbook export`, `show` and `watch` take, the game, the
-    state, and the players; those who ran out of time or resigned are "out". With --mine you are the guest that
-    `rollbook play` made you on this computer, or whom --token names, and it says where it is your turn.
+    One line for each match, the newest first: the id, which `rollbook export`, `show`, `replay` and `watch` take, the
+    game, the state, and the players; those who ran out of time or resigned are "out". With --mine you are the guest
+    that `rollbook play` made you on this computer, or whom --token names, and it says where it is your turn.
 
     With --wait it waits until it is your turn in any match, or you have to get ready, prints that match, and ends with
     exit code 0: useful for matches with a day for each move. Exit code 3 if you have no match to wait for, no match
@@ -72,23 +74,56 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
         At most this many. Default: 50.
     ids
         Print only the ids, for other commands.
+    as_json
+        For programs: one JSON object for each match, a line each. match: its id; game; state: open, getting_ready,
+        running, finished or aborted; is_private; names: by seat, empty if it is free or the name was erased; taken and
+        out: the seats with a player, and of those the ones that resigned or ran out of time, from 0; places: by seat,
+        null unless it is finished; opened_ms and changed_ms: the times of the first and the last event, Unix time in
+        milliseconds; waits_for_you: true or false with --mine or --wait, else null.
     """
     if limit < 1:
         return usage("--limit must be at least 1")
+    if ids and as_json:
+        return usage("--ids and --json are two forms of the same list; name one")
     if game and game not in current():
         return no_such_game(game)
 
+    def say(summary: MatchSummary, *, is_on_turn: bool | None) -> None:
+        if as_json:
+            print_json(match_facts(summary, is_on_turn=is_on_turn))
+        else:
+            print(summary.match_id if ids else match_line(summary, is_on_turn=bool(is_on_turn)))
+
     def work(table: SyncTable) -> Exit:
         if wait:
-            return _wait(table, game)
+            say(_called(table, game), is_on_turn=True)
+            return Exit.GOOD
         found = list(islice(_found(table, state, game, player, mine=mine), limit))
         for summary in found:
-            print(summary.match_id if ids else match_line(summary, is_on_turn=mine and _is_called(table, summary)))
+            say(summary, is_on_turn=_is_called(table, summary) if mine and not ids else None)
         if not found:
             raise Failed(Exit.UNREADABLE, "no match fits")
         return Exit.GOOD
 
     return at_the_service("matches", at, work, keep=_guests() if (mine or wait) and not at.token else None)
+
+
+def match_facts(summary: MatchSummary, *, is_on_turn: bool | None = None) -> dict[str, Any]:
+    """The object of a match in the output of --json."""
+    seats = list(enumerate(summary.seats))
+    return {
+        "match": summary.match_id,
+        "game": summary.game,
+        "state": MatchState.Name(summary.state).removeprefix("MATCH_STATE_").lower(),
+        "is_private": summary.is_private,
+        "names": [seat.name for _, seat in seats],
+        "taken": [number for number, seat in seats if seat.taken],
+        "out": [number for number, seat in seats if seat.forfeited],
+        "places": list(summary.places.places) if summary.HasField("places") else None,
+        "opened_ms": summary.opened_ms,
+        "changed_ms": summary.changed_ms,
+        "waits_for_you": is_on_turn,
+    }
 
 
 def match_line(summary: MatchSummary, *, is_on_turn: bool = False) -> str:
@@ -98,7 +133,7 @@ def match_line(summary: MatchSummary, *, is_on_turn: bool = False) -> str:
     'aaaaaaaaaaaaaaaaaaaaaaaa  dice         running        Anna, (free)'
     """
     state = MatchState.Name(summary.state).removeprefix("MATCH_STATE_").replace("_", " ").lower()
-    seats = [_called(seat) for seat in summary.seats]
+    seats = [_name(seat) for seat in summary.seats]
     if summary.HasField("places"):
         placed = sorted(zip(summary.places.places, seats, strict=True), key=lambda one: one[0])
         seats = [f"{place}. {name}" for place, name in placed]
@@ -106,7 +141,7 @@ def match_line(summary: MatchSummary, *, is_on_turn: bool = False) -> str:
     return f"{line}  (waits for you)" if is_on_turn else line
 
 
-def _called(seat: MatchSummary.Seat) -> str:
+def _name(seat: MatchSummary.Seat) -> str:
     name = printable(seat.name) or "?" if seat.taken else "(free)"
     return f"{name} (out)" if seat.forfeited else name
 
@@ -130,7 +165,8 @@ def _is_called(table: SyncTable, summary: MatchSummary) -> bool:
     return state.legal is not None
 
 
-def _wait(table: SyncTable, game: str) -> Exit:
+def _called(table: SyncTable, game: str) -> MatchSummary:
+    """The first match that waits for the caller, once there is one; raises Failed if the caller sits in none."""
     pauses = iter(PAUSES_SECONDS)
     while True:
         living = [summary for each in LIVING for summary in table.matches(game, each, mine=True)]
@@ -138,8 +174,7 @@ def _wait(table: SyncTable, game: str) -> Exit:
             raise Failed(Exit.UNREADABLE, "you sit in no match that goes on")
         for summary in living:
             if _is_called(table, summary):
-                print(match_line(summary, is_on_turn=True))
-                return Exit.GOOD
+                return summary
         time.sleep(next(pauses, PAUSES_SECONDS[-1]))
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from rollbook.cli.exits import Exit, Failed, usage
+from rollbook.cli.json_lines import AsJson, print_json
 from rollbook.files import appearing
 from rollbook.identity.keys import load
 from rollbook.identity.refusals import KeyRefused
@@ -17,7 +18,7 @@ from rollbook_replays.audit.sources import Source, sources
 from rollbook_replays.audit.verdicts import Audited
 from rollbook_replays.audit.workers import audit_all
 from rollbook_replays.tournament.bundle import write_bundle
-from rollbook_replays.tournament.judgement import judge_matches
+from rollbook_replays.tournament.judgement import Judgement, judge_matches
 from rollbook_replays.tournament.manifest import (
     EXAMPLE,
     LARGEST_MANIFEST,
@@ -35,13 +36,14 @@ bundle = App(
 
 
 @bundle.command
-def create(
+def create(  # noqa: PLR0913 - every flag is a parameter
     *matches: Path,
     manifest: Path | None = None,
     signing_key: Path | None = None,
     out: Path | None = None,
     jobs: int | None = None,
     example: Annotated[bool, Parameter(negative="")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Pack the replays of a tournament with its manifest, sign them, and print the standings.
 
@@ -70,6 +72,10 @@ def create(
         How many processes. Default: one a core.
     example
         Print a manifest to fill in, and end.
+    as_json
+        For programs: one JSON object instead of the standings. file: the path of the bundle, null if it was not
+        written; tournament: its title; standings: a list of place, player and points; findings: what is wrong, a list
+        of fault, where, expected and found.
     """
     if example:
         print(EXAMPLE)
@@ -78,30 +84,39 @@ def create(
         return usage("bundle create needs --manifest, --signing-key and --out; --example prints a manifest to fill in")
     if not matches:
         return usage("bundle create needs at least one replay file or folder")
-    return _create(matches, manifest, signing_key, out, jobs or os.cpu_count() or 1)
+    try:
+        judgement = _create(matches, manifest, signing_key, out, jobs or os.cpu_count() or 1)
+    except Failed as failed:
+        print(failed.why, file=sys.stderr)
+        return failed.code
+    if as_json:
+        facts = judgement.facts()
+        told = {name: facts[name] for name in ("tournament", "standings", "findings")}
+        print_json({"file": None if judgement.findings else str(out), **told})
+    elif not judgement.findings:
+        print("\n".join(judgement.table()))
+    for finding in judgement.findings:
+        print(finding, file=sys.stderr)
+    return Exit.WRONG if judgement.findings else Exit.GOOD
 
 
-def _create(matches: tuple[Path, ...], manifest: Path, signing_key: Path, out: Path, jobs: int) -> int:
+def _create(matches: tuple[Path, ...], manifest: Path, signing_key: Path, out: Path, jobs: int) -> Judgement:
+    """The judgement on the matches; the bundle is written if nothing is wrong. Raises Failed."""
     try:
         described = _manifest(manifest)
         found = _found(matches, jobs)
         private = load(signing_key)
-        _judge(read_manifest(described), found)
-        with appearing(out) as file:
-            write_bundle(file, described, {audited.match_id: source.read for source, audited in found}, private)
-    except Failed as failed:
-        print(failed.why, file=sys.stderr)
-        return failed.code
+        judgement = _judged(read_manifest(described), found)
+        if not judgement.findings:
+            with appearing(out) as file:
+                write_bundle(file, described, {audited.match_id: source.read for source, audited in found}, private)
     except WrongManifest as wrong:
-        print(f"{manifest}: {wrong}", file=sys.stderr)
-        return Exit.WRONG
+        raise Failed(Exit.WRONG, f"{manifest}: {wrong}") from None
     except KeyRefused as wrong:
-        print(f"{signing_key}: {wrong}", file=sys.stderr)
-        return Exit.WRONG
+        raise Failed(Exit.WRONG, f"{signing_key}: {wrong}") from None
     except OSError as wrong:
-        print(f"{wrong.filename or out}: {wrong.strerror}", file=sys.stderr)
-        return Exit.UNREADABLE
-    return Exit.GOOD
+        raise Failed(Exit.UNREADABLE, f"{wrong.filename or out}: {wrong.strerror}") from None
+    return judgement
 
 
 def _manifest(path: Path) -> bytes:
@@ -122,15 +137,11 @@ def _found(paths: tuple[Path, ...], jobs: int) -> list[tuple[Source, Audited]]:
     return audited
 
 
-def _judge(manifest: Manifest, found: list[tuple[Source, Audited]]) -> None:
-    """Print what the matches come to; keys and signatures are for whoever audits."""
+def _judged(manifest: Manifest, found: list[tuple[Source, Audited]]) -> Judgement:
+    """The judgement on the matches alone; keys and signatures are for an audit."""
     named: dict[str, Audited] = {}
     for source, audited in found:
         if audited.match_id in named:
             raise Failed(Exit.WRONG, f"{source.name}: match {audited.match_id} is given twice")
         named[audited.match_id] = audited
-    judgement = judge_matches(manifest, list(named.items()), [], [])
-    if judgement.findings:
-        raise Failed(Exit.WRONG, "\n".join(map(str, judgement.findings)))
-    for line in judgement.table():
-        print(line)
+    return judge_matches(manifest, list(named.items()), [], [])

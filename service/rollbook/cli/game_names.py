@@ -14,7 +14,7 @@ _SPELLED_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
 def game_id(text: str) -> str:
-    """The id of the game with this id or title, in any case and punctuation; other text is returned as it is.
+    """The id of the game with this id or title, in any case and punctuation; returns any other text unchanged.
 
     >>> [game_id(text) for text in ("cant_stop", "Can't Stop", "cantstop", "WÜRFELZOO", "wurfelzoo", "chess")]
     ['cant_stop', 'cant_stop', 'cant_stop', 'wuerfelzoo', 'wuerfelzoo', 'chess']

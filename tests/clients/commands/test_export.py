@@ -9,6 +9,8 @@ from pathlib import Path
 
 from rollbook.replay_file.container import read
 from rollbook.rules.game import Watcher
+from rollbook_clients.commands.export import export
+from tests.cli.json_output import objects
 from tests.clients.commands.test_tail import rollbook
 from tests.server.strangers import Line, Stranger
 from tests.server.test_whole_service import run, seated, serving
@@ -78,6 +80,13 @@ def test_what_cannot_be_exported_is_said_and_stops_nothing(tmp_path: Path) -> No
             assert f"{NEVER}: " in said
             assert "../up: no match has such an id" in said
             assert [f"{match_id}.rollbook"] == [file.name for file in out.iterdir()]
+            code, printed, _ = await rollbook("export", NEVER, match_id, *where, str(out), "--force", "--json")
+            failed, saved = objects(export, printed)
+            assert (3, [NEVER, None, None]) == (code, [failed[name] for name in ("match", "file", "bytes")])
+            assert failed["error"]
+            file = out / f"{match_id}.rollbook"
+            size = file.stat().st_size
+            assert {"match": match_id, "file": str(file), "bytes": size, "error": None} == saved
             assert 1 == (await rollbook("export", match_id, *where, str(tmp_path / "file")))[0]
             assert 64 == (await rollbook("export", *where, str(out)))[0]
             await line.channel.close()

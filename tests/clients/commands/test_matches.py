@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from rollbook_clients.commands.matches import matches as matches_command
 from rollbook_clients.sdk import connect
 from rollbook_clients.terminal.invitation import LONGEST, Invitation, read
+from tests.cli.json_output import objects
 from tests.clients.sdk.tables import QUICK, seated, service, tables
 
 PATIENCE_SECONDS = 100
@@ -52,6 +55,13 @@ def test_matches_are_found_by_state_and_by_player(address: str, tmp_path: Path) 
             code, lines, _ = await rollbook(tmp_path, "matches", "--state", "open", "--ids", *at)
             assert (0, [opened.id]) == (code, lines)
             await matches[0].resign()
+            code, lines, _ = await rollbook(tmp_path, "matches", "--player", "Ben", "--json", *at)
+            (facts,) = objects(matches_command, "\n".join(lines))
+            named = {"match": matches[0].id, "game": "cant_stop", "state": "finished", "is_private": False}
+            seats = {"names": ["Anna", "Ben"], "taken": [0, 1], "out": [0], "places": [2, 1], "waits_for_you": None}
+            assert named | seats == {name: value for name, value in facts.items() if not name.endswith("_ms")}
+            assert 0 < facts["opened_ms"] <= facts["changed_ms"]
+            assert 64 == (await rollbook(tmp_path, "matches", "--json", "--ids", *at))[0]
             code, lines, _ = await rollbook(tmp_path, "matches", "--player", "Ben", *at)
             assert (0, [f"{matches[0].id}  cant_stop    finished       1. Ben, 2. Anna (out)"]) == (code, lines)
             code, lines, err = await rollbook(tmp_path, "matches", "--game", "can_stop", *at)
@@ -80,10 +90,15 @@ def test_my_matches_are_those_of_the_guest_of_this_computer(address: str, tmp_pa
             waiting = asyncio.create_task(rollbook(tmp_path, "matches", "--wait", *at))
             _, lines, _ = await rollbook(tmp_path, "matches", "--mine", *at)
             assert [f"{mine.id}  cant_stop    open           Me, (free)"] == lines
+            _, lines, _ = await rollbook(tmp_path, "matches", "--mine", "--json", *at)
+            (facts,) = objects(matches_command, "\n".join(lines))
+            assert (["Me", ""], [0], False) == (facts["names"], facts["taken"], facts["waits_for_you"])
             assert not waiting.done()
             await ben.match(mine.id).join()
             code, lines, _ = await waiting
             assert (0, [f"{mine.id}  cant_stop    getting ready  Me, Ben  (waits for you)"]) == (code, lines)
+            _, lines, _ = await rollbook(tmp_path, "matches", "--wait", "--json", *at)
+            assert [(mine.id, True)] == [(each["match"], each["waits_for_you"]) for each in map(json.loads, lines)]
             code, lines, _ = await rollbook(tmp_path, "device", *at)
             assert 0 == code
             assert lines[0].startswith(f"rollbook play --service {address} --code ")

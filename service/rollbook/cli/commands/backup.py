@@ -9,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, counted, usage
+from rollbook.cli.json_lines import AsJson, print_json
 from rollbook.storage.backup import BackupRefused, BackupUnreadable, back_up, put_back
 from rollbook.storage.backup import verify as verify_backup
 
@@ -19,6 +20,7 @@ def backup(
     out: Path | None = None,
     force: Annotated[bool, Parameter(negative="")] = False,
     verify: Path | None = None,
+    as_json: AsJson = False,
 ) -> int:
     """Back up a data directory: keys, matches in play, and the archive if it is in there.
 
@@ -40,9 +42,13 @@ def backup(
         Overwrite the file if it exists.
     verify
         Verify this backup instead of making one.
+    as_json
+        For programs: one JSON object instead of the path. file: the path of the backup; files: how many files are in
+        it; bytes: its size; has_store: whether a store is in it, null with --verify; is_verified: whether every
+        checksum was compared.
     """
     if verify is not None:
-        return _verified(verify.expanduser())
+        return _verified(verify.expanduser(), as_json=as_json)
     if data is None or out is None:
         return usage("say what to back up, and where to: --data and --out; rollbook backup --help explains it")
     target = out.expanduser()
@@ -62,18 +68,27 @@ def backup(
             "rollbook backup: no store is in there; back up your Redis by its own means, before this", file=sys.stderr
         )
     print(f"rollbook backup: {counted(saved.files, 'file', 'files')}, {target.stat().st_size:,} bytes", file=sys.stderr)
-    print(target)
+    _tell(target, saved.files, has_store=saved.store, as_json=as_json)
     return Exit.GOOD
 
 
-def _verified(backup: Path) -> Exit:
+def _tell(backup: Path, files: int, *, has_store: bool | None, as_json: bool) -> None:
+    """Print a backup that was made, or one that was verified, of which nobody asked whether it has a store."""
+    if as_json:
+        facts = {"file": str(backup), "files": files, "bytes": backup.stat().st_size}
+        print_json({**facts, "has_store": has_store, "is_verified": has_store is None})
+    else:
+        print(backup)
+
+
+def _verified(backup: Path, *, as_json: bool) -> Exit:
     try:
         count = verify_backup(backup)
     except BackupUnreadable as unreadable:
         print(f"rollbook backup: {unreadable}", file=sys.stderr)
         return Exit.UNREADABLE
     print(f"rollbook backup: {counted(count, 'file', 'files')}, all of them as they were backed up", file=sys.stderr)
-    print(backup)
+    _tell(backup, count, has_store=None, as_json=as_json)
     return Exit.GOOD
 
 

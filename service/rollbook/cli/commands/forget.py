@@ -6,12 +6,14 @@ import asyncio
 import sys
 import unicodedata
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
+from rollbook.cli.json_lines import AsJson, print_json
 
 if TYPE_CHECKING:
     from rollbook.server.erasure import Erased, Selection
@@ -31,6 +33,7 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
     player: str | None = None,
     subject: str | None = None,
     issuer: str | None = None,
+    as_json: AsJson = False,
 ) -> int:
     """Erase names of players from everything that a service keeps; matches stay valid without them.
 
@@ -69,6 +72,10 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
         is needed to find their references in the logs.
     issuer
         The issuer of that subject: the `iss` of the tokens. Default: rollbook, the issuer of guests.
+    as_json
+        For programs: one JSON object for each match that names were erased from, a line each, with match: its id. The
+        last line is a report. matches: how many there were; unknown: the given ids that are of no match; problems: what
+        was not done; not_reached: where names may remain. The last three are lists.
     """
     if not match and player is None and subject is None:
         return usage("name matches, a --player or a --subject; rollbook forget --help explains it")
@@ -85,10 +92,12 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
         reference = None if subject is None or home is None else _references(home, issuer, subject)
         return Selection(frozenset(match), name, reference)
 
-    return _run(home, redis, archive, selection)
+    return _run(home, redis, archive, selection, as_json=as_json)
 
 
-def _run(data: Path | None, redis: str | None, archive: str | None, selection: Callable[[], Selection]) -> Exit:
+def _run(
+    data: Path | None, redis: str | None, archive: str | None, selection: Callable[[], Selection], *, as_json: bool
+) -> Exit:
     from rollbook.identity.service_keys import KeyFileRefused  # noqa: PLC0415 - only for who forgets
     from rollbook.server.erasure import NotForgotten  # noqa: PLC0415 - see above
     from rollbook.server.kept_names import NoPlace  # noqa: PLC0415 - see above
@@ -98,7 +107,7 @@ def _run(data: Path | None, redis: str | None, archive: str | None, selection: C
     from rollbook.storage.port import StoreUnavailable  # noqa: PLC0415 - see above
 
     try:
-        return asyncio.run(_forget(data, redis, archive, selection()))
+        return asyncio.run(_forget(data, redis, archive, selection(), as_json=as_json))
     except NoPlace as nothing:
         return _failed(nothing, Exit.UNREADABLE)
     except (
@@ -108,7 +117,9 @@ def _run(data: Path | None, redis: str | None, archive: str | None, selection: C
         return _failed(why, Exit.WRONG)
 
 
-async def _forget(data: Path | None, redis: str | None, archive: str | None, selection: Selection) -> Exit:
+async def _forget(
+    data: Path | None, redis: str | None, archive: str | None, selection: Selection, *, as_json: bool
+) -> Exit:
     from rollbook.cli.progress import Progress  # noqa: PLC0415 - see above
     from rollbook.server.erasure import Erasure  # noqa: PLC0415 - see above
     from rollbook.server.kept_names import opened  # noqa: PLC0415 - see above
@@ -116,8 +127,9 @@ async def _forget(data: Path | None, redis: str | None, archive: str | None, sel
 
     async with opened(data, redis, archive) as place:
         with Progress("file", "files", 0) as files:
-            erased = await Erasure(place, selection, lambda match_id: print(match_id, flush=True), files).run()
-    for match_id in sorted(selection.matches - erased.there):
+            erased = await Erasure(place, selection, partial(_tell, as_json=as_json), files).run()
+    unknown = sorted(selection.matches - erased.there)
+    for match_id in unknown:
         print(f"{match_id}: there is no such match", file=sys.stderr)
     for problem in erased.problems:
         print(f"rollbook forget: {problem}", file=sys.stderr)
@@ -130,7 +142,18 @@ async def _forget(data: Path | None, redis: str | None, archive: str | None, sel
         unreached.append("older versions of files, if the bucket keeps them")
     for sentence in unreached:
         print(f"not reached: {sentence}", file=sys.stderr)
+    if as_json:
+        report = {"unknown": unknown, "problems": erased.problems, "not_reached": unreached}
+        print_json({"matches": len(erased.matches), **report})
     return _exit(erased)
+
+
+def _tell(match_id: str, *, as_json: bool) -> None:
+    """Print a match that names were erased from."""
+    if as_json:
+        print_json({"match": match_id})
+    else:
+        print(match_id, flush=True)
 
 
 def _exit(erased: Erased) -> Exit:
