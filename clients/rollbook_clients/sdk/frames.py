@@ -109,6 +109,9 @@ class Events:
     """Behind the last of them."""
     head: WitnessedHead | None
     """The checked head of that position; none if the service sent none with these events."""
+    clocks: Clocks | None
+    """The clocks after the last of them, as of `clocks.at_ms`, the time of that event, which is long ago while this
+    client catches up; `Beat` and `State` have those of now. None unless the match is running and has clocks."""
 
     @property
     def sealed(self) -> Sealed | None:
@@ -137,7 +140,7 @@ class Beat:
 
     head: WitnessedHead
     clocks: Clocks | None
-    """None unless the match is running and has clocks."""
+    """As of now. None unless the match is running and has clocks."""
 
 
 @dataclass(frozen=True, slots=True)

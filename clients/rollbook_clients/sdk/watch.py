@@ -163,7 +163,8 @@ class Watch:
         head = await self._witness.check(told.head) if told.HasField("head") else None
         self._position = events[-1].position
         legal = Legal(told.legal) if told.HasField("legal") else None
-        return Events(events, told.view, legal, self._position, head)
+        clocks = told.clocks if told.HasField("clocks") else None
+        return Events(events, told.view, legal, self._position, head, clocks)
 
     async def _make_up_for(self, reason: EndReason.ValueType) -> Lost:
         """What the end of a stream in good order asks for, done."""

@@ -158,6 +158,7 @@ class MatchFrame(_message.Message):
         VIEW_FIELD_NUMBER: _builtins.int
         LEGAL_FIELD_NUMBER: _builtins.int
         HEAD_FIELD_NUMBER: _builtins.int
+        CLOCKS_FIELD_NUMBER: _builtins.int
         @_builtins.property
         def events(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ProjectedEvent]:
             """One or more, ascending; several when the watcher is behind or they happened at once."""
@@ -176,6 +177,12 @@ class MatchFrame(_message.Message):
         def head(self) -> _table_pb2.SignedHead:
             """The head after the last of them."""
 
+        @_builtins.property
+        def clocks(self) -> _table_pb2.Clocks:
+            """The clocks after the last of them, as of the time of that event. Left out unless the match is running and has a
+            clock.
+            """
+
         def __init__(
             self,
             *,
@@ -183,10 +190,11 @@ class MatchFrame(_message.Message):
             view: _games_pb2.View | None = ...,
             legal: _games_pb2.LegalChoices | None = ...,
             head: _table_pb2.SignedHead | None = ...,
+            clocks: _table_pb2.Clocks | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _typing.Literal["head", b"head", "legal", b"legal", "view", b"view"]  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "head", b"head", "legal", b"legal", "view", b"view"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["events", b"events", "head", b"head", "legal", b"legal", "view", b"view"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "events", b"events", "head", b"head", "legal", b"legal", "view", b"view"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -298,7 +306,9 @@ class MatchFrame(_message.Message):
 
         @_builtins.property
         def clocks(self) -> _table_pb2.Clocks:
-            """Left out unless the match is running and has a clock."""
+            """The clocks now, for a delayed viewer as of the delay in the past. Left out unless the match is running and has a
+            clock.
+            """
 
         def __init__(
             self,

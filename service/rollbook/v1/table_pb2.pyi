@@ -200,7 +200,9 @@ class Clocks(_message.Message):
     TURN_LEFT_MS_FIELD_NUMBER: _builtins.int
     RESERVE_LEFT_MS_FIELD_NUMBER: _builtins.int
     at_ms: _builtins.int
-    """The moment, Unix time in milliseconds by the store's clock; for a delayed viewer by the delay in the past."""
+    """The moment, Unix time in milliseconds by the store's clock. Beside events it is the time of the last event; elsewhere
+    it is now, for a delayed viewer by the delay in the past.
+    """
     seat: _builtins.int
     """The seat whose turn it is, from 0; left out if no clock is running, because its caretaker plays."""
     turn_left_ms: _builtins.int

@@ -72,6 +72,34 @@ def test_a_watch_tells_a_match_from_its_opening_to_its_end() -> None:
     run(scenario)
 
 
+def test_frames_of_events_have_the_clocks_after_their_last_event() -> None:
+    """For the seat that is to choose and for a spectator, also right after a change of turn."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            matches = await running([anna, ben], turn_seconds=30, reserve_seconds=60)
+            watched = cora.match(matches[0].id)
+            seats = []
+            async with aclosing(watched.watch()) as frames:
+                await until(frames, CaughtUp)
+                for number in range(12):
+                    match, moment = await turn(matches)
+                    seats.append(matches.index(match))
+                    assert moment.legal
+                    assert moment.clocks
+                    assert (seats[-1], moment.events[-1].message.time_ms) == (moment.clocks.seat, moment.clocks.at_ms)
+                    theatre.clock.ms += 1_700 * number
+                    made = await match.choose(list(moment.legal)[-1])
+                    frame: Any = None
+                    while frame is None or frame.position != made.position:
+                        [*_, frame] = await until(frames, Events)
+                    # The clock of the theatre is set by hand, so this is the same moment.
+                    assert (await watched.state()).clocks == frame.clocks
+            assert {0, 1} == set(seats)
+
+    run(scenario)
+
+
 def test_a_watch_without_views_tells_the_same_events() -> None:
     """Whoever folds them, or prints them, has no use for the table, and is sent none."""
 

@@ -49,6 +49,7 @@ _EVENTS: Final = MatchFrame.Events.EVENTS_FIELD_NUMBER
 _VIEW: Final = MatchFrame.Events.VIEW_FIELD_NUMBER
 _LEGAL: Final = MatchFrame.Events.LEGAL_FIELD_NUMBER
 _HEAD: Final = MatchFrame.Events.HEAD_FIELD_NUMBER
+_CLOCKS: Final = MatchFrame.Events.CLOCKS_FIELD_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,9 @@ class FrameMessages:
             if legal is not None:
                 parts.append(length_delimited(_LEGAL, legal))
         parts.append(length_delimited(_HEAD, self._heads.of(ledger).SerializeToString()))
+        # As of the last event: the frame is the same for every watcher, whenever it is sent.
+        if ledger.clock.turn_ms and (clocks := clocks_message(ledger, ledger.time_ms)) is not None:
+            parts.append(length_delimited(_CLOCKS, clocks.SerializeToString()))
         return length_delimited(MatchFrame.EVENTS_FIELD_NUMBER, b"".join(parts))
 
     def _view(self, ledger: Ledger, perspective: Perspective) -> bytes:
