@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from time import monotonic
 
-from rollbook.v1.match_pb2 import MatchSummary
 from rollbook.v1.table_pb2 import Clocks
 from rollbook_replays.games.words import Words
 
@@ -11,46 +10,60 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 
 class TickingClocks:
-    """What every seat has left, as far as this client can tell."""
+    """The clocks of a match, counted on from what the service sent last.
+
+    The service sends clocks as of a time of the store. So this client compares the store's clock with its own, and
+    events that it reads late do not set a clock back.
+    """
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
         self._told: Clocks | None = None
-        self._at = 0.0
-        self._turn_ms = 0
+        self._ahead_ms: int | None = None
+        """By how much the store's clock is ahead of this client's."""
 
-    def agree(self, summary: MatchSummary) -> None:
-        """What was agreed for the match."""
-        self._turn_ms = summary.turn_seconds * 1_000
+    def compare(self, clocks: Clocks | None) -> None:
+        """Compare the store's clock with this client's, by clocks as of now: those of a heartbeat or an answer."""
+        if clocks is not None:
+            self._ahead_ms = clocks.at_ms - self._now_ms()
 
-    def take(self, clocks: Clocks | None) -> None:
-        """What the service says now."""
+    def take(self, clocks: Clocks | None, *, is_now: bool = False) -> None:
+        """Show these clocks from now on, which are as of now or of an earlier event.
+
+        None shows no clock: none runs, or the connection is lost, and turns may pass that this client does not see.
+        """
         self._told = clocks
-        self._at = self._now()
+        if is_now:
+            self.compare(clocks)
+        elif clocks is not None:
+            # Nothing comes before it has happened.
+            ahead_ms = clocks.at_ms - self._now_ms()
+            self._ahead_ms = ahead_ms if self._ahead_ms is None else max(self._ahead_ms, ahead_ms)
 
-    def pass_to(self, seat: int | None) -> None:
-        """A turn begins, which the service's next word on clocks will confirm."""
-        if self._told is None or seat is None or (self._told.HasField("seat") and seat == self._told.seat):
-            return
-        reserves = self._told.reserve_left_ms
-        self.take(Clocks(seat=seat, turn_left_ms=self._turn_ms, reserve_left_ms=reserves))
+    def left(self) -> tuple[int, int, int] | None:
+        """The seat whose clock runs, and milliseconds of its turn and of its reserve; None while no clock runs."""
+        if self._told is None or self._ahead_ms is None or not self._told.HasField("seat"):
+            return None
+        seat = self._told.seat
+        left = self._told.turn_left_ms - max(0, self._now_ms() + self._ahead_ms - self._told.at_ms)
+        reserve = self._told.reserve_left_ms[seat] if seat < len(self._told.reserve_left_ms) else 0
+        return seat, max(0, left), max(0, reserve + min(0, left))
 
     def shown(self) -> tuple[int, str] | None:
-        """The seat whose clock runs, and what it has left; nothing while none runs.
+        """The seat whose clock runs, and what it has left as a text; None while no clock runs.
 
         >>> clocks = TickingClocks(now=lambda: 0.0)
         >>> clocks.take(Clocks(seat=1, turn_left_ms=83_000, reserve_left_ms=[60_000, 5_000]))
         >>> clocks.shown()
         (1, '1:23 +0:05')
         """
-        if self._told is None or not self._told.HasField("seat"):
+        if (left := self.left()) is None:
             return None
-        seat = self._told.seat
-        left = self._told.turn_left_ms - round((self._now() - self._at) * 1_000)
-        reserve = self._told.reserve_left_ms[seat] if seat < len(self._told.reserve_left_ms) else 0
-        if left < 0:
-            left, reserve = 0, max(0, reserve + left)
-        return seat, minutes(left) + (f" +{minutes(reserve)}" if reserve else "")
+        seat, turn_ms, reserve_ms = left
+        return seat, minutes(turn_ms) + (f" +{minutes(reserve_ms)}" if reserve_ms else "")
+
+    def _now_ms(self) -> int:
+        return round(self._now() * 1_000)
 
 
 def minutes(milliseconds: int) -> str:

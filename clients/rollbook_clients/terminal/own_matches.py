@@ -91,5 +91,4 @@ class OwnMatches:
             return
         own.asked_at = sequence
         own.seat = state.perspective.seat if state.perspective.kind == PERSPECTIVE_KIND_SEAT else own.seat
-        own.clocks.agree(own.summary)
-        own.clocks.take(state.clocks)
+        own.clocks.take(state.clocks, is_now=True)

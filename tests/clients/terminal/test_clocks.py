@@ -1,14 +1,26 @@
-"""Clocks by name."""
+"""Clocks: their names, and what they show while they run."""
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 import pytest
 
-from rollbook_clients.terminal.clocks import clock_name, delay_name
+from rollbook.server.feeds import feed
+from rollbook.v1.table_pb2 import Clocks
+from rollbook_clients.terminal.app import Terminal
+from rollbook_clients.terminal.clocks import TickingClocks, clock_name, delay_name
 from rollbook_clients.terminal.screens.new_match import TURN_SECONDS
+from rollbook_clients.terminal.screens.table import TableScreen
 from rollbook_clients.terminal.texts import words_in
 from rollbook_clients.web.lobby_pages import CLOCKS, DELAYS
 from rollbook_clients.web.words import words_in as page_words_in
+from tests.clients.sdk.proxy import Pair, Proxy
+from tests.clients.sdk.tables import run, running, table, tables, turn
+from tests.clients.terminal.pictures import screen_lines
+from tests.server.test_whole_service import free_port
+from tests.server.watching import Theatre
 
 
 @pytest.mark.parametrize(
@@ -51,3 +63,95 @@ def test_every_clock_and_delay_is_called_the_same_on_the_page() -> None:
 def test_every_clock_that_is_offered_has_a_name_of_its_own() -> None:
     """Two that read alike could not be told apart."""
     assert len(TURN_SECONDS) == len({clock_name(seconds, words_in("en")) for seconds in TURN_SECONDS})
+
+
+# Running clocks
+
+
+class Hands:
+    """This client's clock, set by hand."""
+
+    def __init__(self) -> None:
+        self.seconds = 5.0
+
+    def __call__(self) -> float:
+        """The time."""
+        return self.seconds
+
+
+def clocks(at_ms: int, seat: int | None = 0, turn_ms: int = 30_000) -> Clocks:
+    """Clocks as of a time of the store."""
+    return Clocks(at_ms=at_ms, seat=seat, turn_left_ms=turn_ms, reserve_left_ms=[10_000, 20_000])
+
+
+def test_events_that_are_read_late_do_not_set_a_clock_back() -> None:
+    """The clock after an event is as of its time; how late it is read follows from what was as of now."""
+    hands = Hands()
+    ticking = TickingClocks(hands)
+    ticking.compare(clocks(1_000_000))
+    assert ticking.left() is None
+    hands.seconds += 2
+    ticking.take(clocks(990_000, seat=1))
+    assert (1, 18_000, 20_000) == ticking.left()
+    hands.seconds += 20
+    assert (1, 0, 18_000) == ticking.left()
+    hands.seconds += 60
+    assert (1, 0, 0) == ticking.left()
+
+
+def test_a_later_event_corrects_a_comparison_that_was_late_itself() -> None:
+    """An answer may have been under way for long; no event comes before it has happened."""
+    hands = Hands()
+    ticking = TickingClocks(hands)
+    ticking.compare(clocks(1_000_000))
+    ticking.take(clocks(1_003_000))
+    assert (0, 30_000, 10_000) == ticking.left()
+    hands.seconds += 1
+    assert (0, 29_000, 10_000) == ticking.left()
+
+
+@pytest.mark.parametrize("none", [None, clocks(1_000_000, seat=None)])
+def test_no_clock_is_shown_where_none_runs(none: Clocks | None) -> None:
+    """Neither the one before, although what is known of the store's clock stays known."""
+    ticking = TickingClocks(Hands())
+    ticking.take(clocks(1_000_000))
+    ticking.take(none)
+    assert ticking.left() is None
+    assert ticking.shown() is None
+    ticking.take(clocks(999_000))
+    assert (0, "0:29 +0:10") == ticking.shown()
+
+
+def test_a_table_shows_the_clocks_that_come_with_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a player whose reserve was used up a turn ago, and with no heartbeat at all; and none while away."""
+    monkeypatch.setattr(feed, "BEAT_SECONDS", 600.0)
+
+    async def scenario(theatre: Theatre) -> None:
+        async with Proxy(theatre.port) as proxy, tables(theatre, "Anna", "Ben") as players:
+            matches = await running(players, turn_seconds=600, reserve_seconds=900)
+            async with table(theatre, "Cora", through=proxy.address) as cora:
+                screen = TableScreen(cora.match(matches[0].id), words_in("en"), public_only=True)
+                app = Terminal(screen, words_in("en"))
+                app.preferences.pace = 0.0
+                async with app.run_test(size=(100, 30)) as pilot:
+
+                    async def shows(pattern: str) -> None:
+                        while not re.search(pattern, screen_lines(app)):
+                            await pilot.pause(0.02)
+
+                    await shows(r"9:\d\d \+15:00 left")
+                    # The first choice takes 700 seconds: 600 of the turn, and 100 of the reserve.
+                    theatre.clock.ms += 700_000
+                    seats: list[int] = []
+                    while sum(one != other for one, other in pairwise(seats)) < 2:
+                        match, moment = await turn(matches)
+                        assert moment.legal
+                        seats.append(matches.index(match))
+                        await match.choose([*moment.legal][-1])
+                    await shows(r"(10:00|9:\d\d) \+13:20 left")
+                    proxy.upstream = free_port()
+                    proxy.each(Pair.cut)
+                    await shows("Connection lost")
+                    assert " left" not in screen_lines(app)
+
+    run(scenario)

@@ -21,6 +21,7 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
 )
 from rollbook.v1.raffzahn_pb2 import RAFFZAHN_EDITION_REVISED, RaffzahnOptions
+from rollbook.v1.table_pb2 import Clocks
 from rollbook_clients.sdk import RollbookError
 from rollbook_clients.terminal.clocks import clock_name
 from rollbook_clients.terminal.film import Film
@@ -292,6 +293,16 @@ def test_a_line_of_the_lobby_shares_the_width(language: str) -> None:
         if columns >= 140:
             assert words("turn.of", name=PLAYERS[2]) in lines[1]
             assert all(name in line for name in PLAYERS for line in lines[:3])
+
+
+def test_a_line_of_the_lobby_shows_the_own_clock_alone() -> None:
+    """The clock that was asked for last may be that of the player before."""
+    own = OwnMatch(raffzahn(MATCH_STATE_RUNNING), 2)
+    for seat, shown in ((1, False), (2, True)):
+        own.clocks.take(Clocks(seat=seat, turn_left_ms=50_000, reserve_left_ms=[0, 0, 0]), is_now=True)
+        line = match_line(own.summary, own, words_in("en"), 120, 40).plain
+        assert "your turn" in line
+        assert shown == ("your turn, 0:" in line)
 
 
 def test_a_lobby_uses_the_width_that_it_gets() -> None:

@@ -126,9 +126,9 @@ class TableScreen(SeatScreen):
         self._is_opener = state.is_opener and not self._public_only
         self.game = state.summary.game
         self._known = known_game(self.game, state.summary.ruleset)
-        self._clocks.agree(state.summary)
-        self._clocks.take(state.clocks)
+        self._clocks.compare(state.clocks)
         if self._view is None:
+            self._clocks.take(state.clocks)
             self._see_as(state.perspective)
             self._view = self._shown = self._read(state.view)
             if state.legal is None:
@@ -158,8 +158,9 @@ class TableScreen(SeatScreen):
             case FellBehind():
                 self._is_current = False
             case Beat():
-                self._clocks.take(frame.clocks)
+                self._clocks.take(frame.clocks, is_now=True)
             case Away():
+                self._clocks.take(None)
                 self._is_away = True
                 self._is_current = False
                 if said := self._notices.connection_lost():
@@ -186,8 +187,7 @@ class TableScreen(SeatScreen):
             is_followed = self._is_current and scene.is_move and {scene.seat, self._last_seat} != {self._own}
             self._last_seat = scene.seat
             self._backlog.add(scene, after=pace if is_followed else 0.0)
-        seat: int | None = getattr(self._view, "seat", None)
-        self._clocks.pass_to(seat)
+        self._clocks.take(frame.clocks)
         self._say("")
         self._advance()
 

@@ -89,7 +89,9 @@ def standing_of(summary: MatchSummary, own: OwnMatch | None, seating: Seating, w
         return words("result.gave_up")
     if own.is_on_turn:
         clock = own.clocks.shown()
-        return words("lobby.own_turn") if clock is None else words("lobby.own_turn.clock", left=clock[1].split()[0])
+        if clock is None or clock[0] != own.seat:
+            return words("lobby.own_turn")
+        return words("lobby.own_turn.clock", left=clock[1].split()[0])
     if summary.HasField("awaited_seat"):
         beside = width(words("turn.of", name=""))
         return words("turn.of", name=fitted(seating.name(summary.awaited_seat), wide - beside))
