@@ -6,6 +6,7 @@ import asyncio
 import time  # noqa: TID251 - clocks tick on a page
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
+from copy import copy
 from typing import Any, Final
 
 import structlog
@@ -13,7 +14,7 @@ from markupsafe import Markup
 
 from rollbook.match.chain import Position
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
-from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Clocks, Perspective
+from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Perspective
 from rollbook_clients.sdk import (
     Away,
     Back,
@@ -28,6 +29,7 @@ from rollbook_clients.sdk import (
     Match,
     RollbookError,
 )
+from rollbook_clients.terminal.clocks import TickingClocks
 from rollbook_clients.terminal.known_game import KnownGame, known_game
 from rollbook_clients.web.log import ShownLog
 from rollbook_clients.web.streams import BEAT_SECONDS
@@ -62,8 +64,7 @@ class FollowedMatch:
         self.view: Any = None
         self.legal: Legal | None = None
         self.position: Position | None = None
-        self.clocks: Clocks | None = None
-        self.clocks_at = 0.0
+        self._clocks = TickingClocks()
         self._looked_at = 0.0
         self._shown = self.summary
         self.is_away = False
@@ -170,10 +171,11 @@ class FollowedMatch:
                 await self._happened(frame)
             case Beat():
                 if not await self._changed_by(frame):
-                    # Whoever comes now sees how far clocks have gone; those who look on count by themselves.
+                    # Tables rendered for earlier seconds are not needed any more.
                     self.rendered.clear()
                     return
             case Away():
+                self._clocks.take(None)
                 self.is_away = True
             case Back():
                 self.is_away = False
@@ -187,24 +189,26 @@ class FollowedMatch:
     async def _changed_by(self, beat: Beat) -> bool:
         """Whether something is to be seen that could not be known before."""
         seats = range(len(self.summary.seats))
-        expected, since = [self.left_ms(seat) for seat in seats], (self.clocks, self.clocks_at)
+        expected, before = [self.left_ms(seat) for seat in seats], copy(self._clocks)
         await self.look_again(LOOK_SECONDS)
-        self.clocks, self.clocks_at = beat.clocks, time.monotonic()
+        self._clocks.take(beat.clocks, is_now=True)
         if self._shown != self.summary:
             return True
-        if all(_is_about(self.left_ms(seat), before) for seat, before in zip(seats, expected, strict=True)):
+        if all(_is_about(self.left_ms(seat), left) for seat, left in zip(seats, expected, strict=True)):
             # Small differences must not add up.
-            self.clocks, self.clocks_at = since
+            self._clocks = before
             return False
         return True
 
     def left_ms(self, seat: int) -> int | None:
-        """What this seat has left on its clock; none while it does not run."""
-        clocks = self.clocks
-        if clocks is None or not clocks.HasField("seat") or clocks.seat != seat or self.has_ended:
-            return None
-        reserve = clocks.reserve_left_ms[seat] if seat < len(clocks.reserve_left_ms) else 0
-        return max(0, clocks.turn_left_ms + reserve - round(1_000 * (time.monotonic() - self.clocks_at)))
+        """What this seat has left on its clock; None while it does not run."""
+        left = None if self.has_ended else self._clocks.left()
+        return None if left is None or left[0] != seat else left[1] + left[2]
+
+    @property
+    def second(self) -> int | None:
+        """Part of the key of rendered tables: changes every second while a clock runs, else None."""
+        return None if self._clocks.left() is None else int(time.monotonic())
 
     def _see_as(self, perspective: Perspective) -> None:
         is_seat = perspective.kind == PERSPECTIVE_KIND_SEAT and not self.public_only
@@ -218,6 +222,7 @@ class FollowedMatch:
         self._events += frame.events
         self.position, self.legal = frame.position, frame.legal
         self.view = None if self.known is None else self.known.view(frame.view)
+        self._clocks.take(frame.clocks)
         if self.own is not None and self.summary.state == MATCH_STATE_GETTING_READY:
             self._get_ready()
 
@@ -236,7 +241,8 @@ class FollowedMatch:
         self.summary = state.summary
         self.known = known_game(state.summary.game, state.summary.ruleset)
         self._seatings.clear()
-        self.clocks, self.clocks_at = state.clocks, time.monotonic()
+        # What it shows may be ahead of the events that have come.
+        self._clocks.compare(state.clocks)
 
     def _get_ready(self) -> None:
         """Reveal what this seat brings, as soon as all seats are taken."""

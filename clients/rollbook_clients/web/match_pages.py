@@ -69,7 +69,7 @@ async def match_stream(visit: Visit) -> Response:
 
 def _message(visit: Visit, tail: FollowedMatch) -> bytes:
     """The same for a stream, made once as well."""
-    key = ("message", visit.words.language)
+    key = ("message", visit.words.language, tail.second)
     if key not in tail.rendered:
         tail.rendered[key] = message(_table(visit, tail), number=str(tail.version))
     return tail.rendered[key]
@@ -78,7 +78,7 @@ def _message(visit: Visit, tail: FollowedMatch) -> bytes:
 def _table(visit: Visit, tail: FollowedMatch) -> bytes:
     """The table as a browser is sent it, made once for all who see the same."""
     words = visit.words
-    key = words.language
+    key = (words.language, tail.second)
     if key not in tail.rendered:
         table = visit.page.render("_table.html", words, scene=scene(tail, words), form_token="", request_id="")
         tail.rendered[key] = table.encode()

@@ -75,6 +75,7 @@ follow(live.dataset.stream, {
     away.hidden = !lost;
     if (wasAway && !lost) say(said, live.dataset.back);
     wasAway = lost;
+    tick(false);
   },
 });
 
@@ -215,15 +216,23 @@ function minutes(ms) {
   return hours ? `${hours}:${pair}` : pair;
 }
 
+const SHORT_MS = 10_000;
 let clockSince = performance.now();
+let wasShort = false;
 
+/** Count clocks on; whoever is to choose and has little time left is told so once. */
 function tick(first = true) {
   if (first) clockSince = performance.now();
+  let isShort = false;
   for (const clock of document.querySelectorAll("[data-left]")) {
     const left = Math.max(0, Number(clock.dataset.left) - (performance.now() - clockSince));
-    clock.textContent = minutes(left);
-    if (left < 10_000 && left > 9_000 && wasMine) say(alarm, clock.textContent);
+    // While the connection is lost, turns may pass.
+    clock.textContent = wasAway ? "" : minutes(left);
+    if (!clock.classList.contains("own") || left >= SHORT_MS || wasAway) continue;
+    isShort = true;
+    if (!wasShort) say(alarm, clock.textContent);
   }
+  wasShort = isShort;
 }
 setInterval(() => tick(false), 1000);
 tick();
