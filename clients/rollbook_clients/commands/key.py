@@ -17,6 +17,7 @@ from rollbook.cli.exits import Exit, Failed
 from rollbook.cli.service_options import read_certificates
 from rollbook.identity.keys import load, load_or_create, published
 from rollbook.identity.refusals import KeyRefused
+from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, service_name
 from rollbook.replay_file.key_lines import (
     KeyRole,
     KnownKey,
@@ -158,7 +159,7 @@ def _own(file: Path, role: KeyRole | None, name: str | None, *, create: bool) ->
     """The public key of a key file, with its role if there is one."""
     with _reading(file, _hint(file, create=create)):
         public = (load_or_create if create else load)(file).public_key()
-    return _Bare(public) if role is None else KnownKey(public, role, name or key_id(public))
+    return _Bare(public) if role is None else KnownKey(public, role, name or _name_beside(file) or key_id(public))
 
 
 def _hint(file: Path, *, create: bool) -> str:
@@ -170,6 +171,7 @@ def _hint(file: Path, *, create: bool) -> str:
 
 def _published(path: Path, role: KeyRole | None, name: str | None) -> list[KnownKey]:
     """All keys that a file or a data directory ever held; a service without a name is called by its oldest head key."""
+    name = name or _name_beside(path)
     if path.is_dir():
         if role is not None:
             raise _wrong(f"{path} is a data directory, and its files tell the role; --role is for a file")
@@ -186,6 +188,18 @@ def _published(path: Path, role: KeyRole | None, name: str | None) -> list[Known
     if not listed:
         raise _unpublished(path)
     return [KnownKey(key, role, name or key_id(listed[0])) for key in listed]
+
+
+def _name_beside(path: Path) -> str | None:
+    """The name of the service whose data directory, or key file in there, this is; None if it has none."""
+    if not path.is_dir() and path.name not in _ROLES:
+        return None
+    try:
+        return service_name(path if path.is_dir() else path.parent) or None
+    except KeyFileUnreadable as unreadable:
+        raise Failed(Exit.UNREADABLE, str(unreadable)) from None
+    except KeyFileRefused as refused:
+        raise Failed(Exit.WRONG, str(refused)) from None
 
 
 def _of_service(

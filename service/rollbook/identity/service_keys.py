@@ -5,7 +5,8 @@
     token.key     signs the tokens of guests; `rollbook token --key` mints others with it
     service.key   32 random bytes that ids and references are derived with
 
-Each is made when it is first needed. Replicas of one service need the same four.
+Each is made when it is first needed. Replicas of one service need the same four. `service.name`, if there is one, holds
+the name under which `rollbook key` lists the public keys.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from rollbook.files import create_file
+from rollbook.files import create_file, write_file
 from rollbook.identity.keys import load, load_or_create, published
 from rollbook.identity.refusals import KeyRefused
-from rollbook.replay_file.key_lines import key_id
+from rollbook.replay_file.key_lines import LONGEST_NAME, check_name, key_id
 
 SERVICE_KEY_BYTES: Final = 32
+NAME_FILE: Final = "service.name"
 
 
 class KeyFileRefused(Exception):
@@ -58,16 +60,41 @@ class ServiceKeys:
     replay: SigningKey
     token: SigningKey
     service: bytes
+    name: str = ""
+    """Under which judges list the public keys; empty: under the id of the oldest head key."""
 
     @classmethod
-    def in_directory(cls, data: Path, head_key: Path | None = None) -> ServiceKeys:
-        """Load the keys, making those that are missing; only a head key that is kept elsewhere must be there."""
+    def in_directory(cls, data: Path, head_key: Path | None = None, name: str = "") -> ServiceKeys:
+        """Load the keys, making those that are missing; only a head key that is kept elsewhere must be there.
+
+        A name is written to the directory; without one the name from there is used.
+        """
+        kept = service_name(data)
+        if name and name != kept:
+            write_file(data / NAME_FILE, f"{name}\n".encode())
         return cls(
             head=_signing(data / "head.key") if head_key is None else _signing(head_key, must_exist=True),
             replay=_signing(data / "replay.key"),
             token=_signing(data / "token.key"),
             service=_service_key(data / "service.key"),
+            name=name or kept,
         )
+
+
+def service_name(data: Path) -> str:
+    """The name in a data directory; empty if it has none."""
+    path = data / NAME_FILE
+    try:
+        with path.open("rb") as file:
+            name = file.read(4 * LONGEST_NAME + 1).decode().removesuffix("\n")
+        check_name(name)
+    except FileNotFoundError:
+        return ""
+    except OSError as failure:
+        raise KeyFileUnreadable(f"{path}: {failure.strerror}") from failure
+    except ValueError as wrong:
+        raise KeyFileRefused(f"{path}: {wrong}") from None
+    return name
 
 
 def service_key(data: Path) -> bytes:

@@ -322,7 +322,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             finished=finished,
             archives=settings.archives,
             invite=invite,
-            name=settings.name,
+            name=keys.name,
             limits=settings.limits,
             addresses=Addresses(settings.trust_proxy, partial(is_gateway, verifier)),
             bans=BanList(foundation.log),

@@ -234,7 +234,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    keys = ServiceKeys.in_directory(settings.data, settings.head_key)
+    keys = ServiceKeys.in_directory(settings.data, settings.head_key, settings.name)
     log = await stack.enter_async_context(_connected(store, settings))
     shared_keys = SharedKeys(log, keys, metrics.loop_failed)
     await shared_keys.settle()

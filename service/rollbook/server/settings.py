@@ -164,7 +164,7 @@ class Settings:
     """How many replicas have to have what is replicated."""
     tls: Tls | None = None
     name: str = ""
-    """Whose keys the service's are called for judges; empty: its oldest head key names it."""
+    """The name of the service's keys for judges; empty: the name in the data directory, else its oldest head key."""
     head_key: Path | None = None
     """A key file for signing heads that is kept elsewhere; none: `head.key` in the data directory."""
     guests: bool = True

@@ -24,7 +24,7 @@ from rollbook.storage.data_format import FORMAT, refusal
 from rollbook.storage.packed import Damaged, Packing, check, packing, unpack
 
 _MARKER: Final = "format"
-_KEYS: Final = ("*.key", "*.key.public")
+_KEYS: Final = ("*.key", "*.key.public", "service.name")
 _ARCHIVE_FILES: Final = ("archive.mark", "*.rollbook")
 _ARCHIVE: Final = "archive"
 _STORE: Final = "store"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from pathlib import Path
 from typing import Final, Literal
 
@@ -46,6 +47,45 @@ BORDERLESS: Final = """() => [...document.querySelectorAll("button, a.button, se
   .filter((each) => each.checkVisibility() && getComputedStyle(each).borderStyle === "none")
   .map((each) => each.outerHTML.slice(0, 100))"""
 
+AROUND_LINES: Final = """() => {
+  const strip = document.querySelector("#timeline svg");
+  strip.scrollIntoView({ block: "center", behavior: "instant" });
+  const [lines, place] = [[...strip.querySelectorAll(".line")], strip.getScreenCTM()];
+  const spot = (x, y) => {
+    const { x: across, y: down } = new DOMPoint(x, y).matrixTransform(place);
+    return [Math.round(across), Math.round(down)];
+  };
+  const { width, height } = strip.viewBox.baseVal;
+  const isFree = (x, y) => !lines.some((line) => line.isPointInStroke(new DOMPoint(x, y)));
+  const [enclosed, drawn] = [[], []];
+  for (let x = 40; x < width - 60; x += 4) {
+    for (let y = 4; y < height; y += 4) {
+      const around = [-3, 0, 3].flatMap((across) => [-3, 0, 3].map((down) => [x + across, y + down]));
+      if (!around.every(([across, down]) => isFree(across, down))) continue;
+      if (lines.some((line) => line.isPointInFill(new DOMPoint(x, y)))) enclosed.push(spot(x, y));
+    }
+  }
+  for (const line of lines) {
+    const length = line.getTotalLength();
+    for (let part = 1; part < 20; part += 1) {
+      const { x, y } = line.getPointAtLength((length * part) / 20);
+      drawn.push(spot(x, y));
+    }
+  }
+  return { enclosed, drawn, empty: spot(4, 4) };
+}"""
+"""Places on the screen: what lines surround but do not touch, what is on a line, and a corner where nothing is."""
+
+COLOURS_AT: Final = """async ([picture, places]) => {
+  const image = new Image();
+  image.src = `data:image/png;base64,${picture}`;
+  await image.decode();
+  const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  canvas.drawImage(image, 0, 0);
+  return places.map(([x, y]) => [...canvas.getImageData(x, y, 1, 1).data].join());
+}"""
+"""The colours of some pixels of a picture."""
+
 
 async def look_at(person: Person, url: str, game: str) -> None:
     """The middle of a match."""
@@ -83,5 +123,31 @@ def test_boards_are_readable_and_fit(pages: str) -> None:
                     assert [] == await page.evaluate(TOO_WIDE), (game, width, times)
             assert dice
             assert [] == person.errors
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_strip_of_places_is_drawn_as_lines_without_filling(scheme: Literal["light", "dark"], pages: str) -> None:
+    """Pixel by pixel: what the lines of a replay surround has the colour of the page, and the lines have another."""
+
+    async def scenario() -> None:
+        async with chromium() as browser:
+            person = await Person.arrive(browser)
+            await person.page.emulate_media(color_scheme=scheme)
+            await look_at(person, pages, "cant_stop")
+            places = await person.page.evaluate(AROUND_LINES)
+            picture = base64.b64encode(await person.page.screenshot()).decode()
+            blank = await browser.new_page()
+
+            async def colours(where: list[list[int]]) -> list[str]:
+                found: list[str] = await blank.evaluate(COLOURS_AT, [picture, where])
+                return found
+
+            [empty] = await colours([places["empty"]])
+            enclosed, drawn = await colours(places["enclosed"]), await colours(places["drawn"])
+            assert len(enclosed) > 50
+            assert {empty} == set(enclosed)
+            assert empty not in drawn
 
     asyncio.run(scenario())

@@ -74,9 +74,10 @@ class Flags:
     name: Annotated[
         str | None,
         About(
-            "The name that judges see in verdicts; `rollbook key --service` writes it into the key file. The same for "
-            "all replicas, and never changed. Default: the id of the oldest head key.",
-            unset="the id of the oldest head key",
+            "The name that judges see in verdicts; `rollbook key` writes it into the key file. Kept in the data "
+            "directory, the same for all replicas, and never changed. Default: the name kept there, else the id of "
+            "the oldest head key.",
+            unset="the name kept in the data directory, else the id of the oldest head key",
         ),
     ] = None
     head_key: Annotated[
