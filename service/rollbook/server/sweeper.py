@@ -144,7 +144,7 @@ class Sweeper:
         self._back_ms = 0
         """When a gap in the sweeps last ended: a client that could not reach the service may do so again."""
         self._heard_ms = 0
-        """When it was last said, within a sweep, that it goes on."""
+        """Until when this sweep has gone on without a gap: no beat has a later time."""
         self._name = secrets.token_hex(8)
         self.loop = BackgroundLoop("sweeper", self.beat, metrics.loop_failed, BEAT_SECONDS)
         self._odd: LRUCache[str, bool] = LRUCache(MOST_ODD)
@@ -179,14 +179,16 @@ class Sweeper:
 
     async def sweep(self) -> None:
         """Pardon what was missed, beat, and do what is due."""
-        now_ms = self._heard_ms = await self._clock.compare()
+        await self._clock.compare()
         away_since_ms = await self._log.last_beat()
+        # Read once: a stall before this line is part of the gap, and a stall behind it is part of the next gap.
+        now_ms = self._heard_ms = self._clock()
         if not await self._index.settle():
             await self._index.mend_a_slice()
         await self._count()
         if away_since_ms is not None and now_ms - away_since_ms > LONGEST_GAP_MS:
             await self._pardon_all(Pardon(Origin(now_ms), away_since_ms))
-        await self._log.beat(self._clock())
+        await self._log.beat(self._heard_ms)
         self._notice_gap(self._swept_ms)
         due = await self._log.due(SWEEP, now_ms, MOST_DUE)
         for start in range(0, len(due), AT_ONCE):
@@ -222,12 +224,13 @@ class Sweeper:
     async def _pardon_all(self, pardon: Pardon) -> None:
         """Pardon the gap in every match that has a clock, by the lobby itself: nobody's time depends on an index."""
         async for part in self._lobby.parts():
+            await self._go_on(beats=False)
             for listed in part:
                 if has_clock(listed.summary):
                     self._compare_to_lobby(listed.summary)
                     one = _Due(listed, pardon.origin.now_ms)
                     await self._attempt(one, self._pardon(one.match_id, pardon))
-                    await self._go_on(beats=False)
+                await self._go_on(beats=False)
 
     async def _listed(self, due: Sequence[tuple[str, int]]) -> list[_Due]:
         """These matches as the lobby lists them; what it does not list, or is over, is taken off the agenda."""
@@ -253,11 +256,18 @@ class Sweeper:
     async def _go_on(self, *, beats: bool) -> None:
         """Within a sweep that takes long, keep others from taking over, or from taking it for downtime."""
         now_ms = self._clock()
-        if now_ms - self._heard_ms >= BEAT_SECONDS * SECOND_MS:
-            self._heard_ms = now_ms
-            await self._log.lease(self._name, LEASE_MS)
-            if beats:
-                await self._log.beat(now_ms)
+        if now_ms - self._heard_ms < BEAT_SECONDS * SECOND_MS:
+            return
+        await self._log.lease(self._name, LEASE_MS)
+        if self._has_stalled(now_ms):
+            return
+        self._heard_ms = now_ms
+        if beats:
+            await self._log.beat(now_ms)
+
+    def _has_stalled(self, now_ms: int) -> bool:
+        """Whether this sweep has a gap. No beat is written after it, so the next sweep finds and pardons it."""
+        return now_ms - self._heard_ms > LONGEST_GAP_MS
 
     async def _attempt(self, one: _Due, work: Awaitable[None]) -> None:
         """Let no match that fails cost the others anything, unless it is the store that fails."""
@@ -288,6 +298,8 @@ class Sweeper:
         """Do what is due, and say when something may be due again."""
         ledger = await self._replicas.ledger(one.match_id)
         due, now_ms, turn_ms = next_due(ledger), self._clock(), ledger.clock.turn_ms
+        if self._has_stalled(now_ms):
+            return
         # Another seat's turn may begin at any moment, and be over sooner than the one that runs.
         look_ms = now_ms + (turn_ms or one.listed.row.longest_ms)
         if due is not None:
