@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -432,6 +433,52 @@ def test_the_state_tells_of_process_store_archive_and_limits(site: Site) -> None
     listed = site.admin("limits")
     assert len(LIMITS) == len(listed.splitlines())
     assert "all together" in listed
+
+
+def test_every_process_states_the_matches_of_the_store_and_its_last_beat(site: Site) -> None:
+    """The process that does not sweep as well: operators cannot know which one answers them."""
+
+    async def open_two() -> None:
+        line = Line(site.services[0].address)
+        for number in range(2):
+            await opened(line, site.token_of("jana"), f"of-jana-{number}")
+        await line.channel.close()
+
+    run(open_two)
+    listed = {
+        state: len(site.admin("matches", "--state", state, "--limit", "200").splitlines())
+        for state in ("open", "getting_ready", "running")
+    }
+    assert listed["open"] >= 2
+    with site.store.client() as client:
+
+        def now_ms() -> int:
+            seconds, microseconds = client.time()
+            return int(seconds) * 1_000 + int(microseconds) // 1_000
+
+        for number in (0, 1):
+            before_ms = now_ms()
+            deadline = time.monotonic() + READY_SECONDS
+            while True:
+                state = json.loads(site.admin("state", "--json", at=number))
+                assert listed == {name: int(count) for name, count in state["matches"].items()}
+                if before_ms <= int(state.get("swept_ms", 0)) <= now_ms():
+                    break
+                assert time.monotonic() < deadline, "the beat is old"
+            shown = site.admin("state", at=number)
+            assert f"{listed['open']} open" in shown
+            assert "sweeps, last at" in shown
+
+
+def test_the_state_is_told_although_the_store_does_not_answer(site: Site) -> None:
+    """Operators ask for it most of all then."""
+    site.store.process.send_signal(signal.SIGSTOP)
+    try:
+        state = json.loads(site.admin("state", "--json"))
+    finally:
+        site.store.process.send_signal(signal.SIGCONT)
+    assert not state["masters"][0].get("answers", False)
+    assert not state.keys() & {"matches", "swept_ms"}
 
 
 def test_without_an_operators_token_the_command_says_where_one_comes_from(site: Site) -> None:

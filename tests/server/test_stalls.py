@@ -1,4 +1,4 @@
-"""A store or a process that stalls for 8 seconds costs no player any time, wherever in a sweep it stalls."""
+"""A store or a process that stalls for 8 seconds costs no player any time, at every moment of a sweep."""
 
 from __future__ import annotations
 

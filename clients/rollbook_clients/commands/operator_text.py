@@ -79,8 +79,10 @@ def banned(found: Ban) -> str:
 def stated(found: GetStateResponse) -> Sequence[str]:
     """The state of a service, a line for each part of it."""
     worker = f", worker {found.worker}" if found.worker else ""
-    matches = ", ".join(f"{count} {name}" for name, count in sorted(found.matches.items())) or "none here"
-    swept = f"sweeps, last at {_time(found.swept_ms)}" if found.sweeps else "another process sweeps"
+    matches = ", ".join(f"{count} {name}" for name, count in sorted(found.matches.items()))
+    swept = "sweeps" if found.sweeps else "another process sweeps"
+    if found.swept_ms:
+        swept += f", last at {_time(found.swept_ms)}"
     lines = [
         f"rollbook {found.version}, process {found.process}{worker}: {swept}",
         f"store    {_well(found.store_is_up)}, durability {found.durability}, clock ahead by {found.clock_ahead_ms} ms",
@@ -96,7 +98,7 @@ def stated(found: GetStateResponse) -> Sequence[str]:
     waiting = _count(found.archive_backlog, "match waits", "matches wait")
     lines += [
         f"archive  {_well(found.archive_is_up)}, {found.archive}, {waiting}",
-        f"matches  {matches}",
+        f"matches  {matches or 'unknown: the store does not answer'}",
         f"lost     {_count(found.lost_tails, 'log', 'logs')} found lost by this process",
         f"bans     {found.bans} in force",
     ]

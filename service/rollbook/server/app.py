@@ -333,7 +333,8 @@ async def assemble(foundation: Foundation) -> Assembly:
     matches, feeds, identity = parts.match_servicer(), parts.feed_servicer(), parts.identity_servicer()
     replays = parts.replay_servicer(log)
     masters = partial(master_statuses, foundation.log.dispatch)
-    admin = parts.admin_servicer(Condition(__version__, os.getpid(), settings, foundation.metrics.vitals, masters))
+    vitals, counts, last_beat = foundation.metrics.vitals, parts.lobby.counts, foundation.log.last_beat
+    admin = parts.admin_servicer(Condition(__version__, os.getpid(), settings, vitals, masters, counts, last_beat))
     sweeper = parts.sweeper()
     sweeper.loop.start()
     archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)

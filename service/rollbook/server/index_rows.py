@@ -30,6 +30,7 @@ ARCHIVE: Final = "archive"
 UNHELD: Final = "unheld"
 """The list of matches with a seat of which the lobby does not say whose it is, as in stores that are older."""
 
+NOT_OVER: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING)
 OVER: Final = frozenset({MATCH_STATE_FINISHED, MATCH_STATE_ABORTED})
 
 MOST_SPARED_MS: Final = 60_000

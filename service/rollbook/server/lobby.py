@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from operator import add
 from typing import Final
 
 import structlog
@@ -24,14 +25,14 @@ from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
-from rollbook.server.index_rows import OVER, row_of
+from rollbook.server.index_rows import NOT_OVER, OVER, list_of, row_of
 from rollbook.server.name_uses import NameUses
 from rollbook.server.out.summary import summary_message
 from rollbook.server.replica.history import left
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Hole, IndexRow, LobbyEntry, Log, Place
 from rollbook.v1.events_pb2 import Event
-from rollbook.v1.match_pb2 import MatchSummary
+from rollbook.v1.match_pb2 import MatchState, MatchSummary
 
 MOST_METADATA: Final = 10_000
 """Matches whose names are kept in memory."""
@@ -293,6 +294,14 @@ class StoredLobby:
     async def strike(self, rows: Mapping[str, IndexRow]) -> None:
         """Take what is left of matches out of the index that the lobby does not list."""
         await self._log.reindex({match_id: (b"", row) for match_id, row in rows.items()}, await self._log.now_ms())
+
+    async def counts(self, games: Sequence[str] = ("",)) -> dict[tuple[MatchState.ValueType, str], int]:
+        """How many matches that are not over the store lists, by state and game; "" means all games."""
+        kinds = [(state, game) for state in NOT_OVER for game in games]
+        public = [list_of(is_private=False, state=state, game=game) for state, game in kinds]
+        private = [list_of(is_private=True, state=state, game=game) for state, game in kinds]
+        counts = await self._log.counts(public + private)
+        return dict(zip(kinds, map(add, counts[: len(kinds)], counts[len(kinds) :]), strict=True))
 
     async def listed(self) -> list[ListedMatch]:
         """All matches that are open or running, those opened last first."""

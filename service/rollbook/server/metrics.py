@@ -154,6 +154,8 @@ class Metrics:
         )
 
     def _count_matches(self) -> None:
+        self._found: Tally[tuple[str, str]] = Tally()
+        """Matches by state and game, as they were last listed."""
         self._matches = Gauge(
             "rollbook_matches",
             "Matches that are not over, some seconds ago at most.",
@@ -275,9 +277,9 @@ class Metrics:
         """So many matches are in the lobby, by state and game."""
         found = Tally({(_STATES[state], game): count for (state, game), count in counts.items() if count})
         # What there is none of any more is said to be 0.
-        for labels in self.vitals.matches | found:
+        for labels in self._found | found:
             self._matches.labels(*labels).set(found[labels])
-        self.vitals.matches = found
+        self._found = found
 
     def sweeping(self, *, sweeps: bool) -> None:
         """Whether this process has the sweeper's lease."""
@@ -286,7 +288,6 @@ class Metrics:
 
     def swept_all(self, now_ms: int, seconds: float) -> None:
         """A sweep has come to its end by now, and took so long."""
-        self.vitals.swept_ms = now_ms
         self._swept.set(now_ms / 1_000)
         self._sweep_seconds.observe(seconds)
 

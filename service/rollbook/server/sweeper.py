@@ -29,7 +29,7 @@ from rollbook.match.decide import next_due
 from rollbook.rules.catalogue import current
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.index_keeper import IndexKeeper
-from rollbook.server.index_rows import ARCHIVE, MOST_SPARED_MS, SWEEP, has_clock, list_of
+from rollbook.server.index_rows import ARCHIVE, MOST_SPARED_MS, NOT_OVER, SWEEP, has_clock
 from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.metrics import OTHER_GAMES, Metrics
@@ -40,14 +40,7 @@ from rollbook.server.replica.replicas import Replicas
 from rollbook.server.store_clock import StoreClock
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import AppendUnconfirmed, IndexRow, Log, StoreUnavailable
-from rollbook.v1.match_pb2 import (
-    MATCH_STATE_GETTING_READY,
-    MATCH_STATE_OPEN,
-    MATCH_STATE_RUNNING,
-    MatchSummary,
-)
-
-_STATES: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING)
+from rollbook.v1.match_pb2 import MatchSummary
 
 BEAT_SECONDS: Final = 1.0
 LEASE_MS: Final = 3_000
@@ -207,15 +200,8 @@ class Sweeper:
         if (now_ms := self._clock()) - self._counted_ms < COUNT_MS:
             return
         self._counted_ms = now_ms
-        kinds = [(state, game) for state in _STATES for game in ("", *current())]
-        lists = [
-            list_of(is_private=is_private, state=state, game=game)
-            for state, game in kinds
-            for is_private in (False, True)
-        ]
-        counts = await self._log.counts(lists)
-        found = {kind: sum(counts[2 * at : 2 * at + 2]) for at, kind in enumerate(kinds)}
-        for state in _STATES:
+        found = await self._lobby.counts(("", *current()))
+        for state in NOT_OVER:
             # Games that this process does not have, as of newer replicas.
             of_all = found.pop((state, ""))
             found[state, OTHER_GAMES] = max(0, of_all - sum(found[state, game] for game in current()))

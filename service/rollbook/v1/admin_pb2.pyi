@@ -452,7 +452,9 @@ class GetStateResponse(_message.Message):
     sweeps: _builtins.bool
     """This process does what is due in all matches."""
     swept_ms: _builtins.int
-    """When it last did so, Unix time in milliseconds; 0 = never."""
+    """When any process of the service last did so, Unix time in milliseconds by the store's clock. 0 = never, or the store
+    did not answer within 2 seconds.
+    """
     archive: _builtins.str
     """Where finished matches go: a folder or an s3:// URL."""
     archive_is_up: _builtins.bool
@@ -469,7 +471,9 @@ class GetStateResponse(_message.Message):
 
     @_builtins.property
     def matches(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Matches in the store by state: "open", "getting_ready" or "running"."""
+        """How many matches the store has by state: "open", "getting_ready" or "running", whichever process answers. A running
+        match with a spectator delay counts as getting_ready too. Empty = the store did not answer within 2 seconds.
+        """
 
     @_builtins.property
     def limits(self) -> _containers.RepeatedCompositeFieldContainer[Global___GetStateResponse.Limit]:

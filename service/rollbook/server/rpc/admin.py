@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,9 +17,11 @@ from rollbook.server.configuration.table import without_credentials
 from rollbook.server.refusals import Refusal
 from rollbook.server.settings import LIMITS, Settings
 from rollbook.server.vitals import Vitals
-from rollbook.storage.redis.master_status import MasterStatus
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.master_status import ANSWER_SECONDS, MasterStatus
 from rollbook.v1 import admin_pb2 as proto
 from rollbook.v1.admin_pb2_grpc import AdminServiceServicer
+from rollbook.v1.match_pb2 import MatchState
 
 PAGE: Final = 50
 LONGEST_PAGE: Final = 200
@@ -34,6 +38,10 @@ class Condition:
     settings: Settings
     vitals: Vitals
     masters: Callable[[], Awaitable[list[MasterStatus]]]
+    counts: Callable[[], Awaitable[Mapping[tuple[MatchState.ValueType, str], int]]]
+    """How many matches the store lists, by state and game; "" means all games."""
+    last_beat: Callable[[], Awaitable[int | None]]
+    """When any process last swept, in Unix milliseconds by the store's clock."""
 
 
 class AdminServicer(AdminServiceServicer):
@@ -117,16 +125,14 @@ class AdminServicer(AdminServiceServicer):
             store_is_up=vitals.store_is_up,
             clock_ahead_ms=vitals.clock_ahead_ms,
             sweeps=vitals.sweeps,
-            swept_ms=vitals.swept_ms,
             archive=without_credentials(settings.archive_place),
             archive_is_up=vitals.archive_is_up,
             archive_backlog=vitals.archive_backlog,
             lost_tails=vitals.lost_tails,
             bans=len(self._bans.listed()),
         )
-        for (state, _), count in vitals.matches.items():
-            response.matches[state] += count
-        for master in await condition.masters():
+        masters, _ = await asyncio.gather(condition.masters(), self._ask_store(response))
+        for master in masters:
             response.masters.add(
                 port=master.port,
                 answers=master.answers,
@@ -141,6 +147,14 @@ class AdminServicer(AdminServiceServicer):
             is_shared = limit.about.scope == "store"
             response.limits.add(key=limit.key, value=value, is_shared=is_shared, about=limit.about.help)
         return response
+
+    async def _ask_store(self, response: proto.GetStateResponse) -> None:
+        """Add what the store knows for all processes; nothing if it does not answer soon."""
+        with suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                response.swept_ms = await self._condition.last_beat() or 0
+                for (state, _), count in (await self._condition.counts()).items():
+                    response.matches[MatchState.Name(state).removeprefix("MATCH_STATE_").lower()] = count
 
     async def _target(self, caller: Subject, target: proto.BanTarget) -> Barred:
         """Who is meant, or a refusal."""
