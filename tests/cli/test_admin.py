@@ -220,13 +220,15 @@ def test_feeds_under_way_end_and_streams_of_play_end_at_their_next_request(site:
     run(scenario)
 
 
-def test_an_address_is_kept_out_but_for_operators(site: Site) -> None:
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.0/8", "127.0.0.0/31"])
+def test_an_address_is_kept_out_but_for_operators(address: str, site: Site) -> None:
     """Nobody from there signs in; whoever operates the service can still let them in again."""
 
     async def scenario() -> None:
         line = Line(site.services[0].address)
         guest = await line.identity.SignIn(identity_pb2.SignInRequest(name="Near"))
-        found = await asyncio.to_thread(site.admin, "ban", "--address", "127.0.0.1", "--for", "10m", "--json")
+        found = await asyncio.to_thread(site.admin, "ban", "--address", address, "--for", "10m", "--json")
+        assert address == json.loads(found)["target"]["address"]
         try:
             told = await refusal(line.identity.SignIn(identity_pb2.SignInRequest(name="Next")))
             assert ("BANNED", "address") == (told.reason, told.facts["what"])
@@ -235,6 +237,9 @@ def test_an_address_is_kept_out_but_for_operators(site: Site) -> None:
         finally:
             await asyncio.to_thread(site.admin, "lift", json.loads(found)["ban_id"])
         await line.matches.ListMatches(look, metadata=by(guest.token))
+        beside = await asyncio.to_thread(site.admin, "ban", "--address", "127.0.0.2/31", "--for", "10m", "--json")
+        await line.matches.ListMatches(look, metadata=by(guest.token))
+        await asyncio.to_thread(site.admin, "lift", json.loads(beside)["ban_id"])
         await line.channel.close()
 
     run(scenario)
@@ -306,6 +311,11 @@ def test_bans_come_page_by_page_and_are_bounded(site: Site) -> None:
         ({"target": {"subject": {}}}, "subject"),
         ({"target": {"subject": {"sub": "x" * 201}}}, "subject"),
         ({"target": {"address": "somewhere"}}, "address"),
+        ({"target": {"address": "10.0.0.0/7"}}, "address"),
+        ({"target": {"address": "10.0.0.1/8"}}, "address"),
+        ({"target": {"address": "2001:db8::/31"}}, "address"),
+        ({"target": {"address": "2001:db8::/65"}}, "address"),
+        ({"target": {"address": "2001:db8::7/128"}}, "address"),
         ({"target": {"address": "192.0.2.7"}, "seconds": 0}, "seconds"),
         ({"target": {"address": "192.0.2.7"}, "seconds": 315_360_001}, "seconds"),
         ({"target": {"address": "192.0.2.7"}, "why": "x" * 201}, "why"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rollbook import GATEWAY
-from rollbook.server.addresses import Addresses, read_network
+from rollbook.server.addresses import Addresses, bannable_network, bannable_networks_around, read_network
 
 
 class Context:
@@ -85,3 +85,24 @@ def test_a_gateway_says_for_whom_it_calls(tokens: Sequence[str], address: str) -
     """By a token of that role, wherever it calls from: so the guests of a page are counted by their own addresses."""
     addresses = Addresses(is_gateway=lambda token: token.startswith("good"))
     assert address == addresses.of(Context("ipv4:127.0.0.1:4711", "192.0.2.7", gateway=tokens))
+
+
+@pytest.mark.parametrize(
+    ("banned", "peer", "is_inside"),
+    [
+        ("10.0.0.0/8", "ipv4:10.255.0.1:4711", True),
+        ("10.0.0.0/8", "ipv4:11.0.0.1:4711", False),
+        ("10.0.0.0/8", "ipv6:%5B::ffff:10.0.0.1%5D:4711", True),
+        ("192.0.2.7/32", "ipv4:192.0.2.7:4711", True),
+        ("192.0.2.6/31", "ipv4:192.0.2.8:4711", False),
+        ("2001:db8::/32", "ipv6:%5B2001:db8:ffff::1%5D:4711", True),
+        ("2001:db8::/32", "ipv6:%5B2001:db9::1%5D:4711", False),
+        ("2001:db8::/64", "ipv6:%5B2001:db8::1%5D:4711", True),
+        ("2001:db8::7", "ipv6:%5B2001:db8::1%5D:4711", True),
+        ("10.0.0.0/8", "unix:", False),
+    ],
+)
+def test_a_network_that_is_banned_holds_the_callers_in_it(banned: str, peer: str, is_inside: bool) -> None:
+    """Also where a caller counts as a household of its own."""
+    caller = Addresses().of(Context(peer))
+    assert is_inside == (bannable_network(banned) in bannable_networks_around(caller))

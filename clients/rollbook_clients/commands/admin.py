@@ -35,7 +35,7 @@ Examples:
     rollbook admin lost
     rollbook admin abort MATCH
     rollbook admin ban --match MATCH --seat 1 --for 24h --why "insults"
-    rollbook admin ban --address 192.0.2.7 --for 30m
+    rollbook admin ban --address 192.0.2.0/24 --for 30m
     rollbook admin bans --json
     rollbook admin lift BAN
 """,
@@ -226,7 +226,7 @@ def ban(  # noqa: PLR0913 - every flag is a parameter
     issuer
         Their issuer. Default: the service itself.
     address
-        An IPv4 address, or an IPv6 address, which stands for its /64.
+        An IPv4 address or a network from /8, or an IPv6 network from /32 to /64. An IPv6 address means its /64.
     match
         With --seat: ban the player of that seat.
     seat

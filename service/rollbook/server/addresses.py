@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
@@ -17,6 +18,9 @@ FORWARDED: Final = "x-forwarded-for"
 
 IPV6_PREFIX: Final = 64
 """What one household has; every address of it is as good as another."""
+
+_BANNABLE: Final = {4: (8, 32), 6: (32, IPV6_PREFIX)}
+"""By IP version the prefix lengths of networks that can be banned: the widest and the narrowest."""
 
 
 class Addresses:
@@ -67,16 +71,34 @@ def read_network(text: str) -> Network:
     return ip_network(text)
 
 
-def limit_key(text: str) -> str:
-    """An address as limits see it; ValueError for what is none.
+def bannable_network(text: str) -> str:
+    """The network that an operator bans, in its one spelling; raises ValueError, with the cause, for anything else.
 
-    >>> limit_key("192.0.2.7"), limit_key("2001:db8::7")
-    ('192.0.2.7', '2001:db8::/64')
+    A single IPv6 address means its /64.
+
+    >>> bannable_network("192.0.2.7"), bannable_network("2001:db8::7"), bannable_network("10.0.0.0/8")
+    ('192.0.2.7', '2001:db8::/64', '10.0.0.0/8')
     """
-    address = _read(text.partition("/")[0])
-    if address is None:
-        raise ValueError(text)
-    return _limit_key(address)
+    address = _read(text)
+    if address is not None:
+        return _limit_key(address)
+    network = ip_network(text)
+    widest, narrowest = _BANNABLE[network.version]
+    if not widest <= network.prefixlen <= narrowest:
+        raise ValueError(f"an IPv{network.version} network to ban is a /{widest} to /{narrowest}")
+    return _name(network)
+
+
+def bannable_networks_around(key: str) -> Iterator[str]:
+    """Every network that can be banned and contains a caller, who is given as `Addresses.of` returns it.
+
+    >>> list(bannable_networks_around("192.0.2.7"))[:2], list(bannable_networks_around("unix:"))
+    (['192.0.0.0/8', '192.0.0.0/9'], [])
+    """
+    with suppress(ValueError):
+        network = ip_network(key)
+        for prefix in range(_BANNABLE[network.version][0], network.prefixlen + 1):
+            yield _name(network.supernet(new_prefix=prefix))
 
 
 def _address_of(peer: str) -> Address | None:
@@ -103,3 +125,8 @@ def _limit_key(address: Address) -> str:
     if isinstance(address, IPv6Address):
         return str(ip_network((address, IPV6_PREFIX), strict=False))
     return str(address)
+
+
+def _name(network: Network) -> str:
+    """One IPv4 address is named without its prefix length, as limits name it."""
+    return str(network.network_address if network.prefixlen == network.max_prefixlen else network)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol, Self
@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, Self
 from cachetools import LRUCache
 
 from rollbook.identity.tokens import Role, Subject
+from rollbook.server.addresses import bannable_networks_around
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.refusals import Refusal
 from rollbook.storage.port import StoreUnavailable
@@ -28,7 +29,7 @@ MOST_BANS: Final = 1_000
 """In force at once: the first call of a subject behind a change is compared with each of them."""
 
 MOST_VERDICTS: Final = 100_000
-"""Subjects that are remembered to be let in, or kept out, until the list changes."""
+"""Subjects, and as many addresses, that are remembered to be let in, or kept out, until the list changes."""
 
 _ID_DIGITS: Final = 16
 
@@ -42,6 +43,7 @@ class Barred:
     issuer: str = ""
     sub: str = ""
     address: str = ""
+    """Or a network, as `bannable_network` writes it."""
     match_id: str = ""
     seat: int = 0
     player: str = ""
@@ -131,6 +133,8 @@ class Bans:
         self._in_force: Mapping[str, Bar] = {}
         self._by_address: dict[str, Bar] = {}
         self._verdicts: LRUCache[str, Bar | None] = LRUCache(MOST_VERDICTS)
+        """By subject."""
+        self._address_verdicts: LRUCache[str, Bar | None] = LRUCache(MOST_VERDICTS)
         self.changed: Callable[[], None] = lambda: None
         """Is called when somebody else is kept out than before."""
         self.loop = BackgroundLoop("bans", self.look, failed, LOOK_SECONDS)
@@ -154,6 +158,7 @@ class Bans:
         self._version, self._in_force, self.are_any = listing.version, found, bool(found)
         self._by_address = {bar.target.address: bar for bar in found.values() if bar.target.address}
         self._verdicts.clear()
+        self._address_verdicts.clear()
         self.changed()
 
     async def put(self, bar: Bar) -> None:
@@ -183,8 +188,13 @@ class Bans:
             self.check_address(address())
 
     def check_address(self, address: str) -> None:
-        """Refuse whoever calls from an address that is kept out."""
-        self._refuse(self._by_address.get(address))
+        """Refuse a caller from a banned address or network."""
+        if address not in self._address_verdicts:
+            around = bannable_networks_around(address)
+            self._address_verdicts[address] = _longest(
+                [self._by_address[network] for network in around if network in self._by_address]
+            )
+        self._refuse(self._address_verdicts[address])
 
     def _refuse(self, bar: Bar | None) -> None:
         if bar is not None and bar.until_ms > self._clock_ms():
@@ -195,11 +205,17 @@ class Bans:
         """The ban that is about this subject and lasts longest."""
         key = caller.key
         if key not in self._verdicts:
-            found = [bar for bar in self._in_force.values() if self._is_about(bar.target, caller)]
-            self._verdicts[key] = max(found, key=lambda bar: bar.until_ms, default=None)
+            self._verdicts[key] = _longest(
+                [bar for bar in self._in_force.values() if self._is_about(bar.target, caller)]
+            )
         return self._verdicts[key]
 
     def _is_about(self, target: Barred, caller: Subject) -> bool:
         if target.subject:
             return target.subject == caller.key
         return bool(target.match_id) and self._reference(caller, target.match_id).hex() == target.player
+
+
+def _longest(bars: Sequence[Bar]) -> Bar | None:
+    """The ban that ends last."""
+    return max(bars, key=lambda bar: bar.until_ms, default=None)

@@ -78,7 +78,10 @@ class BanTarget(_message.Message):
     ADDRESS_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
     address: _builtins.str
-    """Where calls come from, as limits by address see it: an IPv4 address, or an IPv6 address, which stands for its /64."""
+    """Where calls come from, as limits by address see it: an IPv4 address, or an IPv6 address, which stands for its /64.
+    Or a network: an IPv4 network from /8 to /32, or an IPv6 network from /32 to /64. Other networks are refused as
+    BAN_MALFORMED, as is an address with a prefix length that is not the first of its network.
+    """
     @_builtins.property
     def subject(self) -> Global___BanTarget.Subject:
         """Somebody by name. A guest who comes without a token is another subject."""

@@ -456,9 +456,9 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_BAN_MALFORMED: _RefusalReason.ValueType  # 195
     """--- What operators ask for.
 
-    Nobody can be kept out like that. Cause: Ban without a target, with an address or a seat that is none, with a subject
-    that is empty or too long, for a time that is out of bounds, or with too long a note. The fact `field` says which.
-    Client: correct it.
+    Nobody can be kept out like that. Cause: Ban without a target, with an address or a seat that is none, with a network
+    that is too large or too small, with a subject that is empty or too long, for a time that is out of bounds, or with
+    too long a note. The fact `field` says which. Client: correct it.
     """
     REFUSAL_REASON_RATE_LIMITED: _RefusalReason.ValueType  # 200
     """--- Limits. The fact `limit` says how many, where it is a number.
@@ -961,9 +961,9 @@ evidence; do not resume.
 REFUSAL_REASON_BAN_MALFORMED: RefusalReason.ValueType  # 195
 """--- What operators ask for.
 
-Nobody can be kept out like that. Cause: Ban without a target, with an address or a seat that is none, with a subject
-that is empty or too long, for a time that is out of bounds, or with too long a note. The fact `field` says which.
-Client: correct it.
+Nobody can be kept out like that. Cause: Ban without a target, with an address or a seat that is none, with a network
+that is too large or too small, with a subject that is empty or too long, for a time that is out of bounds, or with
+too long a note. The fact `field` says which. Client: correct it.
 """
 REFUSAL_REASON_RATE_LIMITED: RefusalReason.ValueType  # 200
 """--- Limits. The fact `limit` says how many, where it is a number.

@@ -11,7 +11,7 @@ from typing import Final
 
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, Subject
 from rollbook.server.access import Acted, Callers, Context, Sights
-from rollbook.server.addresses import limit_key
+from rollbook.server.addresses import bannable_network
 from rollbook.server.bans import Bans, Bar, Barred
 from rollbook.server.configuration.table import without_credentials
 from rollbook.server.refusals import Refusal
@@ -168,9 +168,11 @@ class AdminServicer(AdminServiceServicer):
                 return Barred(subject=key, issuer=issuer, sub=sub)
             case "address":
                 try:
-                    return Barred(address=limit_key(target.address))
-                except ValueError:
-                    raise _malformed("address", "this is neither an IPv4 nor an IPv6 address") from None
+                    return Barred(address=bannable_network(target.address))
+                except ValueError as wrong:
+                    raise _malformed(
+                        "address", f"no address or network that can be banned: {str(wrong)[:LONGEST_NOTE]}"
+                    ) from None
             case "seat":
                 match_id, seat = target.seat.match_id, target.seat.seat
                 players = (await self._sights.now(caller, match_id)).ledger.players
