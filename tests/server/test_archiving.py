@@ -200,6 +200,35 @@ def test_an_archive_that_is_away_refuses_what_lies_in_it_and_nothing_else(tmp_pa
     run(scenario, tmp_path)
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_match_that_ends_while_the_archive_is_away_is_read_from_the_store(restarted: bool, tmp_path: Path) -> None:
+    """All of it, as if there were no archive: also by a process that begins meanwhile, and knows nothing of it."""
+
+    async def scenario(keeper: Keeper) -> None:
+        await keeper.archivist.look()
+        folder, away = tmp_path / "archive", tmp_path / "away"
+        folder.rename(away)
+        folder.write_text("no folder")
+        made = {"request_id": "give-up-1"}
+        match_id, people = await keeper.started(is_private=True)
+        await people[0].call("Resign", match_id=match_id, **made)
+        async with keeper.serving(keeper.process() if restarted else keeper.service):
+            one = Person(keeper, keeper.channel, people[0].sub, keeper.token(people[0].sub))
+            await keeper.archivist.look()
+            assert (False,) == (keeper.archivist.works,)
+            meanwhile = await everything(keeper, match_id, one, made)
+            assert match_pb2.MATCH_STATE_FINISHED == meanwhile["state"].summary.state
+            assert all(seat.name for seat in meanwhile["state"].summary.seats)
+            folder.unlink()
+            away.rename(folder)
+            keeper.clock.ms += 31_000
+            await keeper.archivist.look()
+            assert not await keeper.log.store.read(match_id)
+            assert meanwhile == await everything(keeper, match_id, one, made)
+
+    run(scenario, tmp_path)
+
+
 def test_a_file_that_was_damaged_is_not_told_as_a_match(tmp_path: Path) -> None:
     """Nor is one that was put in the place of another."""
 

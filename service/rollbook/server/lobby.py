@@ -236,9 +236,11 @@ class StoredLobby:
         }
 
     async def _over(self, match_id: str) -> ListedMatch | None:
-        """What is known of a match that is over: from the lobby, as long as it waits there for the archive."""
+        """A match that is over: from the store until it is archived, so that the archive may be away until then."""
         known = self._listed.get(match_id)
-        return known[1] if known is not None and known[1].is_over else await self._archived(match_id)
+        if known is not None and known[1].is_over:
+            return known[1]
+        return await self.entry(match_id) or await self._archived(match_id)
 
     async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[tuple[Place, ListedMatch]]:
         """So many matches of these lists of the index, those opened last first, behind a place in that order.

@@ -10,7 +10,7 @@ from typing import Final
 
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import Role, Subject
-from rollbook.match.chain import HeadKeys
+from rollbook.match.chain import Entry, HeadKeys
 from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, write
 from rollbook.replay_file.key_lines import keys_of_service, write_keys
 from rollbook.rules.game import Watcher
@@ -23,6 +23,7 @@ from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.settings import Limits
 from rollbook.storage.archive.log import ArchivedLog, whole_log
+from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1 import replay_pb2 as proto
 from rollbook.v1.replay_pb2_grpc import ReplayServiceServicer
 
@@ -98,20 +99,25 @@ class ReplayServicer(ReplayServiceServicer):
         sight = await self._sights.now(caller, match_id, request.invitation_code)
         if request.public_only:
             sight = replace(sight, perspective=Watcher.PUBLIC)
-        if sight.ledger.match.sealed is not None:
-            archived = await self._archived.file(match_id)
-            if archived is not None:
-                return without_names(archived) if request.without_names else archived
-        else:
+        entries: list[Entry] = []
+        if sight.ledger.match.sealed is None:
             sight = await self._sights.delayed(sight)
+        else:
+            # First from the store: it has the match until the archive has it, which may be away.
+            entries = await whole_log(self._archived.store, match_id)
+            if len(entries) < sight.ledger.head.sequence:
+                archived = await self._archived.file(match_id)
+                if archived is None:
+                    raise ArchiveUnavailable("the match was archived, and the archive does not have it")
+                return without_names(archived) if request.without_names else archived
         names = [] if request.without_names else [seat.name for seat in sight.summary.seats]
-        return await self._written(sight, names)
+        return await self._written(sight, names, entries)
 
-    async def _written(self, sight: Sight, names: list[str]) -> bytes:
+    async def _written(self, sight: Sight, names: list[str], entries: list[Entry]) -> bytes:
+        """A file of these entries, or of the events that the caller may see of a match that is not over."""
         match_id, keys = sight.match_id, self._head_keys
         make: Callable[[], Replay]
-        if sight.ledger.match.sealed is not None:
-            entries = await whole_log(self._archived, match_id)
+        if entries:
             make = partial(sealed_replay, match_id, entries, names, keys)
         else:
             with self._replicas.use(match_id) as replica:
