@@ -134,7 +134,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         assert (str(tmp_path / "data"), "relaxed") == (line["data"], line["durability"])
         assert key_id(key.public_key()) == line["head_key_id"]
         assert not (tmp_path / "data" / "head.key").exists()
-    env |= {"ROLLBOOK_REDIS": "redis://127.0.0.1:1", "ROLLBOOK_LISTEN": ANY_PORT}
+    env |= {"ROLLBOOK_REDIS": "redis://127.0.0.1:1", "ROLLBOOK_LISTEN": ANY_PORT, "ROLLBOOK_STORE_WAIT": "0"}
     assert "The store does not answer" in done(env=env).stderr
     env |= {"ROLLBOOK_TLS_CERT": str(tmp_path / "none")}
     assert "--tls-key: needed as well, because --tls-cert is given" in done(env=env).stderr
@@ -153,6 +153,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
             "--durability: replicated needs a store with replicas: give its URL by --redis",
         ),
         (("--replicas", "0"), "--replicas: a whole number, 1 to 16, not 0"),
+        (("--store-wait", "-1"), "--store-wait: a whole number, 0 to 3600, not -1"),
         (("--archive", "http://x"), "--archive: a folder, or s3://bucket/prefix"),
         (("--archive", "s3://UPPER"), "--archive: a folder, or s3://bucket/prefix"),
         (("--archive-after", "-1"), "--archive-after: a whole number, 0 to 604800, not -1"),
@@ -172,7 +173,7 @@ def test_the_password_of_a_store_is_told_to_nobody(tmp_path: Path) -> None:
     """Neither when its URL cannot be read, nor when nobody is there."""
     malformed = done("--data", str(tmp_path), "--redis", "redis://user:hush/hush@host:port")
     assert 64 == malformed.returncode
-    absent = done("--data", str(tmp_path), "--redis", "redis://user:hush@127.0.0.1:1")
+    absent = done("--data", str(tmp_path), "--redis", "redis://user:hush@127.0.0.1:1", "--store-wait", "1")
     assert 1 == absent.returncode
     assert "rollbook serve: The store does not answer" in absent.stderr
     assert "hush" not in malformed.stderr + malformed.stdout + absent.stderr + absent.stdout

@@ -215,7 +215,7 @@ def until(condition: Callable[[], Any], service: Service | None = None) -> Any:
 
 
 PATHS = {"--data", "--tls-cert", "--tls-key", "--head-key"}
-NUMBERS = {"--workers"}
+NUMBERS = {"--workers", "--store-wait"}
 PROGRAM = [sys.executable, str(Path(__file__))]
 WORKER = [*PROGRAM, "worker"]
 

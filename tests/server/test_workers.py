@@ -153,7 +153,7 @@ def test_a_worker_that_finds_no_store_is_started_until_there_is_one(tmp_path: Pa
     """The others wait for the store as well, so one that dies meanwhile must not end the service for all of them."""
     with (
         running(find_server(), tmp_path / "store") as store,
-        service(tmp_path / "data", *TWO, "--redis", store.url) as one,
+        service(tmp_path / "data", *TWO, "--redis", store.url, "--store-wait", "0") as one,
         one.channel() as channel,
     ):
         whole = partial(are_called, channel)

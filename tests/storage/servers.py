@@ -50,10 +50,11 @@ class Server:
         self.process.kill()
         self.process.wait()
 
-    def start_again(self) -> None:
+    def start_again(self, *, is_awaited: bool = True) -> None:
         """Start one that was killed on its port with its files; it has no password."""
         self.process = _launch(self.process.args, self.directory)
-        _until_ready(self, range(0), password=None)
+        if is_awaited:
+            _until_ready(self, range(0), password=None)
 
     @contextmanager
     def client(self, password: str | None = None) -> Iterator[Any]:

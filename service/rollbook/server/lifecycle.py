@@ -34,7 +34,7 @@ from rollbook.server.rpc.requests import Reading
 from rollbook.server.settings import Listen, Settings, Tls
 from rollbook.server.shared_keys import SharedKeys
 from rollbook.server.signals import Shutdown, Signals, ending_signals
-from rollbook.server.store_watch import Store, start_store
+from rollbook.server.store_watch import Store, connected, start_store
 from rollbook.storage.redis.log import RedisLog
 
 MOST_REQUEST_BYTES: Final = 64 * 1024 + 64
@@ -323,7 +323,7 @@ _OPTIONS: Final = [
 
 @asynccontextmanager
 async def _connected(store: Store, settings: Settings) -> AsyncIterator[RedisLog]:
-    log = await RedisLog.connect(store.url, settings.durability, replicas=settings.replicas)
+    log = await connected(store, settings)
     try:
         yield log
     finally:

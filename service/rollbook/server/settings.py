@@ -162,6 +162,8 @@ class Settings:
     durability: Durability = "fsync"
     replicas: int = 1
     """How many replicas have to have what is replicated."""
+    store_wait_seconds: int = 60
+    """How long a start waits for a store that is not ready."""
     tls: Tls | None = None
     name: str = ""
     """The name of the service's keys for judges; empty: the name in the data directory, else its oldest head key."""
@@ -226,6 +228,7 @@ class Settings:
             redis=flags.redis,
             durability=flags.durability,
             replicas=flags.replicas,
+            store_wait_seconds=flags.store_wait,
             tls=tls,
             name="" if flags.name is None else _name(flags.name),
             head_key=flags.head_key and flags.head_key.expanduser(),

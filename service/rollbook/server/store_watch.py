@@ -17,6 +17,7 @@ from rollbook.server.metrics import Metrics
 from rollbook.server.own_store import LOOK_SECONDS, OwnStore
 from rollbook.server.settings import Settings
 from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.dispatch import may_pass
 from rollbook.storage.redis.log import RedisLog
 
 BEAT_SECONDS: Final = 1.0
@@ -26,8 +27,13 @@ FAILURES: Final = 2
 SUCCESSES: Final = 3
 """So many beats in a row change what is reported."""
 
+SAY_SECONDS: Final = 1.0
+"""How often the log says what a start waits for."""
+
 ANSWER_SECONDS: Final = 3.0
 """How long it may be silent."""
+
+_logger: Any = structlog.get_logger()
 
 Report = Callable[[bool], Awaitable[None]]
 
@@ -44,6 +50,31 @@ class Store(Protocol):
 
     async def stop(self) -> None:
         """Leave it as it has to be left."""
+
+
+async def connected(store: Store, settings: Settings) -> RedisLog:
+    """The log of a store. One that starts, loads its data or lacks replicas is waited for, as long as is set."""
+    loop = asyncio.get_running_loop()
+    began, why = loop.time(), "no answer yet"
+
+    async def say_why() -> NoReturn:
+        while True:
+            await asyncio.sleep(SAY_SECONDS)
+            seconds = int(loop.time() - began)
+            _logger.warning("waiting for the store", why=why, seconds=seconds, most_seconds=settings.store_wait_seconds)
+
+    saying = asyncio.create_task(say_why())
+    try:
+        while True:
+            try:
+                return await RedisLog.connect(store.url, settings.durability, replicas=settings.replicas)
+            except StoreUnavailable as failure:
+                if not may_pass(failure) or loop.time() - began >= settings.store_wait_seconds:
+                    raise
+                why = str(failure)
+            await asyncio.sleep(LOOK_SECONDS)
+    finally:
+        saying.cancel()
 
 
 async def start_store(settings: Settings) -> Store:

@@ -118,6 +118,10 @@ class Full:
     now_ms: int
 
 
+NOT_OURS: Final = "the store is not one that this service can use"
+"""The cause of a refusal that waiting does not end."""
+
+
 class AppendUnconfirmed(Exception):
     """The store did not answer in time: the append may or may not have happened. Read, or append the same again."""
 

@@ -62,6 +62,15 @@ class Flags:
             most=16,
         ),
     ] = 1
+    store_wait: Annotated[
+        int,
+        About(
+            "How many seconds the start waits for a store that does not answer, still loads its data, or has too few "
+            "replicas; every second the log says what for. 0: it ends at once. Default: 60.",
+            least=0,
+            most=3_600,
+        ),
+    ] = 60
     tls_cert: Annotated[Path | None, About("The certificate chain, PEM.", unset="no TLS")] = None
     tls_key: Annotated[Path | None, About("Its private key, PEM, unencrypted.", unset="no TLS")] = None
     insecure: Annotated[

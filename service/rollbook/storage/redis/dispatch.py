@@ -4,11 +4,19 @@ A redirection has written nothing, so an append follows it. Everything else that
 """
 
 import asyncio
+import ssl
 from collections.abc import Iterable, Sequence
 from random import sample
 from typing import Any, Final
 
-from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseError, TryAgainError
+from redis.exceptions import (
+    AskError,
+    AuthenticationError,
+    ClusterDownError,
+    MovedError,
+    ResponseError,
+    TryAgainError,
+)
 
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire
@@ -26,6 +34,14 @@ _CAUSES: Final = {
 }
 """What clients are told of a refusal, by its code."""
 
+_PASSING: Final = {
+    "the store does not answer",
+    _CAUSES["NOREPLICAS"],
+    _CAUSES["CLUSTERDOWN"],
+    _CAUSES["READONLY"],
+}
+"""Causes that end by themselves: the store starts, loads its data, or its replicas are not back yet."""
+
 _WRONG_KIND: Final = "WRONGTYPE"
 """A key does not hold what it should; the store itself is well."""
 
@@ -42,6 +58,16 @@ _PAUSE_SECONDS: Final = 0.05
 
 class KeyMisused(StoreUnavailable):
     """A key holds something else than it should."""
+
+
+def may_pass(failure: StoreUnavailable) -> bool:
+    """Whether the store may be ready soon, with nobody changing a password, a certificate or a setting."""
+    why: BaseException | None = failure
+    while why is not None:
+        if isinstance(why, AuthenticationError | ssl.SSLError):
+            return False
+        why = why.__cause__
+    return failure.cause in _PASSING
 
 
 class Dispatch:

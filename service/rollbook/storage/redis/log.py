@@ -15,6 +15,7 @@ from rollbook.match.chain import Entry
 from rollbook.storage.data_format import BEFORE_RELEASE, FORMAT, refusal
 from rollbook.storage.port import (
     KEEP_SECONDS,
+    NOT_OURS,
     Announcement,
     Appended,
     AppendResult,
@@ -265,7 +266,7 @@ class RedisLog(LobbyIndex):
         found = await self._dispatch.ask(FORMAT_KEY, "GET", FORMAT_KEY, appends=True)
         word = BEFORE_RELEASE if found is None else found.decode(errors="replace")
         if (why := refusal("The store", word)) is not None:
-            raise StoreUnavailable(why)
+            raise StoreUnavailable(why, NOT_OURS)
 
     async def _settle_partitions(self) -> None:
         await self._dispatch.ask(PARTITIONS_KEY, "SET", PARTITIONS_KEY, self._partitions, "NX", appends=True)
@@ -273,7 +274,9 @@ class RedisLog(LobbyIndex):
         if found != b"%d" % self._partitions:
             raise StoreUnavailable(
                 f"The store was begun with {found.decode(errors='replace')} partitions, and this service counts on"
-                f" {self._partitions}: it would look for matches in the wrong places. Start it with the store's number."
+                f" {self._partitions}:"
+                " it would look for matches in the wrong places. Start it with the store's number.",
+                NOT_OURS,
             )
 
 

@@ -16,7 +16,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import AskError, MovedError, RedisClusterException, RedisError
 
-from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.port import NOT_OURS, StoreUnavailable
 from rollbook.storage.redis.address import Address, Host, Kind
 from rollbook.storage.redis.cancellation import cancellation_heeded
 from rollbook.storage.redis.connection import Wire
@@ -234,7 +234,8 @@ class _NamedMaster:
 def _of_a_cluster(redirection: AskError) -> StoreUnavailable:
     return StoreUnavailable(
         f"The store is a server of a cluster and sends on to {redirection.host}:{redirection.port}:"
-        " use redis+cluster:// in its URL"
+        " use redis+cluster:// in its URL",
+        NOT_OURS,
     )
 
 
