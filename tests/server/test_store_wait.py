@@ -1,4 +1,4 @@
-"""A service that starts before its store is ready waits for it, and the log says what for."""
+"""A service that starts before its store is ready waits for it, and logs the reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEYS, BYTES = 2_000, 2_000
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Server]:
-    """A server that would take 100 s to load what it has, unless it is told to be quicker."""
+    """A server that would take 100 s to load what it has, until its delay is set to 0."""
     with running(find_server(), tmp_path / "store", LOADS_SLOWLY) as found:
         yield found
 
@@ -81,7 +81,7 @@ def without_replicas(store: Server) -> Callable[[], None]:
 
 
 def waits(one: Service) -> list[str]:
-    """What the service has waited for, as often as it said so."""
+    """The reasons that the service has logged while it waited."""
     return [str(line["why"]) for line in one.lines if line["event"] == "waiting for the store"]
 
 
@@ -92,7 +92,7 @@ AILMENTS = [(stopped, "Connect call failed"), (loading, "is loading"), (without_
 def test_a_store_that_is_not_ready_is_waited_for_and_the_log_says_why(
     store: Server, tmp_path: Path, spoil: Callable[[Server], Callable[[], None]], why: str
 ) -> None:
-    """Every second; as soon as it is ready the service serves, and keeps what it acknowledges."""
+    """Every second. Once the store is ready the service serves, and keeps what it acknowledges."""
     mend = spoil(store)
     with service(tmp_path / "data", "--redis", store.url) as one:
         until(lambda: len(waits(one)) >= 3, one)

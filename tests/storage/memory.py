@@ -325,9 +325,11 @@ class MemoryLog:
         """Take one out of a bucket, or say how long to wait."""
         self._check_open()
         now_ms = self._clock_ms()
-        full_ms = max(self._buckets.get(bucket, 0.0), now_ms) + per_ms / most
+        before_ms = min(max(self._buckets.get(bucket, 0.0), now_ms), now_ms + per_ms)
+        full_ms = before_ms + per_ms / most
         wait_ms = math.ceil(full_ms - now_ms - per_ms)
         if wait_ms > 0:
+            self._buckets[bucket] = before_ms
             return wait_ms
         self._buckets[bucket] = full_ms
         return 0

@@ -93,6 +93,17 @@ async def test_a_bucket_fills_again(log: Log, match_id: str) -> None:
             await asyncio.sleep(wait / 1_000)
 
 
+async def test_a_bucket_fills_in_its_time_although_the_clock_went_back(log: Log, match_id: str) -> None:
+    """A draw from a bucket that takes 2 h longer to fill leaves what a draw leaves before the clock goes back 2 h."""
+    for name, most, per_ms in ((match_id, 5, HOUR_MS), (f"{match_id}-short", 2, 400)):
+        assert 0 == await log.draw(name, 1, 2 * HOUR_MS + per_ms)
+        assert 0 < await log.draw(name, most, per_ms) <= per_ms // most
+    async with asyncio.timeout(20):
+        while wait := await log.draw(f"{match_id}-short", 2, 400):
+            assert wait <= 200
+            await asyncio.sleep(wait / 1_000)
+
+
 async def test_what_is_kept_is_taken_once(log: Log, other: Log, match_id: str) -> None:
     """Over whichever connection, by one of many who want it at once; what nobody takes is gone after its time."""
     await log.keep(match_id, b"one", HOUR_MS)

@@ -28,7 +28,7 @@ SUCCESSES: Final = 3
 """So many beats in a row change what is reported."""
 
 SAY_SECONDS: Final = 1.0
-"""How often the log says what a start waits for."""
+"""How often it is logged what a start waits for."""
 
 ANSWER_SECONDS: Final = 3.0
 """How long it may be silent."""

@@ -273,7 +273,7 @@ class Log(Protocol):
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
         """Take one of `most` out of a bucket that fills steadily in so many milliseconds, or say how long to wait.
 
-        It is full at first. 0 is the answer to whoever got one.
+        It is full at first, and again after `per_ms`, also if the store's clock goes back. Returns 0 if one was taken.
         """
 
     async def keep(self, name: str, value: bytes, for_ms: int) -> None:

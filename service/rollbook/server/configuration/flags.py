@@ -66,7 +66,7 @@ class Flags:
         int,
         About(
             "How many seconds the start waits for a store that does not answer, still loads its data, or has too few "
-            "replicas; every second the log says what for. 0: it ends at once. Default: 60.",
+            "replicas; the reason is logged every second. 0: it ends at once. Default: 60.",
             least=0,
             most=3_600,
         ),

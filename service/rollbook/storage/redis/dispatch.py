@@ -61,7 +61,7 @@ class KeyMisused(StoreUnavailable):
 
 
 def may_pass(failure: StoreUnavailable) -> bool:
-    """Whether the store may be ready soon, with nobody changing a password, a certificate or a setting."""
+    """Whether the store may be ready soon, although no password, certificate or setting is changed."""
     why: BaseException | None = failure
     while why is not None:
         if isinstance(why, AuthenticationError | ssl.SSLError):
