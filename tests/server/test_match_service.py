@@ -142,6 +142,34 @@ def test_the_same_request_gets_the_same_answer_and_other_content_is_refused() ->
     run(scenario)
 
 
+def test_a_request_id_is_unique_per_subject_and_match_and_opening_has_its_own() -> None:
+    """What was done once with an id is answered again there, and nowhere else."""
+
+    async def scenario(world: World) -> None:
+        opener, anna, ben = (world.person(name) for name in ("opener", "anna", "ben"))
+        first = (await opener.open(seats=3, request_id="opening-1")).match_id
+        second = (await opener.open(seats=3, request_id="opening-2")).match_id
+        assert first != second
+        sat = {}
+        for person, match_id in ((anna, first), (anna, second), (ben, first)):
+            sat[person, match_id] = await person.call("TakeSeat", match_id=match_id, request_id="sit-down")
+        for (person, match_id), answer in sat.items():
+            assert answer == await person.call("TakeSeat", match_id=match_id, request_id="sit-down")
+        third = (await anna.open(seats=3, request_id="sit-down")).match_id
+        assert third not in {first, second}
+        assert third == (await anna.open(seats=3, request_id="sit-down")).match_id
+        # The id that opened a match is used in that match, and in no other.
+        for call in (
+            opener.open(seats=2, request_id="opening-1"),
+            opener.call("TakeSeat", match_id=first, request_id="opening-1"),
+        ):
+            assert "REQUEST_ID_REUSED" == (await refusal(call)).reason
+        await opener.call("TakeSeat", match_id=second, request_id="opening-1")
+        await anna.call("TakeSeat", match_id=third, request_id="opening-1")
+
+    run(scenario)
+
+
 @pytest.mark.parametrize("request_id", ["", "short", "x" * 65, "with space", "größer-als-7"])
 def test_a_malformed_request_id_is_refused(request_id: str) -> None:
     """Eight to 64 visible ASCII characters, for every write."""

@@ -29,7 +29,7 @@ def player_reference(salt: bytes, subject: str) -> bytes:
 
 
 def request_hash(subject: str, request_id: str) -> bytes:
-    """Hash that identifies a retried request: the id belongs to its subject, and two subjects may choose the same."""
+    """Hash that identifies a retried request in a match; the same id of another subject has another hash."""
     return _hash(b"rollbook/1/request", subject.encode(), request_id.encode())
 
 

@@ -29,9 +29,13 @@ class MatchServiceStub(object):
     """Matches and what is done in them.
 
     Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), chosen anew by the client for everything
-    it wants done once, and valid for its subject alone. The same id with the same content gets the same answer, whatever
-    has happened since, also after a crash of either side; with other content it is refused. Refusals are not remembered:
-    the id may be used again. An answer leaves only when what it tells is durable.
+    it wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is
+    never the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that
+    id is used in this match as well.
+
+    The same id with the same content gets the same answer, whatever has happened since, also after a crash of either
+    side; with other content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only
+    when what it tells is durable.
     """
 
     def __init__(self, channel):
@@ -111,9 +115,13 @@ class MatchServiceServicer(object):
     """Matches and what is done in them.
 
     Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), chosen anew by the client for everything
-    it wants done once, and valid for its subject alone. The same id with the same content gets the same answer, whatever
-    has happened since, also after a crash of either side; with other content it is refused. Refusals are not remembered:
-    the id may be used again. An answer leaves only when what it tells is durable.
+    it wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is
+    never the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that
+    id is used in this match as well.
+
+    The same id with the same content gets the same answer, whatever has happened since, also after a crash of either
+    side; with other content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only
+    when what it tells is durable.
     """
 
     def ListGames(self, request, context):
@@ -299,9 +307,13 @@ class MatchService(object):
     """Matches and what is done in them.
 
     Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), chosen anew by the client for everything
-    it wants done once, and valid for its subject alone. The same id with the same content gets the same answer, whatever
-    has happened since, also after a crash of either side; with other content it is refused. Refusals are not remembered:
-    the id may be used again. An answer leaves only when what it tells is durable.
+    it wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is
+    never the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that
+    id is used in this match as well.
+
+    The same id with the same content gets the same answer, whatever has happened since, also after a crash of either
+    side; with other content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only
+    when what it tells is durable.
     """
 
     @staticmethod

@@ -415,8 +415,9 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     This is no request id. Cause: not 8 to 64 visible ASCII characters. Client: send a UUID.
     """
     REFUSAL_REASON_REQUEST_ID_REUSED: _RefusalReason.ValueType  # 181
-    """The request id was used for something else. Cause: the same subject, the same id, other content; that earlier
-    request stands. Client: choose a new id for everything that is to be done once.
+    """The request id was used for something else. Cause: the same subject sent the same id in the same match, or in another
+    OpenMatch, with other content; the earlier request holds. Client: choose a new id for everything that is to be done
+    once.
     """
     REFUSAL_REASON_REQUEST_MALFORMED: _RefusalReason.ValueType  # 186
     """The bytes of a request are not the message of its method. Cause: other bytes than protobuf's, text that is not
@@ -920,8 +921,9 @@ REFUSAL_REASON_REQUEST_ID_MALFORMED: RefusalReason.ValueType  # 180
 This is no request id. Cause: not 8 to 64 visible ASCII characters. Client: send a UUID.
 """
 REFUSAL_REASON_REQUEST_ID_REUSED: RefusalReason.ValueType  # 181
-"""The request id was used for something else. Cause: the same subject, the same id, other content; that earlier
-request stands. Client: choose a new id for everything that is to be done once.
+"""The request id was used for something else. Cause: the same subject sent the same id in the same match, or in another
+OpenMatch, with other content; the earlier request holds. Client: choose a new id for everything that is to be done
+once.
 """
 REFUSAL_REASON_REQUEST_MALFORMED: RefusalReason.ValueType  # 186
 """The bytes of a request are not the message of its method. Cause: other bytes than protobuf's, text that is not
