@@ -34,8 +34,20 @@ from rollbook.match.commands import (
 )
 from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.dice import commitment
-from rollbook.match.events import LOG_LOST, Chosen, Event, Opened, Resumed, Sealed, SeatTaken, Terms
-from rollbook.match.fold import Breach, Misplaced
+from rollbook.match.events import (
+    BY_OPERATOR,
+    LOG_LOST,
+    Chosen,
+    Event,
+    Opened,
+    Ready,
+    Resumed,
+    Sealed,
+    SeatLeft,
+    SeatTaken,
+    Terms,
+)
+from rollbook.match.fold import MOST_EVENTS, Breach, Misplaced
 from rollbook.match.ledger import EventRange, Ledger
 from rollbook.rules.cant_stop.moves import Stop
 from rollbook.rules.catalogue import current, find
@@ -281,6 +293,18 @@ def test_no_moment_of_downtime_is_pardoned_twice() -> None:
     assert before + 566_000 == played.ledger.clock.runs_out_ms()
 
 
+def test_all_that_is_pardoned_of_a_wait_is_not_more_than_it_has_lasted() -> None:
+    """Several events together cannot give a seat time that has not passed."""
+    played = Played().start()
+    played.append(Decision(played.ledger, played.by(after_ms=9_000), Resumed(8_000)))
+    for missed_ms in (1_001, 8_000):
+        with pytest.raises(Misplaced, match="1000 ms are left to pardon") as refused:
+            Decision(played.ledger, played.by(after_ms=0), Resumed(missed_ms))
+        assert Breach.CLOCKS is refused.value.breach
+    played.append(Decision(played.ledger, played.by(after_ms=0), Resumed(1_000)))
+    assert 0 == played.choose(after_ms=0).entries[0].event.charged_ms  # type: ignore[union-attr]
+
+
 def test_a_wait_that_began_after_the_downtime_is_charged() -> None:
     """It may take a while until a match is pardoned, and whoever is awaited by then was reached by nothing."""
     played = Played().start()
@@ -332,6 +356,8 @@ def test_seats_are_taken_left_and_closed() -> None:
     played = Played(seats=3)
     played.append(decide(played.ledger, TakeSeat(played.by("a"), 1)))
     assert 1 == declined(Why.ALREADY_SEATED, lambda: decide(played.ledger, TakeSeat(played.by("a")))).facts["seat"]
+    # A negative number is refused before anything about this match is looked at.
+    assert {} == declined(Why.SEAT_UNKNOWN, lambda: decide(played.ledger, TakeSeat(played.by("a"), -1))).facts
     assert (0, 2) == declined(Why.SEAT_TAKEN, lambda: decide(played.ledger, TakeSeat(played.by("b"), 1))).facts["free"]
     for unknown in (3, -1, 10**30):
         declined(Why.SEAT_UNKNOWN, lambda seat=unknown: decide(played.ledger, TakeSeat(played.by("b"), seat)))  # type: ignore[misc]
@@ -465,9 +491,10 @@ def test_a_ledger_takes_only_what_continues_its_chain(spoil: str) -> None:
         "time_ms": played.ledger.time_ms,
     }
     around[spoil] = {"sequence": 9, "previous": bytes(32), "time_ms": 1}[spoil]
-    event: Event = SeatTaken(0)
-    with pytest.raises(Misplaced):
+    event: Event = Ready(0, b"", played.ledger.head.link)
+    with pytest.raises(Misplaced) as refused:
         played.ledger.take(write_bytes(played.ledger.game, event, **around))
+    assert (Breach.CLOCKS if spoil == "time_ms" else Breach.CHAIN) is refused.value.breach
 
 
 def test_a_lost_log_is_sealed_with_a_head_that_it_does_not_hold() -> None:
@@ -573,3 +600,31 @@ def test_a_decision_that_did_not_come_true_leaves_no_trace_in_what_requests_made
     assert before.copy().made_by(request) is None
     assert EventRange(decision.entries[0].sequence, decision.entries[-1].sequence) == decision.after.made_by(request)
     assert decision.after.copy().made_by(b"o" * 16) == EventRange(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("last", "events_before"),
+    [
+        (lambda played: decide(played.ledger, LeaveSeat(played.by("p0"))), 1),
+        (lambda played: decide(played.ledger, FreeSeat(played.by(), 0)), 1),
+        (lambda played: decide(played.ledger, TakeSeat(played.by("p1"))), 1),
+        (lambda played: played.ready(1), 3),
+    ],
+    ids=["leaves", "is freed", "sits down", "gets ready"],
+)
+def test_a_match_whose_players_come_and_go_is_sealed_before_its_log_is_too_long(
+    last: Callable[[Played], Decision], events_before: int
+) -> None:
+    """The seal is in the append that fills the log, so that no match stays without one."""
+    played = Played(terms=Terms(is_private=True))
+    while played.ledger.head.sequence < MOST_EVENTS - 1 - events_before:
+        event: Event = SeatLeft(0) if played.ledger.match.taken[0] else SeatTaken(0, b"p0")
+        played.append(Decision(played.ledger, played.by(), event))
+    if events_before > 1:
+        played.append(decide(played.ledger, TakeSeat(played.by("p1"))))
+        played.append(played.ready(0))
+    sealed = played.append(last(played)).entries[-1]
+    assert MOST_EVENTS == sealed.sequence
+    assert isinstance(sealed.event, Sealed)
+    assert (None, BY_OPERATOR) == (sealed.event.places, sealed.event.aborted)
+    declined(Why.MATCH_SEALED, lambda: decide(played.ledger, TakeSeat(played.by("late"))))

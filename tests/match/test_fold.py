@@ -20,7 +20,7 @@ from rollbook.match.events import (
     Started,
     TimedOut,
 )
-from rollbook.match.fold import MOST_EVENTS, Misplaced
+from rollbook.match.fold import MOST_EVENTS, Breach, Misplaced
 from rollbook.rules.cant_stop.moves import Roll, Stop
 from rollbook.rules.refusals import Illegal
 from tests.match.table import SECRET, Table
@@ -90,6 +90,24 @@ def test_only_the_awaited_seat_chooses() -> None:
     other = 1 - seat
     assert f"it is the turn of seat {seat}, not of seat {other}" == misplaced(table, Chosen(other, Roll()))
     assert "not what the match awaits" in misplaced(table, Chosen(seat, Roll()))
+
+
+@pytest.mark.parametrize("seat", [-1, 3, 2**31 - 1])
+@pytest.mark.parametrize("awaits_chance", [False, True])
+def test_a_seat_that_the_match_does_not_have_breaks_the_lifecycle_before_it_breaks_the_turn(
+    seat: int, *, awaits_chance: bool
+) -> None:
+    """The audit reports the first step that does not hold, and the step about seats comes before the turns."""
+    table = Table(seats=3)
+    seats = range(3)
+    table.take(*[SeatTaken(taken) for taken in seats], *[Ready(ready) for ready in seats], Started())
+    if not awaits_chance:
+        table.chance()
+    events: tuple[Event, ...] = (Chosen(seat, Stop()), TimedOut(seat), Forfeited(seat), Resigned(seat))
+    for event in events:
+        with pytest.raises(Misplaced, match=f"there is no seat {seat}") as refused:
+            table.match.take(event)
+        assert Breach.LIFECYCLE is refused.value.breach
 
 
 def test_a_refused_choice_leaves_the_turn_where_it_was() -> None:
@@ -207,3 +225,22 @@ def test_the_last_event_of_a_match_that_does_not_end_is_the_seal() -> None:
             table.take(Resumed())
     table.seal()
     assert MOST_EVENTS == table.match.sequence
+
+
+def test_the_last_event_of_a_match_that_never_starts_is_the_seal_as_well() -> None:
+    """A match without a start has no places."""
+    table = Table(seats=2)
+    while table.match.sequence < MOST_EVENTS - 1:
+        table.take(SeatTaken(0), SeatLeft(0))
+    for event in (SeatTaken(1), SeatLeft(0), Started()):
+        assert "only its seal may follow" in misplaced(table, event)
+    assert "no result" in misplaced(table, Sealed((1, 1), None, SECRET))
+    table.take(Sealed(None, "by_operator", SECRET))
+    assert MOST_EVENTS == table.match.sequence
+
+
+def test_seats_that_wait_are_named_by_a_seal_that_says_not_ready() -> None:
+    """Once all seats are ready the list would be empty, so the reason cannot be that one."""
+    table = Table(seats=2).take(SeatTaken(0), SeatTaken(1), Ready(0), Ready(1))
+    for reason in ("not_ready", "not_ready:"):
+        assert "are not seats" in misplaced(table, Sealed(None, reason, SECRET))

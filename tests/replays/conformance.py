@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from rollbook.replay_file.kept_heads import write_heads
 from tests.remaking import asked_folder
-from tests.replays.corpus import bundled, forged, hostile, meanings, vouched
+from tests.replays.corpus import bundled, edges, forged, hostile, meanings, vouched
 from tests.replays.corpus.sample import Said, Sample
 
 FOLDER: Final = Path(__file__).parents[2] / "replays" / "conformance"
@@ -31,6 +31,7 @@ KINDS: Final[dict[str, Callable[[], Iterator[Sample]]]] = {
     "first_events": meanings.first_events,
     "numbers": meanings.numbers,
     "steps": meanings.several,
+    "edges": edges.edges,
     "keys": vouched.vouched,
     "kept_heads": vouched.kept_heads,
     "bundles": bundled.bundles,

@@ -124,7 +124,7 @@ def _check_body(file: File) -> None:
     file.events = [event for event in body.all("events") if isinstance(event, bytes)]
     need(1 <= len(file.match_id) <= 100 and all(0x21 <= byte <= 0x7E for byte in file.match_id))
     need(1 <= len(file.events) <= MOST_EVENTS and max(map(len, file.events)) <= LARGEST_EVENT)
-    need(all(len(each.bytes("hidden")) <= LARGEST_EVENT for each in body.inners("hidden")))
+    need(all(each.has("hidden") and len(each.bytes("hidden")) <= LARGEST_EVENT for each in body.inners("hidden")))
     need(all(head.match_id == file.match_id for head in file.heads))
     for numbers in (file.private, [head.sequence for head in file.heads]):
         need(numbers == sorted(set(numbers)) and all(1 <= number <= MOST_EVENTS for number in numbers))

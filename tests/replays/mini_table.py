@@ -145,8 +145,7 @@ class Table:
             return False
         if kind in WHILE_RUNNING and not self.started:
             return False
-        over = self.seats - len(self.given_up) < 2 or number >= MOST_EVENTS
-        if over and self.started and kind != "sealed":
+        if kind != "sealed" and (self._is_over(number) or number >= MOST_EVENTS):
             return False
         if kind == "opened":
             seconds = [
@@ -185,11 +184,15 @@ class Table:
         closed = len(self.players) == self.seats
         if reason == NOT_READY:
             return closed and bool(waiting) and seats == waiting
-        if seats or (reason in {BY_OPERATOR, EXPIRED} and self.seats - len(self.given_up) < 2 and self.started):
+        if seats or (reason in {BY_OPERATOR, EXPIRED} and self._is_over(number)):
             return False
         if reason == EXPIRED:
             return not closed or self.started
         return reason != LOG_LOST or self._is_lost(number, aborted.inner("lost"))
+
+    def _is_over(self, number: int) -> bool:
+        """Whether the match has ended before this event, as far as that needs no rules."""
+        return self.started and (self.seats - len(self.given_up) < 2 or number >= MOST_EVENTS)
 
     def _is_lost(self, number: int, lost: Read) -> bool:
         sequence, link = lost.number("sequence"), lost.bytes("link")

@@ -31,7 +31,7 @@ JUDGED: Final = [case for case in CASES if case["kind"] in {"replay", "bundle"}]
 REFUSED: Final = [case for case in CASES if case["kind"] in {"keys", "heads"}]
 FOLDERS: Final = sorted({case["file"].partition("/")[0] for case in JUDGED})
 KEYS_OF_MOST: Final = "keys/judge.pub"
-LARGEST_STORED: Final = 200_000
+LARGEST_STORED: Final = 450_000
 MOST_STORED: Final = 5_000_000
 NOT_IN_AN_EVENTFUL_MATCH: Final = {"forfeited", "seat_left"}
 

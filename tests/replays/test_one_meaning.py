@@ -392,7 +392,7 @@ LARGEST: Final = {"int": [-1, -(2**31), 2**31 - 1], "uint": [2**63, 2**64 - 1]}
 NUMBERS: Final = [
     ("sequence", Chosen, "uint", "chain"),
     ("time_ms", Chosen, "uint", "clocks"),
-    ("seat", Chosen, "int", "turns"),
+    ("seat", Chosen, "int", "lifecycle"),
     ("chosen.charged_ms", Chosen, "uint", "clocks"),
     ("happened.outcome.cant_stop.first_seat.seat", Happened, "int", "draws"),
 ]

@@ -110,10 +110,12 @@ class Decision:
         match = self.after.match
         if match.sealed is not None:
             return None
+        if match.is_over:
+            return Sealed(match.places(), None, self.after.secret)
+        if match.must_be_sealed:
+            return Sealed(None, BY_OPERATOR, self.after.secret)
         if not match.started:
             return Started() if None not in match.entropy else None
-        if match.must_be_sealed:
-            return Sealed(match.places(), None, self.after.secret)
         if match.must_forfeit is not None:
             return Forfeited(match.must_forfeit)
         return self._next_of_game(match.awaited)
@@ -181,7 +183,7 @@ def _take_seat(ledger: Ledger, command: TakeSeat) -> Decision:
         raise Declined(Why.SEAT_UNKNOWN, f"the seats are 0 to {len(ledger.match.taken) - 1}", free=tuple(free))
     if seat not in free:
         raise Declined(Why.SEAT_TAKEN, f"seat {seat} is taken", seat=seat, free=tuple(free))
-    return Decision(ledger, command.origin, SeatTaken(seat, player, commitment, command.house))
+    return Decision(ledger, command.origin, SeatTaken(seat, player, commitment, command.house)).add_what_follows()
 
 
 def _leave_seat(ledger: Ledger, command: LeaveSeat) -> Decision:
@@ -189,7 +191,7 @@ def _leave_seat(ledger: Ledger, command: LeaveSeat) -> Decision:
     _check_unsealed(ledger)
     if ledger.match.closed:
         raise Declined(Why.SEATS_CLOSED, "nobody leaves once all seats are taken; a seat resigns once the match runs")
-    return Decision(ledger, command.origin, SeatLeft(seat))
+    return Decision(ledger, command.origin, SeatLeft(seat)).add_what_follows()
 
 
 def _free_seat(ledger: Ledger, command: FreeSeat) -> Decision:
@@ -203,7 +205,7 @@ def _free_seat(ledger: Ledger, command: FreeSeat) -> Decision:
         raise Declined(Why.SEAT_FREE, f"nobody sits on seat {seat}", seat=seat)
     if not ledger.opened.terms.is_private and not ledger.house[seat]:
         raise Declined(Why.MATCH_IS_PUBLIC, "only a seat of a private match is freed, or that of a bot", seat=seat)
-    return Decision(ledger, command.origin, SeatLeft(seat))
+    return Decision(ledger, command.origin, SeatLeft(seat)).add_what_follows()
 
 
 def _get_ready(ledger: Ledger, command: GetReady) -> Decision:

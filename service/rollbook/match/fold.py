@@ -119,6 +119,11 @@ class MatchFold:
         return all(self.taken)
 
     @property
+    def is_over(self) -> bool:
+        """Whether the match has places: it has started, and only its seal may follow."""
+        return self.started and self.must_be_sealed
+
+    @property
     def must_forfeit(self) -> int | None:
         """The seat whose third turn in a row has just timed out."""
         seat = self.turn_of
@@ -166,10 +171,9 @@ class MatchFold:
         if self.sealed is not None:
             raise Misplaced("nothing follows the seal", Breach.SEAL)
         kind = type(event)
-        if not self.started:
-            if kind in _WHILE_RUNNING:
+        if kind is not Sealed:
+            if kind in _WHILE_RUNNING and not self.started:
                 raise Misplaced("the match has not started")
-        elif kind is not Sealed:
             if self.must_be_sealed:
                 raise Misplaced("the match is over, so only its seal may follow")
             if self.turn_timed_out and kind is not Forfeited and self.must_forfeit is not None:
@@ -179,12 +183,11 @@ class MatchFold:
             raise Misplaced("a match is opened once")
         taker(self, event)
         self.sequence += 1
+        self.must_be_sealed = self.sequence >= _LAST_BUT_THE_SEAL
         if self.started:
             awaited = self.awaited = self.game.awaited(self.state)
-            self.must_be_sealed = (
-                isinstance(awaited, Over)
-                or self.sequence >= _LAST_BUT_THE_SEAL
-                or len(self.taken) - len(self.forfeited) < 2  # noqa: PLR2004 - one player alone
+            self.must_be_sealed |= (
+                isinstance(awaited, Over) or len(self.taken) - len(self.forfeited) < 2  # noqa: PLR2004 - one player alone
             )
             self._undisturbed = not (self.must_be_sealed or self.sealed or self.turn_timed_out or self.forfeited)
 
@@ -229,8 +232,10 @@ class MatchFold:
         awaited = self.awaited
         seat = event.seat
         if not isinstance(awaited, ToChoose):
+            self._known(seat)
             raise Misplaced("chance is awaited, not a choice", Breach.TURNS)
         if seat != awaited.seat:
+            self._known(seat)
             raise Misplaced(f"it is the turn of seat {awaited.seat}, not of seat {seat}", Breach.TURNS)
         by_caretaker = not self._undisturbed and self.played_by_caretaker(seat)
         if event.by_caretaker != by_caretaker:
@@ -243,6 +248,7 @@ class MatchFold:
             self._turn_passes_to(seat)
 
     def _timed_out(self, event: TimedOut) -> None:
+        self._known(event.seat)
         awaited = self.awaited
         if not isinstance(awaited, ToChoose) or awaited.seat != event.seat:
             raise Misplaced(f"seat {event.seat} is not awaited, so it cannot time out", Breach.TURNS)
@@ -254,6 +260,7 @@ class MatchFold:
         self.timed_out_turns[event.seat] += 1
 
     def _forfeits(self, event: Forfeited) -> None:
+        self._known(event.seat)
         if self.must_forfeit != event.seat:
             raise Misplaced(f"seat {event.seat} has not timed out {TURNS_TO_FORFEIT} turns in a row")
         self.forfeited.append(event.seat)
@@ -271,7 +278,7 @@ class MatchFold:
         if event.aborted is not None:
             self._aborted(event.aborted)
         else:
-            if not self.must_be_sealed:
+            if not self.is_over:
                 raise Misplaced("the match is not over, so it has no result", Breach.RESULT)
             if event.places != self.places():
                 raise Misplaced(f"the places are {list(self.places())}, not {list(event.places or ())}", Breach.RESULT)
@@ -285,7 +292,7 @@ class MatchFold:
                 raise Misplaced(f"those that the match waits for to get ready are not seats {seats}", Breach.RESULT)
         elif seats:
             raise Misplaced(f"no seat ends a match by {reason}", Breach.RESULT)
-        elif reason in {BY_OPERATOR, EXPIRED} and self.must_be_sealed:
+        elif reason in {BY_OPERATOR, EXPIRED} and self.is_over:
             raise Misplaced(f"the match is over, and its places are {list(self.places())}", Breach.RESULT)
         elif reason == EXPIRED and self.closed and not self.started:
             raise Misplaced("a match does not expire while its seats get ready", Breach.RESULT)

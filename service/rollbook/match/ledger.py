@@ -223,9 +223,9 @@ class Record:
         )
 
     def _check_resumed(self, event: Resumed, now_ms: int) -> None:
-        waited_ms = now_ms - self.clock.since_ms if self.clock.waiting else 0
-        if not self.clock.turn_ms or event.not_charged_ms > waited_ms:
-            raise Misplaced(f"a wait of {waited_ms} ms cannot be pardoned by more", Breach.CLOCKS)
+        left_ms = self.clock.charge(now_ms)
+        if not self.clock.turn_ms or event.not_charged_ms > left_ms:
+            raise Misplaced(f"of this wait {left_ms} ms are left to pardon", Breach.CLOCKS)
 
     def _check_sealed(self, event: Sealed, now_ms: int) -> None:
         if (event.aborted == LOG_LOST) != (event.lost is not None):

@@ -249,6 +249,8 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
         max(map(len, body.events)) > LARGEST_EVENT or any(item.ByteSize() > LARGEST_EVENT for item in body.hidden)
     ):
         raise NotAReplay(f"an event, or what it hid, has more than {LARGEST_EVENT} bytes")
+    if not all(item.HasField("hidden") for item in body.hidden):
+        raise NotAReplay("a hidden outcome of the file has no message")
     if any(head.match_id != body.match_id for head in body.heads):
         raise NotAReplay("the file holds heads of another match")
     for what, sequences in (("hidden outcomes", body.hidden), ("heads", body.heads)):

@@ -246,8 +246,6 @@ def numbers() -> Iterator[Sample]:
             without: Said | None = said
             if path == "chosen.charged_ms":
                 without = UNVERIFIED
-            elif path == "seat":
-                without = diverged("lifecycle", index + 1)
             elif path == "time_ms":
                 without = diverged("clocks", index + 2)
             yield sample(name, meaning.changed(replay, index, path, number), said, without)

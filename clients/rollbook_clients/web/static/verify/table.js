@@ -39,7 +39,7 @@ export class Table {
       ((await this.falseEntropy(event, kind, body)) && "entropy") ||
       (kind === "happened" && (await this.falseDraw(body)) && "draws") ||
       (hides && kind !== "happened" && "hidden") ||
-      (kind === "sealed" && body.aborted && (this.falseResult(body.aborted) || !sound) && "result") ||
+      (kind === "sealed" && body.aborted && (this.falseResult(event, body.aborted) || !sound) && "result") ||
       (this.falseTime(event, kind, body) && "clocks") ||
       (this.falseRequest(event, kind, body) && "lifecycle") ||
       null;
@@ -55,8 +55,9 @@ export class Table {
     return [...this.seats].sort(([one], [other]) => one - other);
   }
 
-  get isOver() {
-    return this.opened.seats - this.givenUp.size < 2;
+  /** Whether the match has ended before the event with this number, as far as that needs no rules. */
+  isOver(sequence) {
+    return this.started && (this.opened.seats - this.givenUp.size < 2 || sequence > LAST_BEFORE_SEAL);
   }
 
   misplaced({ seat, sequence }, kind, body) {
@@ -66,7 +67,7 @@ export class Table {
     }
     if (seat !== undefined && (seat < 0 || seat >= this.opened.seats)) return true;
     if (kind === "sealed") return false;
-    if (sequence > LAST_BEFORE_SEAL || this.isOver) return true;
+    if (sequence > LAST_BEFORE_SEAL || this.isOver(sequence)) return true;
     if (BEHIND_STARTED.has(kind)) return !this.started || (kind === "resigned" && this.givenUp.has(seat));
     if (kind === "seat_taken") {
       return this.seats.has(seat) || this.players.has(toHex(body.player));
@@ -95,7 +96,7 @@ export class Table {
     return first.seat !== (await firstUniform(key, 1, this.seats.size));
   }
 
-  falseResult({ reason, seats }) {
+  falseResult({ sequence }, { reason, seats }) {
     if (reason !== REASONS.NOT_READY && seats.length > 0) return true;
     if (reason === REASONS.NOT_READY) {
       if (!this.isFull) return true;
@@ -103,7 +104,7 @@ export class Table {
       return late.length === 0 || late.join() !== seats.join();
     }
     if (reason === REASONS.LOG_LOST) return false;
-    if (this.started && this.isOver) return true;
+    if (this.isOver(sequence)) return true;
     return reason === REASONS.EXPIRED && this.isFull && !this.started;
   }
 

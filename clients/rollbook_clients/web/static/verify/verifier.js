@@ -290,7 +290,7 @@ class Audit {
       const there = head.sequence < BigInt(this.links.length);
       if (there ? same(head.link, this.links[Number(head.sequence)]) : perspective !== undefined) {
         this.holds("kept_heads");
-      } else if (known.name === this.owner) {
+      } else if (this.owner === undefined || known.name === this.owner) {
         throw new Divergence("heads", Number(head.sequence));
       } else this.lacks("kept_head_of_another", known.name);
     }
