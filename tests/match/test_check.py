@@ -185,7 +185,8 @@ def test_what_a_stranger_saw_of_a_running_match_is_not_refused_but_not_verified_
     table.seen[Watcher.PUBLIC] = []
     lines = table.start().choose().lines_seen(Watcher.PUBLIC)
     hidden = next(index for index, line in enumerate(lines) if '"cards":null' in line)
-    assert len(lines) - hidden == check(lines, unfinished=True).withheld
+    checked = check(lines, unfinished=True)
+    assert (len(lines) - hidden, False, False) == (checked.withheld, checked.finished, checked.dice_proved)
     assert "--unfinished" in wrong(lines)[1]
 
 
