@@ -167,6 +167,7 @@ def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
         data, out = tmp_path / "data", tmp_path / "backup.tar.gz"
         data.mkdir()
         (data / "head.key").write_bytes(random.Random(SEED).randbytes(3_000))
+        (data / "service.name").write_text("Köln\n", "utf-8")
         code, said, _ = await rollbook("backup", "--data", str(data), "--out", str(out), "--json")
         (facts,) = objects(backup, said)
         assert (0, str(out), out.stat().st_size) == (code, facts["file"], facts["bytes"])
@@ -190,7 +191,8 @@ def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
         assert 3 == (await rollbook("backup", "--data", str(restored), "--out", str(out), "--force"))[0]
         out.write_bytes(whole)
         assert 0 == (await rollbook("restore", str(out), "--data", str(restored)))[0]
-        assert (data / "head.key").read_bytes() == (restored / "head.key").read_bytes()
+        for name in ("head.key", "service.name"):
+            assert (data / name).read_bytes() == (restored / name).read_bytes()
 
     run(scenario)
 

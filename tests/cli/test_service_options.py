@@ -12,7 +12,7 @@ import pytest
 from rollbook import DEFAULT_ADDRESS
 from rollbook.cli.service_options import ServiceOptions
 from rollbook.identity.service_keys import ServiceKeys
-from rollbook.replay_file.key_lines import keys_of_service, write_keys
+from rollbook.replay_file.key_lines import keys_of_service, read_keys, write_keys
 from rollbook.server.settings import Settings
 from tests.clients.commands.test_tail import rollbook
 from tests.server.serving import started
@@ -59,3 +59,24 @@ def test_a_service_without_guests_tells_its_keys_to_anybody(tmp_path: Path, monk
     keys = ServiceKeys.in_directory(tmp_path)
     known = keys_of_service(keys.head.published.values(), keys.replay.published.values(), keys.head.key_id)
     assert (0, write_keys(known)) == (code, out)
+
+
+def test_the_name_of_a_service_is_the_same_from_its_data_directory_and_over_the_network(tmp_path: Path) -> None:
+    """It is kept in the directory, also for a start without it, so that both lists of keys fit into one file."""
+
+    def published(*words: str) -> str:
+        code, out, err = asyncio.run(rollbook("key", *words, "--published"))
+        assert 0 == code, err
+        return out
+
+    start = [sys.executable, "-m", "rollbook", "serve", "--data", str(tmp_path), "--listen", "127.0.0.1:0"]
+    for words, name in ((["--name", "Köln"], "Köln"), ([], "Köln"), (["--name", "Bonn am Rhein"], "Bonn am Rhein")):
+        with started([*start, *words]) as service:
+            asked = published("--service", service.address)
+        listed = published(str(tmp_path))
+        assert {name} == {key.name for key in read_keys(listed + asked).values()}
+        for file in ("head.key", "replay.key"):
+            assert published(str(tmp_path / file)) in listed
+    (tmp_path / "service.name").write_text(" \n")
+    code, out, err = asyncio.run(rollbook("key", str(tmp_path), "--published"))
+    assert (1, "", True) == (code, out, "service.name: a name has 1 to 100 printable characters" in err)
