@@ -31,8 +31,8 @@ DOCUMENTS: Final = (
 
 
 def test_the_index_lists_every_record_with_its_title() -> None:
-    """The numbers are consecutive, and a link has the heading of its record as text."""
-    listed = re.findall(r"^- \[(.+)\]\((.+)\)$", INDEX.read_text(encoding="utf-8"), re.MULTILINE)
+    """Each record is listed once, in the section of its subject, and a link has the heading of its record as text."""
+    listed = sorted(re.findall(r"^- \[(.+)\]\((.+)\)$", INDEX.read_text(encoding="utf-8"), re.MULTILINE))
     headings = [record.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for record in RECORDS]
     assert [(heading, record.name) for heading, record in zip(headings, RECORDS, strict=True)] == listed
     assert [f"{number:03}" for number in range(1, len(RECORDS) + 1)] == [name[:3] for _, name in listed]
