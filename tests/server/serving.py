@@ -33,6 +33,10 @@ DIARY = "rollbook.test.Diary"
 """Keeps a match of one-word events in the service's log: Write appends, Read counts, Follow lasts until the drain."""
 
 
+LARGE_BYTES = 16 << 20
+"""More than gRPC writes before the client reads."""
+
+
 class Diary:
     """A servicer that is small, and real: what it acknowledges is in the log."""
 
@@ -47,6 +51,7 @@ class Diary:
             "request_deserializer": wrappers_pb2.StringValue.FromString,
             "response_serializer": wrappers_pb2.Int64Value.SerializeToString,
         }
+        large: dict[str, Any] = {**text, "response_serializer": wrappers_pb2.BytesValue.SerializeToString}
         methods: dict[str, Any] = {
             "Write": grpc.unary_unary_rpc_method_handler(self.write, **text),
             "Read": grpc.unary_unary_rpc_method_handler(self.read, **text),
@@ -56,6 +61,8 @@ class Diary:
             "Stay": grpc.unary_stream_rpc_method_handler(self.stay, **text),
             "Chat": grpc.stream_stream_rpc_method_handler(self.chat, **text),
             "Follow": grpc.unary_stream_rpc_method_handler(self.follow, **text),
+            "Flood": grpc.unary_stream_rpc_method_handler(self.flood, **large),
+            "Large": grpc.unary_unary_rpc_method_handler(self.large, **large),
         }
         server.add_registered_method_handlers(DIARY, methods)
 
@@ -101,6 +108,15 @@ class Diary:
         yield wrappers_pb2.Int64Value(value=1)
         await self._draining.wait()
         yield wrappers_pb2.Int64Value(value=-1)
+
+    async def flood(self, _request: wrappers_pb2.StringValue, _context: Any) -> AsyncIterator[wrappers_pb2.BytesValue]:
+        """More than any client takes in, without an end."""
+        while True:
+            yield wrappers_pb2.BytesValue(value=bytes(LARGE_BYTES))
+
+    async def large(self, _request: wrappers_pb2.StringValue, _context: Any) -> wrappers_pb2.BytesValue:
+        """One answer that takes a while to write."""
+        return wrappers_pb2.BytesValue(value=bytes(LARGE_BYTES))
 
     async def chat(
         self, requests: AsyncIterator[wrappers_pb2.StringValue], context: Any

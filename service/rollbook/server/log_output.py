@@ -31,6 +31,7 @@ BLANK: Final = "[withheld]"
 
 _CALLS: Final = "grpc._cython.cygrpc"
 _NO_TEXT: Final = "Invalid encoding"
+_DISCONNECTED: Final = re.compile(r"ExecuteBatchError raised in core by servicer method \[(.*)\]")
 
 _SUSPICIOUS = re.compile(r"[@\s]|\.[\w-]{10,}\.")
 """One of these is in every text that `_TELLTALE` finds anything in, and in few others; it is found much faster."""
@@ -64,7 +65,7 @@ def configure(level: str, stream: TextIO | None = None, *, worker: int = 0) -> N
         )
     )
     logging.basicConfig(handlers=[handler], level=max(logging.INFO, getattr(logging, level.upper())), force=True)
-    logging.getLogger(_CALLS).addFilter(_is_not_about_metadata)
+    logging.getLogger(_CALLS).addFilter(_is_to_be_logged)
 
 
 def announce(event: str, **facts: Any) -> None:
@@ -118,9 +119,15 @@ def _without_telltales(text: str) -> str:
     return _TELLTALE.sub(BLANK, text) if _SUSPICIOUS.search(text) else text
 
 
-def _is_not_about_metadata(record: logging.LogRecord) -> bool:
-    """Whether it is not what gRPC says, with a traceback, of each piece of metadata that is no text, in every call."""
-    return not str(record.msg).startswith(_NO_TEXT)
+def _is_to_be_logged(record: logging.LogRecord) -> bool:
+    """Whether to log a record of gRPC, which writes an error with a traceback for what any client can cause.
+
+    Metadata that is no text is not logged; a client that disconnects while gRPC writes an answer is logged at info.
+    """
+    text = record.getMessage()
+    if disconnected := _DISCONNECTED.match(text):
+        structlog.get_logger().info("a client disconnected", method=disconnected[1], status="CANCELLED")
+    return not (disconnected or text.startswith(_NO_TEXT))
 
 
 def _naming(worker: int) -> Processor:

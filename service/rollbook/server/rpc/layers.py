@@ -111,7 +111,11 @@ def layered(method: str, handler: Any, layers: Sequence[Layer]) -> Any:
 
     async def handled(requests: Any, context: Any) -> Any:
         call = Call(RequestStream(context) if handler.request_streaming else requests, context)
-        await handle(call)
+        try:
+            await handle(call)
+        except cygrpc.ExecuteBatchError:
+            # The client disconnected. CallLog has logged that; to gRPC it is an error with a traceback.
+            raise asyncio.CancelledError from None
         return None if handler.response_streaming else call.response
 
     # A request is read by a layer: gRPC has no words for bytes that are none. An answer may be serialised already.
