@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import struct
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -18,6 +20,14 @@ from rollbook import DEFAULT_WEB
 from tests.cli.test_serve import ANY_PORT, SERVE, done
 from tests.server.serving import READY_SECONDS, Service, started, until
 from tests.server.test_whole_service import free_port
+
+BROKEN_OFF = (
+    b"POST /replays HTTP/1.1\r\nhost: page\r\ncontent-type: multipart/form-data; boundary=edge\r\n"
+    b"content-length: 100000\r\nexpect: 100-continue\r\n\r\n--edge\r\n"
+)
+"""The beginning of an upload, answered as soon as the page reads it."""
+
+NONSENSE = b"no request\r\n\r\n"
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="workers are for Linux")
 
@@ -117,3 +127,25 @@ def test_a_page_that_others_can_reach_is_served_behind_tls_only(tmp_path: Path) 
     refused = done("--data", str(tmp_path), "--web", "0.0.0.0:0")
     assert 64 == refused.returncode
     assert "--web: 0.0.0.0 can be reached from other machines, and cookies would travel in the clear" in refused.stderr
+
+
+def test_browsers_that_hang_up_or_talk_nonsense_leave_no_traceback(tmp_path: Path) -> None:
+    """An upload that is broken off is logged as cancelled, and what uvicorn logs is JSON as everything else is."""
+    words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT, "--web", ANY_PORT]
+    with started(words) as one:
+        address = str(one.line("the page is at")["page"])
+        assert "Matches" == title(address)
+        where = urllib.parse.urlsplit(address)
+        for sent, answer in ((BROKEN_OFF, b"HTTP/1.1 100"), (NONSENSE, b"HTTP/1.1 400")):
+            with socket.create_connection((where.hostname, where.port), READY_SECONDS) as browser:
+                browser.sendall(sent)
+                assert browser.recv(1_000).startswith(answer)
+                # It ends with a reset.
+                browser.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        broken_off = one.line("a browser disconnected")
+        assert ("/replays", "CANCELLED", "info") == tuple(broken_off[key] for key in ("path", "status", "level"))
+        assert "warning" == one.line("Invalid HTTP request")["level"]
+        assert "Matches" == title(address)
+        one.process.terminate()
+        assert 0 == one.ended()
+        assert [] == [line for line in one.lines if line["level"] == "error" or "exception" in line]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 import structlog
 import uvicorn
+from structlog.typing import Processor
 
 from rollbook_clients.web.app import create_app
 from rollbook_clients.web.visit import PageOptions
@@ -42,30 +44,44 @@ def address_of(listener: socket.socket) -> str:
 
 
 class _Lines:
-    """A logger that hands on whole lines."""
+    """A stream that hands on every line that is written to it."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        self.debug = self.info = self.warning = self.error = self.critical = say
+        self._say = say
+
+    def write(self, line: str) -> None:
+        """Hand it on without its end."""
+        self._say(line.rstrip("\n"))
+
+    def flush(self) -> None:
+        """Nothing is held back."""
 
 
 def log_to(say: Callable[[str], None]) -> None:
-    """Hand on what the page logs, a JSON object each: `level`, `event` and facts."""
+    """Hand on what the page and its libraries log, a JSON object each: `level`, `event` and facts."""
+    shared: list[Processor] = [structlog.processors.add_log_level, structlog.processors.format_exc_info]
+    rendered = structlog.processors.JSONRenderer(ensure_ascii=False, default=str)
+    lines = _Lines(say)
     structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
-        ],
+        processors=[*shared, rendered],
         wrapper_class=structlog.make_filtering_bound_logger("info"),
-        logger_factory=lambda *_: _Lines(say),
+        logger_factory=structlog.WriteLoggerFactory(lines),  # type: ignore[arg-type]  # it needs write and flush
     )
+    handler = logging.StreamHandler(lines)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, rendered],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
 
 
 async def serve(options: PageOptions, listener: socket.socket, until: Coroutine[Any, Any, None] | None = None) -> None:
     """Serve the page until a signal says to stop, or `until` returns."""
     config = uvicorn.Config(
         create_app(options),
-        log_level="warning",
+        log_config=None,  # `log_to` says where all lines go
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,

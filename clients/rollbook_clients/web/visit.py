@@ -13,7 +13,7 @@ from typing import Any, Final
 import structlog
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from rollbook import GATEWAY
@@ -182,6 +182,9 @@ def handled(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         visit = Visit.of(request)
         try:
             return await handler(visit)
+        except ClientDisconnect:
+            _log.info("a browser disconnected", path=request.url.path, status="CANCELLED")
+            return Response(status_code=400)  # which nobody reads
         except Exception as error:  # noqa: BLE001 - every page says in words what did not work
             status, key = wrong(error)
             if status == 500:  # noqa: PLR2004 - ours
