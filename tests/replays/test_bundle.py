@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from rollbook.replay_file.key_lines import KeyRole, KnownKey, key_id, write_keys
 from rollbook_replays.commands.bundle import create as create_command
 from rollbook_replays.tournament.bundle import Bundle, open_bundle
 from tests.cli.json_output import objects
+from tests.clients.terminal.pseudo import pseudo
 from tests.replays.replaying import KEYS
 from tests.replays.tournaments import IDS, NUMBERS, STANDINGS, bundled, manifest, replays
 
@@ -80,6 +82,22 @@ def test_programs_get_the_judgement_behind_the_files(cup: Path) -> None:
     organiser = key_id(load(cup / "organiser.key").public_key())
     assert ("exact", {"name": "Cup committee", "bundle_key": organiser}) == (judgement["verdict"], judgement["key"])
     assert STANDINGS == {each["player"]: (each["place"], each["points"]) for each in judgement["standings"]}
+
+
+@pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}], ids=["colours", "NO_COLOR"])
+def test_verdicts_have_colours_on_a_terminal(cup: Path, env: dict[str, str]) -> None:
+    """Those of files and of the bundle, and not the name of a file that reads like a verdict; none with NO_COLOR."""
+    create(cup)
+    (cup / "EXACT.rollbook").write_bytes(b"")
+    words = ["audit", str(cup / "cup.zip"), str(cup / "EXACT.rollbook"), "--key", str(cup / "judge.pub")]
+    with pseudo(words, cup, (200, 24), env) as terminal:
+        assert 3 == terminal.ended()
+        coloured = re.findall(rb"\x1b\[([\d;]+)m([^\x1b]*)\x1b\[0m", terminal.raw)
+    verdicts = [(b"1;32", b"EXACT")] * 4 + [(b"1;35", b"UNREADABLE")]
+    assert ([] if env else verdicts) == [each for each in coloured if each[1].isupper()]
+    assert 4 == terminal.text.count(": EXACT")
+    piped = rollbook(*words)
+    assert (3, False) == (piped.returncode, "\x1b" in piped.stdout)
 
 
 def test_programs_get_what_was_packed_or_what_is_wrong(cup: Path) -> None:

@@ -6,10 +6,10 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
@@ -23,11 +23,19 @@ from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.audit.workers import Crew
 from rollbook_replays.commands.evidence import Evidence, FlawedHead
 from rollbook_replays.report import Report
-from rollbook_replays.text import printable
+from rollbook_replays.text import Text, printable
 from rollbook_replays.tournament.bundle import NotABundle, open_bundle
 from rollbook_replays.tournament.judgement import Judgement, judge
 
 NO_ENTROPY = "no seat brought entropy: the dice are fixed by the secret alone"
+
+LOOKS: Final[Mapping[str, str]] = {
+    Verdict.EXACT: "bold green",
+    Verdict.UNVERIFIED: "bold yellow",
+    Verdict.DIVERGED: "bold red",
+    Verdict.UNREADABLE: "bold magenta",
+}
+"""Colours of verdicts on a terminal."""
 
 CODES = {
     Verdict.EXACT: Exit.GOOD,
@@ -58,6 +66,8 @@ def audit(
     whether the standings follow from the audited results.
 
     The verdict also says if no seat brought entropy of its own: whoever knew the secret of such a match knew its dice.
+
+    On a terminal the verdicts have colours, unless NO_COLOR is set.
 
     Files are judged in separate processes with limited memory and time. If a process dies, its file is judged once
     more, alone; if that process dies too, the file is UNREADABLE. Verdicts come in the order of the files, that of a
@@ -166,6 +176,7 @@ class _Verdicts:
         self.page = Report()
         self.codes: set[Exit] = set()
         self._as_json = as_json
+        self._in_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         self._count: Counter[Verdict] = Counter()
         self._is_full = False
 
@@ -174,7 +185,10 @@ class _Verdicts:
         self._count[audited.verdict] += 1
         self.codes.add(CODES[audited.verdict])
         self.page.add(name, audited)
-        self._say(json.dumps(match_facts(name, audited)) if self._as_json else _words(name, audited))
+        if self._as_json:
+            self._say(json.dumps(match_facts(name, audited)))
+        else:
+            self._say(self._line(f"{name}: ", audited.verdict, _why(audited)))
 
     def tell_flaws(self, flawed: Iterable[FlawedHead]) -> None:
         """All kept heads that prove nothing, before the files."""
@@ -192,8 +206,21 @@ class _Verdicts:
         if self._as_json:
             self._say(json.dumps(tournament_facts(name, judgement.facts())))
             return
-        for line in judgement.lines():
+        first, *others = judgement.lines()
+        self._say(self._line(f"{name}: {first.removesuffix(judgement.verdict.upper())}", judgement.verdict))
+        for line in others:
             self._say(printable(f"{name}: {line}"))
+
+    def _line(self, before: str, verdict: Verdict, after: str = "") -> str:
+        """A line with a verdict, which has a colour on a terminal."""
+        # Names of files and of keys are what strangers made them.
+        line = Text.of(printable(before), (verdict.upper(), verdict), printable(after))
+        if not self._in_colour:
+            return line.plain
+        # Only output in colour needs this import.
+        from rollbook_replays.renderers import coloured  # noqa: PLC0415
+
+        return coloured([line], LOOKS).removesuffix("\n")
 
     def _say(self, line: str) -> None:
         """Print it at once; who stops reading has seen enough, but what is judged does not depend on that."""
@@ -224,13 +251,12 @@ class _Verdicts:
         return ", ".join(f"{self._count[verdict]:,} {verdict}" for verdict in Verdict if self._count[verdict])
 
 
-def _words(name: str, audited: Audited) -> str:
-    # Names of files and of keys are what strangers made them, also lines of ours.
-    alone = f"; {NO_ENTROPY}" if audited.is_by_secret_alone else ""
-    return printable(f"{name}: {audited.verdict.upper()}{_why(audited)}{alone}")
-
-
 def _why(audited: Audited) -> str:
+    alone = f"; {NO_ENTROPY}" if audited.is_by_secret_alone else ""
+    return f"{_reason(audited)}{alone}"
+
+
+def _reason(audited: Audited) -> str:
     divergence = audited.divergence
     if divergence is not None:
         at = "" if divergence.event is None else f" at event {divergence.event}"

@@ -50,7 +50,7 @@ def test_a_match_is_shown_from_a_file_by_its_id_and_by_an_invitation(address: st
 
 
 def test_a_private_match_is_shown_to_who_has_its_invitation(address: str, tmp_path: Path) -> None:
-    """With its code, as everybody may see it; without the code the command finds no match."""
+    """With its code, as the public may see it; without the code the command finds no match."""
 
     async def scenario() -> None:
         async with tables(address, "Anna", "Ben") as players:

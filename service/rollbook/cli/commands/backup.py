@@ -73,7 +73,7 @@ def backup(
 
 
 def _tell(backup: Path, files: int, *, has_store: bool | None, as_json: bool) -> None:
-    """Print a backup that was made, or one that was verified, of which nobody asked whether it has a store."""
+    """Print a backup that was made, or one that was verified: `has_store` is None then."""
     if as_json:
         facts = {"file": str(backup), "files": files, "bytes": backup.stat().st_size}
         print_json({**facts, "has_store": has_store, "is_verified": has_store is None})
