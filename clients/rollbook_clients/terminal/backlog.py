@@ -1,9 +1,12 @@
 """What has happened and is not shown yet: one after the other, so that it can be followed, but never far behind."""
 
+from asyncio import TimerHandle, get_running_loop
 from collections import deque
 from collections.abc import Callable
 from time import monotonic
 from typing import Final, Generic, TypeVar
+
+from textual.message_pump import MessagePump
 
 T = TypeVar("T")
 
@@ -59,3 +62,23 @@ class Backlog(Generic[T]):
         self._items.clear()
         self._last = float("-inf")
         return taken
+
+
+class Alarm:
+    """Calls a function of a screen after a delay, which may be 0: a timer of Textual never fires after 0 seconds."""
+
+    def __init__(self, screen: MessagePump) -> None:
+        self._screen = screen
+        self._timer: TimerHandle | None = None
+
+    def set(self, seconds: float | None, then: Callable[[], None]) -> None:
+        """Call `then` in so many seconds, instead of what was set before; never if that is None."""
+        self.stop()
+        if seconds is not None:
+            self._timer = get_running_loop().call_later(seconds, self._screen.call_next, then)
+
+    def stop(self) -> None:
+        """Call nothing any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -255,9 +255,9 @@ def test_moves_of_others_follow_one_after_the_other_and_a_key_shows_the_present(
             terminal.until("Public matches")
             terminal.press("\r")
             terminal.until("'s turn")
-            terminal.until("to come")
+            terminal.until("behind, Space to catch up")
             terminal.press(" ")
-            terminal.until(lambda text: "to come" not in text)
+            terminal.until(lambda text: "to catch up" not in text)
             terminal.press("\x10")
             terminal.until("Other players' moves: 0 s each")
 

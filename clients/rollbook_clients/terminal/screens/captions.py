@@ -27,7 +27,11 @@ class Caption:
     known: KnownGame | None
     seating: Seating
     view: Any
-    """What is on the board."""
+    """The view on the board."""
+    behind: int = 0
+    """How many moves have happened that the board does not show yet."""
+    is_behind: bool = False
+    """Whether the board shows an earlier moment of the match, so that nothing can be chosen."""
 
     @property
     def on_turn(self) -> int | None:
@@ -40,6 +44,8 @@ class Caption:
     def title(self) -> Text:
         """The game, the match, and what is special about it."""
         words, summary = self.seating.words, self.summary
+        if not summary.game:
+            return Text(words("table.looking"))
         title = summary.game if self.known is None else self.known.rules.title
         line = Text(f"{title} · {summary.match_id}", no_wrap=True, overflow="ellipsis")
         if summary.dice_fixed:
@@ -52,10 +58,14 @@ class Caption:
             line.append(f" · {', '.join(said)}")
         return line
 
-    def status(self, clock: tuple[int, str] | None) -> Text:
-        """Whose turn it is, and how long they have."""
+    def status(self, clock: tuple[int, str] | None, *, is_away: bool) -> Text:
+        """The connection, how far the board is behind, whose turn it is, and the clock."""
         words, state = self.seating.words, self.summary.state
         line = Text(no_wrap=True, overflow="ellipsis")
+        if is_away:
+            line.append(f"{words('connection.lost')} ", "bold #ff7b72")
+        if self.behind:
+            line.append(f"{words('table.behind', moves=words.count('move', self.behind))} · ", "bold #79c0ff")
         if self.on_turn is not None:
             line.append_text(as_rich([self.seating.mark(self.on_turn)], {}))
             line.append(f" {self.turn()}", "bold")
@@ -66,15 +76,21 @@ class Caption:
             line.append(f" · {whose}{words('clock.left', left=clock[1])}", "bold #e3b341")
         return line
 
+    @property
+    def is_own_turn(self) -> bool:
+        """Whether the viewer is to choose; a bot chooses for a seat that is out."""
+        seat = self.on_turn
+        return seat is not None and seat == self.seating.own and not self.summary.seats[seat].forfeited
+
     def turn(self) -> str:
         """Whose turn it is, in words."""
         words, seat = self.seating.words, self.on_turn
         if seat is None:
             return words(f"state.{self.summary.state}") if self.summary.state else ""
-        return words("turn.own") if seat == self.seating.own else words("turn.of", name=self.seating.name(seat))
+        return words("turn.own") if self.is_own_turn else words("turn.of", name=self.seating.name(seat))
 
     def waiting(self) -> str:
-        """Whom everybody waits for, and how others come here while seats are free."""
+        """The text in place of the menu: whose choice is awaited, and how others join while seats are free."""
         words, summary = self.seating.words, self.summary
         if summary.state == MATCH_STATE_OPEN:
             free = words.count("seat", sum(not seat.taken for seat in summary.seats))
@@ -84,7 +100,6 @@ class Caption:
         if summary.state == MATCH_STATE_GETTING_READY:
             late = [self.seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
             return words("table.waits_for_ready", names=words.both(late or [""]))
-        seat = self.on_turn
-        return (
-            "" if seat is None or seat == self.seating.own else words("table.waits_for", name=self.seating.name(seat))
-        )
+        if self.is_own_turn:
+            return words("table.catching_up") if self.is_behind else ""
+        return "" if self.on_turn is None else words("table.waits_for", name=self.seating.name(self.on_turn))

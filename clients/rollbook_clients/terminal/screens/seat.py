@@ -10,7 +10,7 @@ from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.invitation import Invitation
 from rollbook_clients.terminal.notices import Notices
 from rollbook_clients.terminal.screens.dialogues import AskWhether
-from rollbook_clients.terminal.screens.match import MatchScreen
+from rollbook_clients.terminal.screens.match import MatchScreen, hint
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.words import Words
@@ -81,6 +81,17 @@ class SeatScreen(MatchScreen):
             return False
         state = self._summary.state
         return state == MATCH_STATE_OPEN or (state == MATCH_STATE_RUNNING and self._is_playing)
+
+    def _show_keys(self, *, is_behind: bool) -> None:
+        """Show in the last line what the keys do at this moment."""
+        keys = [("?", "rules"), ("esc", "leave"), ("^y", "copy"), ("^p", "pace"), ("^g", "bell")]
+        if self._summary.state == MATCH_STATE_OPEN:
+            keys.insert(1, ("i", "invite"))
+        if self._can_give_up:
+            keys.append(("^x", "give_up"))
+        if is_behind:
+            keys.insert(0, ("space", "present"))
+        self.hints.update(hint(self.words, *keys))
 
     def action_give_up(self) -> None:
         """Leave the seat while that is possible, else give up, if that is meant."""

@@ -5,9 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from rich.text import Text
 from textual.events import Key
-from textual.timer import Timer
 from textual.widget import Widget
 
 from rollbook.v1.games_pb2 import View
@@ -30,12 +28,11 @@ from rollbook_clients.sdk import (
 )
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.app import Terminal
-from rollbook_clients.terminal.backlog import Backlog
+from rollbook_clients.terminal.backlog import Alarm, Backlog
 from rollbook_clients.terminal.clocks import TickingClocks
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.known_game import KnownGame, ShownEvent, Story, known_game
 from rollbook_clients.terminal.screens.captions import Caption
-from rollbook_clients.terminal.screens.match import hint
 from rollbook_clients.terminal.screens.opener import Hosting
 from rollbook_clients.terminal.screens.result import Afterwards, headline, standing
 from rollbook_clients.terminal.screens.seat import SeatScreen
@@ -72,7 +69,7 @@ class TableScreen(SeatScreen):
         self._told = Story()
         self._backlog = Backlog[ShownEvent]()
         """What has happened and is not shown yet."""
-        self._timer: Timer | None = None
+        self._alarm = Alarm(self)
         self._clocks = TickingClocks()
         self._newest: Events | None = None
         self._known: KnownGame | None = None
@@ -104,6 +101,10 @@ class TableScreen(SeatScreen):
         self._say("")
         self.set_interval(TICK_SECONDS, self._show_bars)
         self.run_worker(self._follow(), exit_on_error=False)
+
+    def on_unmount(self) -> None:
+        """Stop the alarm; Textual stops only its own timers."""
+        self._alarm.stop()
 
     # Following
 
@@ -194,11 +195,9 @@ class TableScreen(SeatScreen):
     # Showing one after the other
 
     def _advance(self) -> None:
-        """Show what is due, and come back for the next."""
+        """Show the events that are due, and set a timer for the next one."""
         self._show_scenes(self._backlog.due())
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = None if self._backlog.wait is None else self.set_timer(self._backlog.wait, self._advance)
+        self._alarm.set(self._backlog.wait, self._advance)
         self._show()
 
     def _show_scenes(self, scenes: list[ShownEvent]) -> None:
@@ -313,7 +312,11 @@ class TableScreen(SeatScreen):
 
     @property
     def _caption(self) -> Caption:
-        return Caption(self._summary, self._known, self.seating, self._shown)
+        # The board may still show an own turn that is over: where cards are hidden, the views in between are missing.
+        is_own = self._own is not None and getattr(self._shown, "seat", None) == self._own
+        is_behind = bool(self._backlog) or not (self._is_current or self._is_away)
+        view = self._view if is_own else self._shown
+        return Caption(self._summary, self._known, self.seating, view, len(self._backlog), is_behind=is_behind)
 
     def _draw(self, spotlight: Spotlight) -> None:
         self.board.invite(str(self._invitation) if self._summary.state == MATCH_STATE_OPEN else "")
@@ -332,8 +335,12 @@ class TableScreen(SeatScreen):
         elif newest is None or newest.legal is None or self._own is None:
             self._draw(self._spotlight)
             self._wait_or_end()
-        elif self._offered != newest.position and self._is_current and self._known is not None:
-            # While the connection is lost, what is on offer stays there: the choice is sent when it is back.
+        elif self._offered == newest.position or self._is_away or self._known is None:
+            # While the connection is lost, the menu stays: the choice is sent when the connection is back.
+            pass
+        elif not self._is_current:
+            self._control.wait(self._caption.waiting())
+        else:
             self._offered = newest.position
             self._draw(self._spotlight)
             offered = self._known.menu(self._view, newest.legal.message, self.seating)
@@ -371,7 +378,7 @@ class TableScreen(SeatScreen):
     def _call_to_the_table(self) -> None:
         """Ring when the own turn comes, and say in the terminal's title whose it is."""
         caption = self._caption
-        is_own = caption.on_turn is not None and caption.on_turn == self._own and not self._backlog
+        is_own = caption.is_own_turn and not self._backlog
         if is_own and not self._was_own_turn and self._is_current:
             self.terminal.ring()
         self._was_own_turn = is_own
@@ -380,20 +387,7 @@ class TableScreen(SeatScreen):
         self.terminal.entitle(f"{'● ' if is_own else ''}{turn}{title} · Rollbook")
 
     def _show_bars(self) -> None:
-        words, caption = self.words, self._caption
-        self.title_bar.update(caption.title() if self.game else Text(words("table.looking")))
-        line = Text(no_wrap=True, overflow="ellipsis")
-        if self._is_away:
-            line.append(f"{words('connection.lost')} ", "bold #ff7b72")
-        if self._backlog:
-            line.append(f"{words('table.behind', moves=words.count('move', len(self._backlog)))} ", "bold #79c0ff")
-        line.append_text(caption.status(self._clocks.shown()))
-        self.status_bar.update(line)
-        keys = [("?", "rules"), ("esc", "leave"), ("^y", "copy"), ("^p", "pace"), ("^g", "bell")]
-        if self._summary.state == MATCH_STATE_OPEN:
-            keys.insert(1, ("i", "invite"))
-        if self._can_give_up:
-            keys.append(("^x", "give_up"))
-        if self._backlog:
-            keys.insert(0, ("space", "present"))
-        self.hints.update(hint(words, *keys))
+        caption = self._caption
+        self.title_bar.update(caption.title())
+        self.status_bar.update(caption.status(self._clocks.shown(), is_away=self._is_away))
+        self._show_keys(is_behind=bool(self._backlog))
