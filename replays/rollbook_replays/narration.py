@@ -116,7 +116,7 @@ def tell(
     seats = [Text.of(f"{seat} ", whole.mark(seat), f" {whole.name(seat)}") for seat in range(len(opened.names))]
     yield Text.of("Seats: ", Text.joined(", ", seats))
     if not any(brought for seat, brought in enumerate(header.entropy) if seat not in house):
-        yield Text.of("No seat brought entropy of its own: the dice are fixed by the secret alone.")
+        yield Text.of("No seat added randomness: the dice are fixed by the secret alone.")
     yield Text()
     seating = seating_of(game, opened, words=words)
     narrator = Narrator(game, opened)

@@ -125,7 +125,7 @@ class Report:
     def _summary(self) -> str:
         counts = ", ".join(f"{self._verdicts[verdict]:,} {verdict}" for verdict in Verdict if self._verdicts[verdict])
         fixed = (
-            f" In {self._fixed:,} of the matches no seat brought entropy: their dice are fixed by the secret alone."
+            f" In {self._fixed:,} of the matches no seat added randomness: their dice are fixed by the secret alone."
             if self._fixed
             else ""
         )
@@ -212,7 +212,7 @@ def _detail(audited: Audited) -> str:
         at = "" if divergence.event is None else f" at event {divergence.event}"
         text = f"{divergence.check}{at}: {divergence.sentence}"
     else:
-        notes = ["no seat brought entropy"] if audited.is_by_secret_alone else []
+        notes = ["no seat added randomness"] if audited.is_by_secret_alone else []
         text = audited.unreadable or "; ".join([*(f"missing: {what}" for what in audited.missing), *notes])
     return text if len(text) <= LONGEST_DETAIL else text[:LONGEST_DETAIL] + "…"
 

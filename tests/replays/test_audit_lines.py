@@ -32,7 +32,7 @@ from tests.replays.replaying import KEYS, recorded
 from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
 
 PAGE = Path(__file__).parents[2] / "replays" / "AUDIT.md"
-NOBODY = "no seat brought entropy"
+NOBODY = "no seat added randomness"
 
 
 def documented(section: str) -> list[str]:
@@ -143,12 +143,15 @@ def test_everybody_is_told_when_no_seat_brought_entropy(
     done = rollbook(*words)
     assert (0, alone) == (done.returncode, NOBODY in done.stdout)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert (alone, alone) == (f"<small>{NOBODY}</small>" in page, "In 1 of the matches no seat brought entropy" in page)
+    assert (alone, alone) == (
+        f"<small>{NOBODY}</small>" in page,
+        "In 1 of the matches no seat added randomness" in page,
+    )
     assert alone is json.loads(rollbook(*words, "--json").stdout)["dice_by_secret_alone"]
-    assert alone is ("No seat brought entropy" in rollbook("show", str(file)).stdout)
+    assert alone is ("No seat added randomness" in rollbook("show", str(file)).stdout)
     seen = look(replay)
     assert set(house) == seen.house
-    assert alone is ("No seat brought entropy" in plain(tell(seen.header, seen.events, house=seen.house)))
+    assert alone is ("No seat added randomness" in plain(tell(seen.header, seen.events, house=seen.house)))
 
 
 def test_a_match_that_never_started_had_no_dice() -> None:

@@ -102,7 +102,7 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
         for summary in found:
             say(summary, is_on_turn=_is_called(table, summary) if mine and not ids else None)
         if not found:
-            raise Failed(Exit.UNREADABLE, "no match fits")
+            raise Failed(Exit.UNREADABLE, "no matching match")
         return Exit.GOOD
 
     return at_the_service("matches", at, work, keep=_guests() if (mine or wait) and not at.token else None)

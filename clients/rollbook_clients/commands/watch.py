@@ -1,4 +1,4 @@
-"""`rollbook watch`: look on at a match, in a terminal."""
+"""`rollbook watch`: watch a match, in a terminal."""
 
 from pathlib import Path
 from typing import Annotated, Literal

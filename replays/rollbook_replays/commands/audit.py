@@ -27,7 +27,7 @@ from rollbook_replays.text import Text, printable
 from rollbook_replays.tournament.bundle import NotABundle, open_bundle
 from rollbook_replays.tournament.judgement import Judgement, judge
 
-NO_ENTROPY = "no seat brought entropy: the dice are fixed by the secret alone"
+NO_ENTROPY = "no seat added randomness: the dice are fixed by the secret alone"
 
 LOOKS: Final[Mapping[str, str]] = {
     Verdict.EXACT: "bold green",

@@ -127,6 +127,8 @@ class Presentation:
     """The table as a view has it, drawn; none of a game that is shown in letters alone."""
     touched: Callable[[Any, Any], tuple[str, ...]] = field(default=lambda _view, _choice: ())
     """The ids of the things in that picture that a choice is about."""
+    score: Callable[[Any, int, Words], str] = field(default=lambda _view, _seat, _words: "")
+    """What a seat has in a view, in words: the number that decides its place; empty of a game that has none."""
     guide: Mapping[str, str] = field(default_factory=dict)
     """The rules with examples, by language, as `guide.py` reads them."""
 

@@ -71,7 +71,7 @@ def test_matches_are_found_by_state_and_by_player(address: str, tmp_path: Path) 
                 "there is no game 'can_stop'; there are allie_gator, cant_stop, " in err,
             )
             code, lines, err = await rollbook(tmp_path, "matches", "--game", "wuerfelzoo", *at)
-            assert (3, [], True) == (code, lines, "no match fits" in err)
+            assert (3, [], True) == (code, lines, "no matching match" in err)
 
     asyncio.run(scenario())
 

@@ -66,7 +66,8 @@ def test_a_finished_match_says_who_won_and_offers_what_can_be_done_with_it(addre
         play_out([Person(*pair) for pair in zip(terminals, STRATEGIES[GAME], strict=True)])
         assert {True, False} == {"You win!" in terminal.text for terminal in terminals}
         winner, loser = sorted(terminals, key=lambda terminal: "You win!" not in terminal.text)
-        assert "You finish 2nd of 2." in loser.text
+        assert re.search(r"(Anna|Tom) wins\. You come second\.", loser.text)
+        assert re.search(r"1\. \w+ \(\d+ penalty points?\)", loser.text)
         match_id = match_on(winner)
 
         winner.press("2")
@@ -143,8 +144,8 @@ def test_who_loses_on_time_is_told_before_and_after(address: str, tmp_path: Path
 
         sees("Your time ran out")
         sees("You are out")
-        terminals[1].until("You finish 2nd of 2.")
-        assert "Tom (out)" in terminals[1].text
+        terminals[1].until("Anna wins. You come second.")
+        assert "Tom (0 columns, out)" in terminals[1].text
         terminals[1].until("Back to the lobby")
         assert "plays out your seat" not in terminals[1].text
         terminals[1].press("\x1b")

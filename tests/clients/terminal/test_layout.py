@@ -123,7 +123,7 @@ def shown_choices(screen: AtTable) -> list[str]:
 OUT: Final = "You are out: your time ran out 3 turns in a row. A bot plays out your seat."
 
 
-@pytest.mark.parametrize("said", [(), (OUT,), ("Saved.", OUT, "You finish 2nd of 3.\n1. Anna  2. Eve  3. Tom")])
+@pytest.mark.parametrize("said", [(), (OUT,), ("Saved.", OUT, "Anna wins. You come second.\n1. Anna  2. Eve  3. Tom")])
 def test_words_give_way_to_the_choices(said: tuple[str, ...]) -> None:
     """All five choices at the end of a match are there at 80 by 24, whatever was said before; the newest is, too."""
     screen = AtTable("raffzahn", 3, 1)

@@ -97,7 +97,7 @@ def test_a_newcomer_plays_invites_loses_on_time_and_verifies(language: str, tmp_
         for key, facts in (
             ("timeout.own", {"number": 1, "most": 3}),
             ("timeout.out", {"number": 3}),
-            ("end.place", {"place": place, "most": 2}),
+            ("end.place", {"names": "Tom", "place": anna.words("come.2")}),
         ):
             anna.terminal.until(partial(is_there, said=anna.words(key, **facts)[:20]))
 

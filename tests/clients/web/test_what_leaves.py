@@ -89,7 +89,7 @@ def test_hidden_cards_stay_hidden_byte_for_byte(tmp_path: Path) -> None:
                 if "eyes=seat" in path or "/seats/" in path or "/replay" in path:
                     assert answer.status in {404, 409}, path
                 if path.endswith("/replay"):
-                    assert "some of it is hidden: it can be replayed when it is over" in answer.text
+                    assert "some of it is hidden: it can be replayed when it is finished" in answer.text
 
     run(scenario)
 

@@ -118,7 +118,7 @@ def test_a_bust_of_cants_stop_is_told_with_the_throw() -> None:
     busts = 0
     for event, lines, before, after in told("cant_stop", 3):
         if isinstance(event, Happened) and not isinstance(event.outcome, FirstSeat):
-            assert (before.state.seat != after.state.seat) == ("is bust!" in words_of(lines)[-1])
+            assert (before.state.seat != after.state.seat) == ("busts!" in words_of(lines)[-1])
             busts += before.state.seat != after.state.seat
     assert busts > 3
 

@@ -34,21 +34,23 @@ def headline(summary: MatchSummary, seating: Seating) -> str:
         return aborted(f"{reason}:{late}", seating)
     places = summary.places.places
     winners = [seat for seat, place in enumerate(places) if place == 1]
+    names = words.both(map(seating.name, winners)) if winners else ""
     if own is None:
-        return words("end.wins" if len(winners) == 1 else "end.win", names=words.both(map(seating.name, winners)))
+        return words("end.wins" if len(winners) == 1 else "end.win", names=names)
     if own not in winners:
-        return words("end.place", place=_ordinal(places[own], words), most=len(places))
+        place = _ordinal(places[own], words, "come")
+        return words("end.place" if len(winners) == 1 else "end.places", names=names, place=place)
     others = [seating.name(seat) for seat in winners if seat != own]
     return words("end.shared", names=words.both(others)) if others else words("end.won")
 
 
-def standing(summary: MatchSummary, seating: Seating) -> str:
-    """All places in one line, with whoever did not play to the end."""
+def standing(summary: MatchSummary, seating: Seating, score: Callable[[int], str]) -> str:
+    """All places in one line: names with their scores, and which seats did not play to the end."""
     gave_up = [seat.forfeited for seat in summary.seats]
     said = []
     for place, seat in sorted((place, seat) for seat, place in enumerate(summary.places.places)):
-        out = f" ({seating.words('end.gave_up')})" if gave_up[seat] else ""
-        said.append(f"{place}. {seating.name(seat)}{out}")
+        notes = ", ".join(note for note in (score(seat), seating.words("end.gave_up") * gave_up[seat]) if note)
+        said.append(f"{place}. {seating.name(seat)}" + (f" ({notes})" if notes else ""))
     return "  ".join(said)
 
 
@@ -61,9 +63,9 @@ def result_of(summary: MatchSummary, own: int | None, words: Words) -> str:
     return f"{said}, {words('result.gave_up')}" if summary.seats[own].forfeited else said
 
 
-def _ordinal(place: int, words: Words) -> str:
+def _ordinal(place: int, words: Words, kind: str = "place") -> str:
     """The place in words, as far as there are words."""
-    key = f"place.{place}"
+    key = f"{kind}.{place}"
     return words(key) if key in words else f"{place}."
 
 

@@ -318,6 +318,9 @@ class TableScreen(SeatScreen):
         view = self._view if is_own else self._shown
         return Caption(self._summary, self._known, self.seating, view, len(self._backlog), is_behind=is_behind)
 
+    def _score(self, seat: int) -> str:
+        return "" if self._known is None else self._known.shown.score(self._view, seat, self.seating.words)
+
     def _draw(self, spotlight: Spotlight) -> None:
         self.board.invite(str(self._invitation) if self._summary.state == MATCH_STATE_OPEN else "")
         if self._known is not None and self._shown is not None:
@@ -363,7 +366,7 @@ class TableScreen(SeatScreen):
             self._offered = END
             said = [headline(summary, self.seating)]
             if summary.state != MATCH_STATE_ABORTED:
-                said.append(standing(summary, self.seating))
+                said.append(standing(summary, self.seating, self._score))
             self._say("\n".join(said))
             self._control.wait("")
             self.set_timer(END_SECONDS, self._offer_the_end)

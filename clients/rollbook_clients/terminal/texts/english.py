@@ -82,11 +82,11 @@ esc q   leave""",
     "match.many": "matches",
     "move.one": "move",
     "move.many": "moves",
-    "state.1": "open",
-    "state.2": "getting ready",
-    "state.3": "running",
-    "state.4": "over",
-    "state.5": "aborted",
+    "state.1": "Open",
+    "state.2": "Getting ready",
+    "state.3": "Running",
+    "state.4": "Finished",
+    "state.5": "Aborted",
     "connection.lost": "Connection lost, trying again …",
     "connection.back": "Connected again; you have missed nothing.",
     "no_service": """\
@@ -101,7 +101,7 @@ that always has matches), and --service HOST:PORT names another.""",
     "choice.waiting": "Not sent yet: {choice}\nIt goes out as soon as the service is back.",
     "choice.arrived": "Your choice has arrived: {choice}",
     "choice.lost": "Your choice came too late and did not count: {choice}",
-    "choice.unknown": "No answer: nobody knows yet whether this counted: {choice}\nChoosing it again counts only once.",
+    "choice.unknown": "No answer, so it is unclear whether this counted: {choice}\nChoosing it again counts only once.",
     "timeout.own": "Your time ran out, so a bot chose for you ({number} of {most} turns in a row; then you are out).",
     "timeout.out": "You are out: your time ran out {number} turns in a row.",
     "resigned.own": "You have resigned.",
@@ -131,7 +131,7 @@ and after three turns in a row you are out.""",
     "hint.give_up": "resign",
     # What the opener can do.
     "host.bot": "Add a bot",
-    "host.bot.about": "It sits down at once, gets ready and plays by itself.",
+    "host.bot.about": "A bot sits down, gets ready and plays.",
     "host.bot.random": "Weak: it plays at random",
     "host.bot.heuristic": "Medium: it knows what is good",
     "host.bot.monte_carlo": "Strong: it thinks ahead",
@@ -144,9 +144,15 @@ and after three turns in a row you are out.""",
     # The end.
     "end.won": "You win!",
     "end.shared": "You win, together with {names}!",
-    "end.place": "You finish {place} of {most}.",
+    "end.place": "{names} wins. You come {place}.",
+    "end.places": "{names} win. You come {place}.",
     "end.wins": "{names} wins.",
     "end.win": "{names} win.",
+    "come.2": "second",
+    "come.3": "third",
+    "come.4": "fourth",
+    "come.5": "fifth",
+    "come.6": "sixth",
     "place.1": "1st",
     "place.2": "2nd",
     "place.3": "3rd",
@@ -164,14 +170,14 @@ and after three turns in a row you are out.""",
     "end.saved": "Saved as {path}",
     "end.fetching": "Fetching the match …",
     "end.verify": "Verify it",
-    "end.verify.about": "Checks here that every throw and every move is as it has to be.",
+    "end.verify.about": "Checks every throw and every move on this machine.",
     "end.verifying": "Verifying …",
     "end.leave": "Back to the lobby",
     "end.leave.about": "You find the match again under “My matches”.",
-    "verdict.exact": "Verified: all {events} events are as they have to be.",
+    "verdict.exact": "Verified: all {events} events check out.",
     "verdict.unverified": "Nothing is wrong in {events} events, but not everything could be checked: {why}",
-    "verdict.diverged": "NOT as it has to be, after {events} events: {why}",
-    "verdict.unreadable": "This cannot be read after {events} events: {why}",
+    "verdict.diverged": "Something is wrong after event {events}: {why}",
+    "verdict.unreadable": "Unreadable after event {events}: {why}",
     "result.won": "you won",
     "result.place": "{place} of {most}",
     "result.gave_up": "out",
@@ -209,7 +215,7 @@ and after three turns in a row you are out.""",
     "help.lobby": """\
 LOBBY
 ↑ ↓   choose a match          enter   sit down, or go back to your table
-o   open a new match          w   look on at a match
+o   open a new match          w   watch a match
 c   join by an invitation     n   change your name
 y   copy the match's id       ctrl+g   bell on or off
 ► it is your turn             esc q   leave""",
@@ -225,7 +231,7 @@ A private match needs its invitation code.
 esc   leave""",
     "help.lobby.watch": """\
 LOBBY
-↑ ↓   choose a match          enter   look on at it
+↑ ↓   choose a match          enter   watch it
 y   copy the match's id       esc q   leave""",
     "help.table": """\
 TABLE

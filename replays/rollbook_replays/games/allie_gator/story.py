@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from rollbook.rules.allie_gator.moves import Choice, Drawn, Gift, Number, Outcome, Raise, Reverse, Steal, Stolen, Target
+from rollbook.rules.allie_gator.view import View
 from rollbook.rules.chance import FirstSeat
 from rollbook_replays.games.allie_gator.texts import card_name
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
 from rollbook_replays.text import STRONG, Text
 
 
@@ -50,3 +52,8 @@ def _chosen(move: Choice, seat: int, seating: Seating) -> Sentence:  # noqa: PLR
     if move.card is None:
         return sentence(seat, "told.snap.bare", seating, style=STRONG)
     return sentence(seat, "told.snap", seating, style=STRONG, card=move.card)
+
+
+def score(view: View, seat: int, words: Words) -> str:
+    """The teeth of a seat."""
+    return words.count("tooth", view.players[seat].teeth)

@@ -7,6 +7,8 @@ from rollbook_replays.games.words import Texts, Words
 
 TEXTS: Final[Texts] = {
     "en": {
+        "tooth.one": "tooth",
+        "tooth.many": "teeth",
         "card.one": "card",
         "picture.target": "target {card}",
         "picture.pile": "Pile on the {pile}: {target}, top card {card}.",
@@ -87,6 +89,8 @@ the pile with the chip are penalties. Fewest penalty cards of a round: 2 teeth,
 second fewest: 1. Whoever has enough teeth ends the match; most teeth win.""",
     },
     "de": {
+        "tooth.one": "Zahn",
+        "tooth.many": "Zähne",
         "card.one": "Karte",
         "picture.target": "Ziel {card}",
         "picture.pile": "Stapel {pile}: {target}, oberste Karte {card}.",

@@ -6,8 +6,8 @@ from rollbook_replays.games.cant_stop.board import PALETTE, board
 from rollbook_replays.games.cant_stop.guide import GUIDE
 from rollbook_replays.games.cant_stop.menu import menu
 from rollbook_replays.games.cant_stop.picture import picture, touched
-from rollbook_replays.games.cant_stop.story import story
+from rollbook_replays.games.cant_stop.story import score, story
 from rollbook_replays.games.cant_stop.texts import TEXTS
 from rollbook_replays.games.presentation import Presentation
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched, GUIDE)
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched, score, GUIDE)

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 from rollbook.rules.cant_stop.moves import Choice, Outcome, Roll, Rolled, Stop
+from rollbook.rules.cant_stop.view import View
 from rollbook.rules.chance import FirstSeat
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
 from rollbook_replays.text import STRONG
 
 
@@ -26,3 +28,8 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
         yield sentence(seat, "told.two_steps", seating, column=move.columns[0])
     else:
         yield sentence(seat, "told.advances", seating, columns=words.both(move.columns))
+
+
+def score(view: View, seat: int, words: Words) -> str:
+    """The columns that a seat has won."""
+    return words.count("column", sum(column.winner == seat for column in view.columns))

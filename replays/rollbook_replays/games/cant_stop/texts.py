@@ -6,6 +6,8 @@ from rollbook_replays.games.words import Texts
 
 TEXTS: Final[Texts] = {
     "en": {
+        "column.one": "column",
+        "column.many": "columns",
         "step.one": "step",
         "picture.board": "Eleven columns, 2 to 12.",
         "picture.dice": "Dice: {dice}.",
@@ -30,7 +32,7 @@ TEXTS: Final[Texts] = {
         "menu.stop.about": "Your runners become markers, and the next player throws.",
         "menu.wins": "wins column {columns}",
         "told.rolls_on": "{name} throws again",
-        "told.bust": "{name} is bust!",
+        "told.bust": "{name} busts!",
         "told.advances": "{name} advances in {columns}",
         "told.two_steps": "{name} advances two steps in {column}",
         "told.stops": "{name} stops",
@@ -47,6 +49,8 @@ turns runners into markers. A throw that no runner can use is a bust: all of
 this turn is lost. The top of a column wins it; enough columns win the match.""",
     },
     "de": {
+        "column.one": "Spalte",
+        "column.many": "Spalten",
         "step.one": "Feld",
         "picture.board": "Elf Spalten, 2 bis 12.",
         "picture.dice": "Würfel: {dice}.",

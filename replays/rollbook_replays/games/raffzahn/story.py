@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.raffzahn.moves import ROTTEN, STAR, Choice, Outcome, Pass, Roll, Rolled, Take
+from rollbook.rules.raffzahn.view import View
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.raffzahn.menu import dice_said
 from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.words import Words
 
 
 def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
@@ -59,3 +61,8 @@ def _taken(move: Take, moment: Moment, seating: Seating) -> Sentence:
     if robbed is None:
         return sentence(moment.seat, "told.takes", seating, tile=move.tile, how=how)
     return sentence(moment.seat, "told.robs", seating, tile=move.tile, how=how, robbed=seating.name(robbed))
+
+
+def score(view: View, seat: int, words: Words) -> str:
+    """The teeth of a seat."""
+    return words.count("tooth", view.rows[seat].teeth)

@@ -8,11 +8,11 @@ from rollbook.rules.wuerfelzoo.view import DieInFront, View
 from rollbook_replays.games import blocks
 from rollbook_replays.games.blocks import HEAVY, THIN, Block, Room, beside, boxed, breadth, flow
 from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
-from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.seats import BEFORE_NAME, Seating
 from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, capital, dice_of, long, short, style_of
 from rollbook_replays.text import MUTED, STRONG, Text
 
-NAME: Final = 13
+NAME: Final = 14
 MIDDLE_HEIGHT: Final = 5
 BESIDE_MIDDLE: Final = 32
 CHIPS: Final = 0
@@ -104,10 +104,11 @@ def _seat(view: View, seat: int, wide: int, marked: Marked, size: int) -> Block:
     head = [seating.player(seat, marked.name, on_turn=seat == view.seat)]
     if size > CHIPS:
         penalty = sum(PENALTIES[face] for face in faces)
-        points = words("board.would_cost", points=penalty)
+        points = words("board.would_cost.one" if penalty == 1 else "board.would_cost", points=penalty)
         if seating.options["rounds_to"]:
             points = f"{view.points[seat]} (+{penalty})"
-        head += [Text.of((f"    {said}"[: marked.name], MUTED)) for said in (words.count("die", len(faces)), points)]
+        notes = (words.count("die", len(faces)), points)
+        head += [Text.of((f"{' ' * min(BEFORE_NAME, marked.name - len(note))}{note}", MUTED)) for note in notes]
     return beside(head, _sorted_dice(view.dice[seat], wide - marked.name - 1, marked, size))
 
 

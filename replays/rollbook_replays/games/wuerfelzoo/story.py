@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.wuerfelzoo.moves import (
     NO_FACE,
+    PENALTIES,
     Bear,
     Boar,
     Choice,
@@ -17,6 +18,7 @@ from rollbook.rules.wuerfelzoo.moves import (
     Squirrel,
     Worm,
 )
+from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
@@ -71,3 +73,9 @@ _KEYS = {Bear: "told.bear", Fox: "told.fox"}
 
 def _named(die: int, faces: dict[int, str], words: Words) -> str:
     return name_of(faces.get(die, NO_FACE), words)
+
+
+def score(view: View, seat: int, words: Words) -> str:
+    """The penalty points of a seat, in an unfinished round with those of the dice in front of it."""
+    unfinished = 0 if view.seat is None else sum(PENALTIES[die.face or NO_FACE] for die in view.dice[seat])
+    return words.count("penalty", view.points[seat] + unfinished)

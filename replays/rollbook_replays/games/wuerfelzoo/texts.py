@@ -6,6 +6,8 @@ from rollbook_replays.games.words import Texts
 
 TEXTS: Final[Texts] = {
     "en": {
+        "penalty.one": "penalty point",
+        "penalty.many": "penalty points",
         "die.one": "die",
         "picture.in_the_middle": "In the middle: {animals}",
         "picture.in_front": "Seat {seat}: {animals}.",
@@ -57,6 +59,7 @@ TEXTS: Final[Texts] = {
         "board.laid_by": "laid by",
         "board.uses": "{ability}: {count} ×",
         "board.would_cost": "costs {points}",
+        "board.would_cost.one": "costs {points}",
         "board.no_dice": "no dice left",
         "menu.also": "could also show: {faces}",
         "menu.bear": "{die} of {name}",
@@ -104,6 +107,8 @@ Or throw any of your dice again. Traps cannot be laid. Whoever has no dice left
 wins the round; what the others still have are penalty points.""",
     },
     "de": {
+        "penalty.one": "Minuspunkt",
+        "penalty.many": "Minuspunkte",
         "die.one": "Würfel",
         "picture.in_the_middle": "In der Mitte: {animals}",
         "picture.in_front": "Platz {seat}: {animals}.",
@@ -154,7 +159,8 @@ wins the round; what the others still have are penalty points.""",
         "board.in_the_middle": "In der Tischmitte:",
         "board.laid_by": "ausgespielt von",
         "board.uses": "{ability}: {count} ×",
-        "board.would_cost": "kostet {points}",
+        "board.would_cost": "{points} Minuspunkte",
+        "board.would_cost.one": "{points} Minuspunkt",
         "board.no_dice": "keine Würfel mehr",
         "menu.also": "könnte auch zeigen: {faces}",
         "menu.bear": "{die} von {name}",

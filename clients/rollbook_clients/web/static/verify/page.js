@@ -6,7 +6,8 @@ import { verify } from "./verifier.js";
 const TEXTS = {
   en: {
     cannot: "This browser cannot verify here: it lacks Ed25519, or the page was not reached by https. Save the page and open the copy.",
-    unverified: "Not disproved, and not complete",
+    signed: "Signed and unchanged",
+    unverified: "Nothing wrong found, but not everything was checked",
     diverged: "Something is wrong",
     unreadable: "This is no replay file that can be read",
     held: "What was checked, and holds",
@@ -14,10 +15,10 @@ const TEXTS = {
     at: (check, event) => (event === null ? `Check: ${check}` : `Check: ${check}, event ${event}`),
     keys: (line) => `The key file cannot be read, line ${line}.`,
     heads: (line) => `The file of kept heads cannot be read, line ${line}.`,
-    kept: "A head that this browser kept of this match fits.",
+    kept: "The head that this browser kept of this match is the same.",
     changed: "This browser has seen another log of this match. Keep this file, and the one you had before.",
     steps: {
-      container: "The file is whole, and written in the one way",
+      container: "The file is complete and canonical",
       chain: "Each event is bound to the one before",
       commitment: "The secret of the dice is the one that was committed to",
       lifecycle: "Seats, readiness, turns and end come in order",
@@ -25,7 +26,7 @@ const TEXTS = {
       entropy: "What the seats brought to the dice is what they had committed to",
       draws: "Who begins was drawn from secret and entropy",
       heads: "The service signed these positions",
-      kept_heads: "Kept heads fit",
+      kept_heads: "Kept heads match",
       signatures: "File and names are signed",
     },
     words: {
@@ -33,10 +34,10 @@ const TEXTS = {
       envelope: "A later program wrote it.",
       game: "This reader does not know the game.",
       rules: "Whether every choice was legal and every throw is the right one: `rollbook audit` checks that.",
-      seal: "The match is not over, so its secret is not known.",
+      seal: "The match is not finished, so its secret is not known.",
       hidden: "What is hidden is not in the file.",
       head_key: "A head is signed by a key that the key file does not have.",
-      last_head: "Nobody vouches for the last event.",
+      last_head: "No signature covers the last event.",
       replay_key: "The file is signed by a key that the key file does not have.",
       kept_head_key: "A kept head is signed by an unknown key.",
       kept_head_of_another: "A kept head of another service does not fit.",
@@ -45,7 +46,8 @@ const TEXTS = {
   },
   de: {
     cannot: "Dieser Browser kann hier nicht prüfen: Ihm fehlt Ed25519, oder die Seite kam nicht über https. Sichere die Seite und öffne die Kopie.",
-    unverified: "Nicht widerlegt, aber nicht vollständig",
+    signed: "Unterschrieben und unverändert",
+    unverified: "Nichts Falsches gefunden, aber nicht alles geprüft",
     diverged: "Etwas stimmt nicht",
     unreadable: "Das ist keine Datei einer Partie, die sich lesen lässt",
     held: "Was geprüft wurde und stimmt",
@@ -72,10 +74,10 @@ const TEXTS = {
       envelope: "Ein späteres Programm hat sie geschrieben.",
       game: "Dieser Leser kennt das Spiel nicht.",
       rules: "Ob jede Wahl erlaubt und jeder Wurf der richtige war: Das prüft `rollbook audit`.",
-      seal: "Die Partie ist nicht zu Ende, ihr Geheimnis also nicht bekannt.",
+      seal: "Die Partie ist nicht beendet, ihr Geheimnis also nicht bekannt.",
       hidden: "Was verdeckt ist, steht nicht in der Datei.",
       head_key: "Ein Kopf ist mit einem Schlüssel unterschrieben, der nicht in der Schlüsseldatei steht.",
-      last_head: "Niemand bürgt für das letzte Ereignis.",
+      last_head: "Keine Unterschrift deckt das letzte Ereignis.",
       replay_key: "Die Datei ist mit einem Schlüssel unterschrieben, der nicht in der Schlüsseldatei steht.",
       kept_head_key: "Ein aufgehobener Kopf ist mit einem unbekannten Schlüssel unterschrieben.",
       kept_head_of_another: "Ein aufgehobener Kopf eines anderen Dienstes passt nicht.",
@@ -83,6 +85,9 @@ const TEXTS = {
     },
   },
 };
+
+/** What this page never checks, and what a running match cannot show: the file is signed and unchanged without it. */
+const UNSIGNED = new Set(["rules", "seal", "hidden"]);
 
 const form = document.getElementById("verify");
 const output = document.getElementById("verdict");
@@ -127,7 +132,8 @@ async function judge(file, keyBytes, headBytes) {
   output.dataset.verdict = verdict.verdict;
   output.dataset.check = verdict.check ?? "";
   output.dataset.event = verdict.event ?? "";
-  const parts = [shown("h2", texts[verdict.verdict], verdict.verdict)];
+  const isSigned = verdict.verdict === "unverified" && verdict.missing.every(({ word }) => UNSIGNED.has(word));
+  const parts = [shown("h2", texts[isSigned ? "signed" : verdict.verdict], verdict.verdict)];
   if (verdict.verdict === "diverged") parts.push(shown("p", texts.at(verdict.check, verdict.event)));
   if (verdict.why) parts.push(shown("p", verdict.why));
   const held = Object.entries(verdict.steps).map(([check, times]) => `${texts.steps[check] ?? check} (${check}, ${times})`);
