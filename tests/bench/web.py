@@ -29,7 +29,8 @@ from rollbook_clients.sdk import Match, Table
 from tests.bench import results
 from tests.clients.sdk.tables import pick, running, tables, turn
 from tests.clients.web.browsing import WebProcess, answers
-from tests.server.test_whole_service import Serving, free_port
+from tests.ports import free_port
+from tests.server.test_whole_service import Serving
 
 STALLED: Final = 10
 """One of so many reads nothing."""

@@ -19,8 +19,8 @@ import yaml
 
 from rollbook.server.configuration.flags import FLAGS
 from rollbook.storage.redis.durability import NEEDED_FOR_FSYNC
+from tests.ports import free_port
 from tests.server.serving import started, until
-from tests.storage.servers import free_port
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "service" / "deploy"

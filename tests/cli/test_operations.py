@@ -20,10 +20,11 @@ import yaml
 
 from rollbook.server.metrics import STORE_ERRORS
 from rollbook.storage.embedded.server import find_server
+from tests.ports import free_port
 from tests.server.serving import READY_SECONDS, Service, started, until
 from tests.storage import failovers
 from tests.storage.failovers import Clustered, Watched, clustered, watched
-from tests.storage.servers import ALL_SLOTS, Server, free_port, running, sentinel_running
+from tests.storage.servers import ALL_SLOTS, Server, running, sentinel_running
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "service" / "OPERATIONS.md"

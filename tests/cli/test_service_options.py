@@ -15,8 +15,8 @@ from rollbook.identity.service_keys import ServiceKeys
 from rollbook.replay_file.key_lines import keys_of_service, read_keys, write_keys
 from rollbook.server.settings import Settings
 from tests.clients.commands.test_tail import rollbook
+from tests.ports import free_port
 from tests.server.serving import started
-from tests.server.test_whole_service import free_port
 
 COMMANDS = ["tail", "export", "play", "watch", "replay", "bot"]
 

@@ -23,13 +23,13 @@ from rollbook.storage.redis.log import RedisLog
 from rollbook.v1.events_pb2 import Event
 from tests.faults.outcome import Outcome, Run
 from tests.faults.remote import Caller, RemoteProcess
+from tests.ports import free_port
 from tests.sim.checkers import feeds, logs, views
 from tests.sim.checkers.checker import Checker, Ending
 from tests.sim.observations import Happened, History, Observation, Told, told_line
 from tests.sim.people import Follower, Player, Visitor
 from tests.sim.process import SERVICE_KEY, Refused
 from tests.sim.tables import GAMES, Table
-from tests.storage.servers import free_port
 
 START_SECONDS: Final = 90.0
 POLL_SECONDS: Final = 0.05

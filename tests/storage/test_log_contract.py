@@ -36,7 +36,7 @@ pytestmark = pytest.mark.asyncio
 SOON: Final = 0.05
 """A time-out that is meant to pass."""
 
-LATE: Final = 20.0
+LATE: Final = 60.0
 """A time-out that is meant not to pass."""
 
 

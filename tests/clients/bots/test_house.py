@@ -25,8 +25,8 @@ from rollbook.v1.match_pb2 import (
 from rollbook_clients.bots.house import READY_SECONDS, SEATS, TURN_SECONDS, House, request_id
 from rollbook_clients.sdk import Unauthenticated, connect
 from tests.clients.sdk.tables import QUICK, address, run
+from tests.ports import free_port
 from tests.server.talking import Person
-from tests.server.test_whole_service import free_port
 from tests.server.watching import Theatre
 
 POLL_SECONDS = 0.02

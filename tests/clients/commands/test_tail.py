@@ -14,10 +14,11 @@ from pathlib import Path
 
 from rollbook.match.chain import link
 from rollbook.v1 import match_pb2
+from tests.ports import free_port
 from tests.server.serving import started
 from tests.server.strangers import Line, Stranger
 from tests.server.test_running import self_signed
-from tests.server.test_whole_service import Serving, free_port, run, seated, serving
+from tests.server.test_whole_service import Serving, run, seated, serving
 
 SEED = 11
 POLL_SECONDS = 0.02

@@ -93,7 +93,7 @@ def test_a_choice_whose_outcome_is_unknown_is_settled_before_the_next() -> None:
 
     async def scenario(theatre: Theatre) -> None:
         async with Proxy(theatre.port) as proxy:
-            how: dict[str, Any] = {"through": proxy.address, "patience": impatient(answer=0.3, call=0.8)}
+            how: dict[str, Any] = {"through": proxy.address, "patience": impatient(answer=1.5, call=4.0)}
             async with tables(theatre, "Anna", "Ben", **how) as players:
                 for again in (True, False):
                     match, moment = await choice_of_two(await running(players))
@@ -205,7 +205,7 @@ def test_a_table_is_left_at_once_though_a_replaced_connection_hangs() -> None:
 
     async def scenario(theatre: Theatre) -> None:
         async with Proxy(theatre.port) as proxy:
-            patience = impatient(answer=0.2, call=0.4, silence=3_600.0)
+            patience = impatient(answer=1.0, call=3.0, silence=3_600.0)
             async with table(theatre, "Anna", through=proxy.address, patience=patience) as anna:
                 match = await anna.open("cant_stop", 2)
                 watching = asyncio.create_task(events(match))

@@ -25,7 +25,7 @@ from tests.clients.sdk.tables import (
     table,
     tables,
 )
-from tests.server.test_whole_service import free_port
+from tests.ports import free_port
 from tests.server.watching import Theatre
 
 
@@ -34,11 +34,9 @@ def test_a_table_at_no_service_is_told_soon_and_in_words() -> None:
 
     async def main() -> None:
         where = f"127.0.0.1:{free_port()}"
-        begun = time.monotonic()
         with pytest.raises(Unreachable, match=f"no service answers at {where}"):
-            async with connect(where, patience=impatient(arrival=0.3)):
+            async with connect(where, patience=impatient(arrival=0.3, call=3_600.0)):
                 pass
-        assert time.monotonic() - begun < 30
 
     asyncio.run(main())
 

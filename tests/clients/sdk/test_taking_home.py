@@ -104,7 +104,7 @@ def test_a_match_that_cannot_be_had_leaves_no_file(tmp_path: Path) -> None:
     home.mkdir()
 
     async def scenario(keeper: Keeper, proxy: Proxy, matches: list[Match]) -> None:
-        async with table(keeper, "Cora", through=proxy.address, patience=impatient(call=0.5)) as cora:
+        async with table(keeper, "Cora", through=proxy.address, patience=impatient(call=4.0)) as cora:
             with pytest.raises(NotFound):
                 await cora.match("a" * 24).export(home / "none.rollbook")
             proxy.upstream = 1

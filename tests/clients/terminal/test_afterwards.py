@@ -15,8 +15,8 @@ from rollbook_clients.sdk import connect
 from tests.clients.terminal.persons import STRATEGIES, Person, first, menu, play_out
 from tests.clients.terminal.pseudo import Pseudo, pseudo
 from tests.clients.terminal.test_pseudo_terminal import NAMES, joined, may_advance, on_turn, seated, serve
+from tests.ports import free_port
 from tests.server.serving import started
-from tests.server.test_whole_service import free_port
 
 GAME = "wuerfelzoo"
 """Two people play it out in a few moves."""

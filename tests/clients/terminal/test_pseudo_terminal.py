@@ -15,8 +15,8 @@ import pytest
 from rollbook.rules.catalogue import current
 from tests.clients.terminal.persons import STRATEGIES, Person, menu, play_out
 from tests.clients.terminal.pseudo import Pseudo, pseudo
+from tests.ports import free_port
 from tests.server.serving import started
-from tests.server.test_whole_service import free_port
 
 TITLES = {game: current()[game].title for game in STRATEGIES}
 NAMES = ("Anna", "Tom", "Willi")

@@ -14,7 +14,7 @@ from rollbook.replay_file.container import write
 from rollbook_clients.terminal.profile import Profile
 from tests.clients.terminal.pseudo import pseudo
 from tests.clients.terminal.staging import simulated
-from tests.server.test_whole_service import free_port
+from tests.ports import free_port
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
 

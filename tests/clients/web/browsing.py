@@ -22,7 +22,8 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from playwright.async_api import Error as BrowserError
 
-from tests.server.test_whole_service import Serving, free_port
+from tests.ports import free_port
+from tests.server.test_whole_service import Serving
 
 CHROMIUM: Final = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")

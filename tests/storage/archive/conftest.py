@@ -17,7 +17,7 @@ import pytest
 
 from rollbook.storage.archive.marker import open_archive
 from rollbook.storage.archive.port import Archive
-from tests.storage.servers import free_port
+from tests.ports import free_port
 
 READY_SECONDS = 60.0
 POLL_SECONDS = 0.05

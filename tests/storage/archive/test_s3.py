@@ -9,10 +9,10 @@ import pytest
 
 from rollbook.storage.archive.marker import open_archive
 from rollbook.storage.archive.port import ArchiveUnavailable
+from tests.ports import free_port
 from tests.server.archives import Keeper, run
 from tests.server.talking import refusal
 from tests.storage.archive.conftest import s3_environment, s3_running
-from tests.storage.servers import free_port
 
 
 def test_matches_go_to_a_bucket_and_are_read_from_there(s3_place: str, tmp_path: Path) -> None:
