@@ -45,6 +45,13 @@ class Health(health_pb2_grpc.HealthServicer):
             await context.abort(grpc.StatusCode.NOT_FOUND, "there is no such service here; reflection lists them")
         return health_pb2.HealthCheckResponse(status=self._status(request.service))
 
+    async def List(  # noqa: N802 - as the contract calls it
+        self, _request: Any, _context: grpc.aio.ServicerContext[Any, Any]
+    ) -> Any:
+        """Return the status of every service, under the names that Check accepts."""
+        statuses = {name: health_pb2.HealthCheckResponse(status=self._status(name)) for name in self._serving}
+        return health_pb2.HealthListResponse(statuses=statuses)  # type: ignore[attr-defined]  # its types are older
+
     async def Watch(  # noqa: N802 - as the contract calls it
         self, request: health_pb2.HealthCheckRequest, _context: grpc.aio.ServicerContext[Any, Any]
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
