@@ -6,9 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from rollbook import GATEWAY
-from rollbook.server.addresses import Addresses, bannable_network, bannable_networks_around, read_network
+from rollbook.server.addresses import (
+    LONGEST_LOGGED,
+    MOST_LOGGED,
+    Addresses,
+    bannable_network,
+    bannable_networks_around,
+    read_network,
+)
 
 
 class Context:
@@ -62,7 +70,17 @@ def test_a_peer_is_its_address_and_a_household_one(peer: str, address: str) -> N
         (("",), "10.0.0.1"),
         ((b"192.0.2.7",), "10.0.0.1"),
         (("2001:db8::1",), "2001:db8::/64"),
-        (("192.0.2.7:4711",), "10.0.0.1"),
+        (("203.0.113.7:4711",), "203.0.113.7"),
+        (("203.0.113.7:4711, 10.0.0.2:80",), "203.0.113.7"),
+        (("::ffff:203.0.113.7",), "203.0.113.7"),
+        (("::ffff:203.0.113.7:4711",), "203.0.113.7"),
+        (("[::ffff:203.0.113.7]:4711, ::ffff:10.0.0.2",), "203.0.113.7"),
+        (("::ffff:cb00:7107",), "203.0.113.7"),
+        (("[2001:db8::1]:4711",), "2001:db8::/64"),
+        (("[2001:db8::1]",), "2001:db8::/64"),
+        (("fe80::1%eth0",), "fe80::/64"),
+        (("203.0.113.7:port",), "10.0.0.1"),
+        (("203.0.113.7:",), "10.0.0.1"),
     ],
 )
 def test_a_trusted_proxy_says_who_called_it(forwarded: tuple[str | bytes, ...], address: str) -> None:
@@ -106,3 +124,24 @@ def test_a_network_that_is_banned_holds_the_callers_in_it(banned: str, peer: str
     """Also where a caller counts as a household of its own."""
     caller = Addresses().of(Context(peer))
     assert is_inside == (bannable_network(banned) in bannable_networks_around(caller))
+
+
+def test_a_value_that_is_no_address_is_logged_once_and_not_without_end() -> None:
+    """The operator sees what a proxy sends; a proxy that sends something else with every call fills no disk."""
+    addresses = Addresses([read_network("10.0.0.0/8")])
+    with capture_logs() as logged:
+        for value in ["a host", "a host", "\x1b" * 1_000, *(f"port-{number}" for number in range(1_000))]:
+            assert "10.0.0.1" == addresses.of(Context("ipv4:10.0.0.1:4711", f"192.0.2.7, {value}"))
+    first, second, *_ = logged
+    assert ("warning", "'a host'", "10.0.0.1") == (first["log_level"], first["value"], first["proxy"])
+    assert second["value"].isprintable()
+    assert len(second["value"]) <= LONGEST_LOGGED
+    assert MOST_LOGGED == len(logged)
+
+
+def test_a_value_that_is_not_read_is_not_logged() -> None:
+    """Every client can send such a value; a trusted proxy writes the address of the caller behind it."""
+    with capture_logs() as logged:
+        Addresses().of(Context("ipv4:192.0.2.1:4711", "a host"))
+        Addresses([read_network("10.0.0.0/8")]).of(Context("ipv4:10.0.0.1:4711", "a host, 192.0.2.7"))
+    assert [] == logged

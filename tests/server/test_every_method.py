@@ -1,4 +1,4 @@
-"""Every method that reflection lists answers whatever is sent to it: with a result, or with a refusal that names it."""
+"""Every method that reflection lists answers every request with a result or a refusal."""
 
 from __future__ import annotations
 
@@ -98,12 +98,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
         file = b"".join(
             part.part for part in ReplayServiceStub(channel).GetReplay(request, metadata=bearer(players[0]), timeout=20)
         )
-        tokens = {"nobody": "", "opener": players[0], "other player": players[1], "operator": operator}
+        tokens = {"no token": "", "opener": players[0], "other player": players[1], "operator": operator}
         yield Prepared(service, tokens, ids[0], ids[1], seated_link, ids[2], awaited, ids[3], file)
 
 
 def bearer(token: str) -> Any:
-    """The metadata that says who calls."""
+    """The metadata with the token, if there is one."""
     return (("authorization", f"Bearer {token}"),) if token else ()
 
 
@@ -155,7 +155,7 @@ def valid(at: Prepared) -> dict[str, list[Message]]:
         health_pb2.DESCRIPTOR.services_by_name["Health"].full_name: {
             "Check": [health_pb2.HealthCheckRequest()],
             "List": [LIST()],
-            "Watch": [health_pb2.HealthCheckRequest(service="nobody")],
+            "Watch": [health_pb2.HealthCheckRequest(service="none")],
         },
         reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"].full_name: {
             "ServerReflectionInfo": [
@@ -217,7 +217,7 @@ def outcome(
 
 
 def test_no_method_answers_internal_or_unknown(prepared: Prepared) -> None:
-    """With an empty request, garbage, or a valid request that somebody's token allows; the log has no traceback."""
+    """With an empty request, garbage, or a valid request that one of the tokens allows; the log has no traceback."""
     service = prepared.service
     requests, accepted = valid(prepared), set[str]()
     with service.channel() as channel:

@@ -8,6 +8,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
+import structlog
+
 from rollbook import GATEWAY
 
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -23,6 +25,14 @@ _BANNABLE: Final = {4: (8, 32), 6: (32, IPV6_PREFIX)}
 """By IP version the prefix lengths of networks that can be banned: the widest and the narrowest."""
 
 
+MOST_LOGGED: Final = 100
+"""Values of x-forwarded-for that no address can be read from, each of which a process logs once."""
+
+LONGEST_LOGGED: Final = 100
+
+_logger = structlog.get_logger()
+
+
 class Addresses:
     """Tells the addresses of callers, as far as that tells callers apart."""
 
@@ -32,6 +42,7 @@ class Addresses:
         """Believe what proxies in these networks say, and whoever has a token of which this holds."""
         self._trusted = tuple(trusted)
         self._is_gateway = is_gateway
+        self._logged: set[str] = set()
 
     def of(self, context: Any) -> str:
         """Where a call comes from: an IPv4 address, the /64 of an IPv6 address, or what gRPC says of the peer.
@@ -46,8 +57,9 @@ class Addresses:
             return str(peer)
         if self._trusts(caller) or self._comes_by_gateway(context):
             for hop in reversed(_hops(context)):
-                named = _read(hop)
+                named = _read_hop(hop)
                 if named is None:
+                    self._log_unreadable(hop, caller)
                     break
                 caller = named
                 if not self._trusts(caller):
@@ -57,6 +69,13 @@ class Addresses:
     def _comes_by_gateway(self, context: Any) -> bool:
         sent = [value for key, value in context.invocation_metadata() or () if key == GATEWAY]
         return len(sent) == 1 and isinstance(sent[0], str) and self._is_gateway(sent[0].removeprefix("Bearer "))
+
+    def _log_unreadable(self, hop: str, proxy: Address) -> None:
+        """Log a value once, and no more when there are too many: a proxy that sends such a value sends many."""
+        shown = ascii(hop)[:LONGEST_LOGGED]
+        if shown not in self._logged and len(self._logged) < MOST_LOGGED:
+            self._logged.add(shown)
+            _logger.warning("x-forwarded-for has no address", value=shown, proxy=str(proxy))
 
     def _trusts(self, address: Address) -> bool:
         return any(address in network for network in self._trusted)
@@ -111,6 +130,13 @@ def _address_of(peer: str) -> Address | None:
 def _hops(context: Any) -> list[str]:
     sent = [value for key, value in context.invocation_metadata() or () if key == FORWARDED]
     return [hop.strip() for value in sent if isinstance(value, str) for hop in value.split(",")]
+
+
+def _read_hop(text: str) -> Address | None:
+    """An address as proxies write it: plain, in brackets, or with a port behind it."""
+    host, colon, port = text.rpartition(":")
+    has_port = colon and port.isascii() and port.isdecimal()
+    return _read(text.strip("[]")) or (_read(host.strip("[]")) if has_port else None)
 
 
 def _read(text: str) -> Address | None:
