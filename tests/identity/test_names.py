@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollbook.identity.names import LONGEST_NAME, player_name
+from rollbook.identity.names import LONGEST_NAME, MOST_MARKS, kept_name, player_name
 from rollbook.identity.refusals import NameReason, NameRefused
+
+BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159"
 
 REFUSED = {
     NameReason.NAME_EMPTY: ["", "\u200d\u200c", "\u0301", "\u0301\u200d"],
@@ -27,7 +29,20 @@ REFUSED = {
     NameReason.BIDIRECTIONAL_CHARACTER: [
         f"An{character}na" for character in "\u061c\u200e\u200f\u202a\u202e\u2066\u2069"
     ],
-    NameReason.INVISIBLE_CHARACTER: ["An\u00adna", "An\u200bna", "\ufeffAnna", "An\u2060na", "An\U000e0041na"],
+    NameReason.INVISIBLE_CHARACTER: [
+        "An\u00adna",
+        "An\u200bna",
+        "\ufeffAnna",
+        "An\u2060na",
+        "An\U000e0041na",
+        *[f"An{blank}na" for blank in BLANK],
+        "\u3164",
+    ],
+    NameReason.TOO_MANY_MARKS: [
+        "A\u0300\u0308\u0323\u0301\u0302na",
+        "b\u0363\u20dd\u0364\ufe0f",
+        "\u0363" * 4 + "Anna",
+    ],
     NameReason.UNASSIGNED_CHARACTER: ["An\ue000na", "An\U00100000na", "An\ud800na", "An\uffffna", "An\u0378na"],
     NameReason.WHITE_SPACE: [
         " ",
@@ -93,6 +108,10 @@ def test_a_refusal_says_which_character_is_wrong_and_why(text: str, where: str) 
         "👩\u200d🚀",
         "<b>&amp;",
         "\u1f82" * LONGEST_NAME,
+        "b\u0363\u0364\u0365c\u0363",
+        "\u1019\u103b\u103e\u1031\u102c\u103a\u101c\u1004\u1037\u103a",
+        "\u6e21\u9089\U000e0101",
+        "1\ufe0f\u20e3",
     ],
 )
 def test_names_of_all_scripts_are_taken_as_they_are(name: str) -> None:
@@ -106,7 +125,16 @@ def test_a_name_is_counted_and_kept_composed() -> None:
     assert "\u1f82" * LONGEST_NAME == player_name(unicodedata.normalize("NFD", "\u1f82" * LONGEST_NAME))
 
 
-@given(st.text(max_size=60) | st.text("aB \u0301\u00a0\u200d\u202e\n\ue000é", max_size=8))
+@pytest.mark.parametrize("name", ["\u3164", "An\u115fna", "b" + "\u0363" * 10])
+def test_a_name_that_was_accepted_before_stays_valid(name: str) -> None:
+    """In a token, and when its owner repeats it; another such name is refused."""
+    assert name == kept_name(name)
+    assert name == player_name(name, name)
+    with pytest.raises(NameRefused):
+        player_name(name, "Anna")
+
+
+@given(st.text(max_size=60) | st.text("aB \u0301\u0323\u3164\u00a0\u200d\u202e\n\ue000é", max_size=8))
 def test_any_text_is_refused_or_becomes_a_name_that_keeps_all_promises(text: str) -> None:
     """Whatever comes in, what comes out is bounded, composed, single-spaced, and stays as it is."""
     try:
@@ -130,6 +158,9 @@ def test_any_text_is_refused_or_becomes_a_name_that_keeps_all_promises(text: str
         "FSI",
         "PDI",
     }
+    assert not any(blank in name for blank in BLANK)
+    stacked = "".join("m" if unicodedata.category(character) in {"Mn", "Me"} else " " for character in name)
+    assert max(map(len, stacked.split()), default=0) <= MOST_MARKS
     assert name == player_name(name)
     name.encode()
 

@@ -245,6 +245,11 @@ def test_a_name_is_kept_as_all_names_are() -> None:
     assert "Zo\u00eb" == verifier().verify(token(name="Zoe\u0308")).name
 
 
+def test_a_name_that_new_players_may_not_have_stays_valid_in_a_token() -> None:
+    """Its owner would be locked out otherwise."""
+    assert "An\u3164na" == verifier().verify(token(name="An\u3164na")).name
+
+
 def test_texts_that_are_not_ascii_are_refused_like_bytes() -> None:
     """Whatever a header of a request holds, lone surrogates included."""
     assert TokenReason.MALFORMED == refusal("\ud800.ä.€").reason

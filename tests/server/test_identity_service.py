@@ -145,13 +145,34 @@ def test_an_old_token_keeps_the_subject_for_thirty_days_after_it_expired() -> No
     run(scenario)
 
 
-@pytest.mark.parametrize("name", ["a\nb", "x" * 41, " a", "\u202ea"])
+@pytest.mark.parametrize("name", ["a\nb", "x" * 41, " a", "\u202ea", "\u3164", "b" + "\u0363" * 4])
 def test_a_name_that_cannot_be_shown_is_refused(name: str) -> None:
     """The fact `why` says what is wrong with it."""
 
     async def scenario(world: World) -> None:
         told = await refusal(sign_in(world, name=name))
         assert (grpc.StatusCode.INVALID_ARGUMENT, "NAME_REFUSED", {"why"}) == (told.code, told.reason, set(told.facts))
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("name", ["An\u3164na", "b" + "\u0363" * 4])
+def test_a_guest_keeps_a_name_that_new_guests_may_not_have(name: str) -> None:
+    """The token still holds, the guest returns with the name and sits down with it; no other such name is accepted."""
+
+    async def scenario(world: World) -> None:
+        token = world.issuer.mint(
+            "guest-1", Role.PLAYER, name=name, issued_at=world.clock.ms // 1_000, lifetime_seconds=60
+        )
+        for fields in ({}, {"name": name}):
+            assert name == (await sign_in(world, old_token=token, **fields)).name
+        refused = await refusal(sign_in(world, old_token=token, name="b\u3164"))
+        assert "NAME_REFUSED" == refused.reason
+        guest = world.nobody(token)
+        match_id = (await guest.open()).match_id
+        assert "NAME_REFUSED" == (await refusal(guest.call("TakeSeat", match_id=match_id, name="b\u3164"))).reason
+        await guest.call("TakeSeat", match_id=match_id, name=name)
+        assert name == (await guest.look(match_id)).summary.seats[0].name
 
     run(scenario)
 

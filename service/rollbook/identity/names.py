@@ -19,6 +19,17 @@ _BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u20
 _JOINERS = frozenset("\u200c\u200d")
 """Persian and Indic scripts and many pictures cannot be written without them."""
 
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
+"""Letters, marks and symbols that are drawn as nothing, so that two names could look alike: fillers of Hangul, Khmer
+vowels, the empty Braille pattern, a note without a head. Selectors of variants stay: names in Han characters and
+pictures need them."""
+
+_STACKED = frozenset({"Mn", "Me"})
+"""Marks that are drawn above, below or around the character before them, and with many of them over other lines. Marks
+that take room of their own (Mc) do not; Burmese has more than three in a row."""
+
+MOST_MARKS: Final = 3
+
 _UNASSIGNED = {
     "Cn": "is not assigned in Unicode",
     "Co": "is for private use",
@@ -27,12 +38,20 @@ _UNASSIGNED = {
 _VISIBLE = frozenset("LNPS")
 
 
-def player_name(text: str) -> str:
-    """The name as it is kept (NFC), or NameRefused with what is wrong.
+def player_name(text: str, kept: str = "") -> str:
+    """The name as it is stored (NFC), or NameRefused with the reason; `kept`, an accepted name, is not checked anew.
 
     >>> player_name("Zoe\u0308 d'Arc")
     "Zoë d'Arc"
     """
+    name = kept_name(text)
+    if name != kept:
+        _check_looks(name)
+    return name
+
+
+def kept_name(text: str) -> str:
+    """A name that a token or the store has, by the rules that have always held; NameRefused."""
     if len(text) > LONGEST_NAME * _LONGEST_DECOMPOSITION:
         raise _too_long()
     name = unicodedata.normalize("NFC", text)
@@ -61,3 +80,15 @@ def _check(number: int, character: str) -> None:
         raise NameRefused(NameReason.INVISIBLE_CHARACTER, f"character {number} is invisible")
     if category in _UNASSIGNED:
         raise NameRefused(NameReason.UNASSIGNED_CHARACTER, f"character {number} {_UNASSIGNED[category]}")
+
+
+def _check_looks(name: str) -> None:
+    """Refuse characters that are drawn as nothing, and too many marks on one character."""
+    marks = 0
+    for number, character in enumerate(name, start=1):
+        if character in _BLANK:
+            raise NameRefused(NameReason.INVISIBLE_CHARACTER, f"character {number} is invisible")
+        marks = marks + 1 if unicodedata.category(character) in _STACKED else 0
+        if marks > MOST_MARKS:
+            why = f"character {number} is one of more than {MOST_MARKS} combining marks in a row"
+            raise NameRefused(NameReason.TOO_MANY_MARKS, why)

@@ -34,6 +34,7 @@ class NameReason(StrEnum):
     BIDIRECTIONAL_CHARACTER = "bidirectional_character"
     INVISIBLE_CHARACTER = "invisible_character"
     UNASSIGNED_CHARACTER = "unassigned_character"
+    TOO_MANY_MARKS = "too_many_marks"
     WHITE_SPACE = "white_space"
 
 

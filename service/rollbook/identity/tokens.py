@@ -22,7 +22,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 from joserfc.jws import CompactSignature, extract_compact, validate_compact
 
-from rollbook.identity.names import player_name
+from rollbook.identity.names import kept_name
 from rollbook.identity.refusals import NameRefused, TokenReason, TokenRefused
 from rollbook.replay_file.key_lines import key_id
 
@@ -344,6 +344,6 @@ def _name(claims: dict[str, Any]) -> str:
     if not isinstance(name, str):
         raise _invalid("name", "be a text")
     try:
-        return player_name(name)
+        return kept_name(name)
     except NameRefused as refused:
         raise _invalid("name", f"be a player's name: {refused.why}") from None

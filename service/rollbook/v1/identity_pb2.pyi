@@ -28,8 +28,8 @@ class SignInRequest(_message.Message):
     OLD_TOKEN_FIELD_NUMBER: _builtins.int
     DEVICE_CODE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The display name, 1 to 40 characters after NFC, without control and bidirectional characters. Empty = that of the
-    old token, without one "Guest".
+    """The display name, 1 to 40 characters after NFC, without control, bidirectional and invisible characters. Empty = that
+    of the old token, without one "Guest".
     """
     old_token: _builtins.str
     """A token that SignIn gave: the subject stays, and with it seats and matches. It may have expired, at most 30 days ago.

@@ -10,7 +10,8 @@ from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, usage
 from rollbook.identity.keys import load
-from rollbook.identity.refusals import KeyRefused, TokenRefused
+from rollbook.identity.names import player_name
+from rollbook.identity.refusals import KeyRefused, NameRefused, TokenRefused
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role
 
 MOST_HOURS = 87_600
@@ -55,6 +56,7 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     """
     if not 1 <= hours <= MOST_HOURS:
         return usage(f"--hours must be 1 to {MOST_HOURS:,}; rollbook token --help explains it")
+    shown = subject if name is None else name
     try:
         signer = Issuer(load(key), issuer)
         now = int(time.time())
@@ -62,14 +64,17 @@ def token(  # noqa: PLR0913 - every flag is a parameter
         minted = signer.mint(
             subject,
             role,
-            name=subject if name is None else name,
+            name=shown,
             issued_at=now,
             lifetime_seconds=lifetime_seconds,
             matches=match,
         )
+        player_name(shown)
     except KeyRefused as refused:
         print(f"{key}: {refused}", file=sys.stderr)
         return Exit.WRONG
+    except NameRefused as refused:
+        return usage(f"no player may have this name: {refused}; rollbook token --help explains --name")
     except TokenRefused as refused:
         return usage(f"{refused}; rollbook token --help explains what it says")
     except OSError as wrong:

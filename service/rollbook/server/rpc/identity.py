@@ -108,7 +108,8 @@ class IdentityServicer(IdentityServiceServicer):
             self._bans.check(old, lambda: address)
             # Whoever returns is no new guest.
             self._of_returning.take(old.key, self._clock_ms())
-        name = player_name(request.name) if request.name else GUEST if old is None else old.name
+        kept = "" if old is None else old.name
+        name = player_name(request.name, kept) if request.name else kept or GUEST
         issued_at = self._clock_ms() // 1_000
         lifetime = self._token_seconds
         sub = _new_sub(guests) if old is None else old.sub

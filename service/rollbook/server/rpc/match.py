@@ -132,7 +132,7 @@ class MatchServicer(MatchServiceServicer):
         code = request.invitation_code
         async with self._located(caller, request, code):
             sight = await self._sights.now(caller, request.match_id, code, request.request_id)
-            name = player_name(request.name) if request.name else caller.name
+            name = player_name(request.name, caller.name) if request.name else caller.name
             async with self._seats.allowed(sight, request):
                 answer = await self._commands.take_seat(sight, request, name)
             seat, closed = seat_taken(answer)
