@@ -14,13 +14,20 @@ from collections.abc import Sequence
 
 from tests.bench import one_choose, replays, replicated, results, rules, web
 from tests.bench.measure import Row
+from tests.bench.one_caller import suite as one_caller
 from tests.bench.peers import suite as peers
 from tests.bench.scale import suite as scale
 from tests.bench.service import suite
 
 BENCHES = {"rules": rules.bench, "service": suite.bench, "replays": replays.bench}
 COUNT = "one_choose"
-OF_THEIR_OWN = {"peers": peers.main, "scale": scale.main, "replicated": replicated.main, "web": web.main}
+OF_THEIR_OWN = {
+    "peers": peers.main,
+    "scale": scale.main,
+    "one_caller": one_caller.main,
+    "replicated": replicated.main,
+    "web": web.main,
+}
 """With options of their own."""
 _WHOLE = 1_000
 """From here on no fraction is shown."""

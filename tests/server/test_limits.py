@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import grpc
 import pytest
 
+from rollbook.server.addresses import FORWARDED
 from rollbook.server.settings import Limits
 from rollbook.v1 import replay_pb2_grpc
 from rollbook.v1.identity_pb2 import SignInRequest
@@ -66,6 +67,18 @@ async def one_call_more_in_a_second(world: Theatre) -> Refused:
     for _ in range(2):
         await one.look(match_id)
     return await refusal(one.look(match_id))
+
+
+async def one_subject_more_of_an_address(world: Theatre) -> Refused:
+    """Each uses up its own points; a call that names an address is counted there also on this machine."""
+    match_id = (await world.person("opener").open()).match_id
+    people = [world.person(name) for name in ("a", "b", "c")]
+    for person in people:
+        person.metadata = (*person.metadata, (FORWARDED, "203.0.113.7"))
+    for person in people[:2]:
+        for _ in range(Limits().requests_at_once):
+            await person.look(match_id)
+    return await refusal(people[2].look(match_id))
 
 
 async def one_play_more(world: Theatre, *names: str) -> Refused:
@@ -161,6 +174,7 @@ REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
     "waiting_seats_per_subject": (one_seat_more, "TOO_MANY_SEATS", counted("waiting_seats_per_subject")),
     "requests_per_second": (one_call_more_in_a_second, "RATE_LIMITED", {"retry_after_ms": "500"}),
     "requests_at_once": (one_call_more_at_once, "RATE_LIMITED", {"retry_after_ms": "5"}),
+    "subjects_per_address": (one_subject_more_of_an_address, "RATE_LIMITED", {"retry_after_ms": "3"}),
     "plays_per_subject": (lambda world: one_play_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "plays": (lambda world: one_play_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "watches_per_subject": (lambda world: one_watch_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),

@@ -113,7 +113,7 @@ def test_a_subject_that_calls_too_often_waits() -> None:
 
 
 def test_a_call_costs_what_it_weighs() -> None:
-    """A look is 1, opening a match 5, a page of n matches 1 + n/10, by the size asked for, of which 0 is 50."""
+    """A look is 1, opening a match 5, leaving it 3, a page of n matches 1 + n/20, by the size asked for: 0 is 50."""
 
     async def scenario(world: World) -> None:
         match_id = (await world.person("opener").open()).match_id
@@ -127,9 +127,12 @@ def test_a_call_costs_what_it_weighs() -> None:
             return looks
 
         assert 40 == await left("looker")
-        await world.person("host").open()
+        mine = (await world.person("host").open()).match_id
+        await world.person("guest").call("TakeSeat", match_id=mine)
+        await world.person("guest").call("LeaveSeat", match_id=mine)
         assert 35 == await left("host")
-        for size, weight in ((0, 6), (10, 2), (50, 6), (200, 21), (9_999, 21)):
+        assert 32 == await left("guest")
+        for size, weight in ((0, 4), (10, 2), (20, 2), (50, 4), (200, 11), (9_999, 11)):
             reader = world.person(f"reader-{size}")
             await reader.call("ListMatches", page_size=size)
             assert 40 - weight == await left(reader.sub)

@@ -185,6 +185,10 @@ class Calling:
         """This person does."""
         self.metadata = person.metadata
 
+    def peer(self) -> str:
+        """This machine."""
+        return "ipv4:127.0.0.1:4711"
+
     def invocation_metadata(self) -> Any:
         """What came with the call."""
         return self.metadata

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time  # noqa: TID251 - what is over is not asked for again at once
 from contextlib import aclosing, suppress
+from contextvars import Context
 from typing import Final
 
 import structlog
@@ -31,7 +32,8 @@ class LobbyTail:
         self._over: list[MatchSummary] = []
         self._over_at = float("-inf")
         self._changed = asyncio.Event()
-        self._task = asyncio.create_task(self._follow())
+        # On behalf of all visitors: the address of the first one must not be counted for it.
+        self._task = asyncio.create_task(self._follow(), context=Context())
 
     @property
     def matches(self) -> list[MatchSummary]:

@@ -39,7 +39,7 @@ _VISIBLE = frozenset("LNPS")
 
 
 def player_name(text: str, kept: str = "") -> str:
-    """The name as it is stored (NFC), or NameRefused with the reason; `kept`, an accepted name, is not checked anew.
+    """Return the name as it is stored (NFC), or raise NameRefused; `kept` is a name that was accepted before.
 
     >>> player_name("Zoe\u0308 d'Arc")
     "Zoë d'Arc"

@@ -21,7 +21,7 @@ from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.bans import Bans
 from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
-from rollbook.server.limits import Rates, Strangers
+from rollbook.server.limits import EVENTS_A_POINT, Budgets, Strangers, turn
 from rollbook.server.lobby import MatchMetadata, StoredLobby
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import state_of, summary_message
@@ -85,47 +85,36 @@ def check_request_id(request_id: str) -> None:
 
 
 class Callers:
-    """Finds out who calls, and counts how often they do."""
+    """Finds out who calls, and takes the points of their calls."""
 
-    def __init__(
-        self, verifier: Verifier, rates: Rates, strangers: Strangers, bans: Bans, clock_ms: Callable[[], int]
-    ) -> None:
-        """Believe this verifier, and hold everybody to these rates, and whoever has no token to those of strangers."""
+    def __init__(self, verifier: Verifier, budgets: Budgets, strangers: Strangers, bans: Bans) -> None:
+        """Believe this verifier; callers with a token have these budgets, all others the limits of strangers."""
         self._verifier = verifier
-        self._rates = rates
+        self._budgets = budgets
         self._strangers = strangers
         self._bans = bans
-        self._clock_ms = clock_ms
 
-    def of(self, context: Context, weight: float = 1) -> Subject:
-        """Who calls, once for each call: it counts against the subject's rate, or against that of the address.
-
-        A gateway looks on for many, and is not counted: it bounds itself how often they ask.
-        """
+    def of(self, context: Context, points: float = 1) -> Subject:
+        """Return who calls, once for each call, which uses so many points at least."""
         try:
             caller = caller_of(context, self._verifier)
         except (TokenRefused, Refusal):
             self._strangers.count(context)
             raise
-        if caller.role is not Role.GATEWAY:
-            self.count(caller, weight)
+        self._budgets.begin(caller, context, points)
         if self._bans.are_any:
             self._bans.check(caller, partial(self._strangers.addresses.of, context))
         return caller
 
-    def operator(self, context: Context, weight: float = 1) -> Subject:
-        """Who calls, who has to be an operator."""
-        caller = self.of(context, weight)
+    def operator(self, context: Context, points: float = 1) -> Subject:
+        """Return who calls, who has to be an operator."""
+        caller = self.of(context, points)
         require(caller, Role.OPERATOR)
         return caller
 
     def anybody(self, context: Context) -> None:
         """Count a call that needs no token."""
         self._strangers.count(context)
-
-    def count(self, caller: Subject, weight: float = 1) -> None:
-        """Refuse a caller who asks too much, by calls or by requests within one."""
-        self._rates.take(caller.key, self._clock_ms(), weight)
 
     def expiry(self, caller: Subject, context: Context) -> Callable[[], bool]:
         """Says, again and again, whether the token that a stream began with holds no longer.
@@ -176,7 +165,8 @@ class Sight:
 
     def perspective_on(self, ledger: Ledger, *, public_only: bool = False) -> Perspective:
         """The caller's perspective on another state of the match."""
-        is_judge = judges(self.caller, self.match_id)
+        caller = self.caller
+        is_judge = caller.role is Role.JUDGE and judges(caller, self.match_id)
         return perspective_of(ledger, self.player, is_judge=is_judge, public_only=public_only)
 
 
@@ -206,7 +196,7 @@ class Sights:
         if not references.is_match_id(match_id):
             raise MatchUnknown(match_id)
         try:
-            ledger = await self._replicas.ledger(match_id)
+            ledger = await self._ledger(match_id)
         except LOST:
             if not await self._may_know(caller, match_id, invitation_code):
                 raise MatchUnknown(match_id) from None
@@ -243,7 +233,8 @@ class Sights:
         if closing is None or ledger.time_ms <= until_ms or ledger.match.sealed is not None:
             return sight
         with self._replicas.use(sight.match_id) as replica:
-            return replace(sight, ledger=await replica.as_of(until_ms, closing.sequence))
+            async with turn(ledger.head.sequence / EVENTS_A_POINT):
+                return replace(sight, ledger=await replica.as_of(until_ms, closing.sequence))
 
     def summary_if_known(self, listed: MatchSummary, length: int) -> MatchSummary | None:
         """A listed match as anybody may see it now, if its log of this length holds nothing that is not known here.
@@ -279,10 +270,18 @@ class Sights:
             shown.MergeFrom(listed)
             return shown
 
+    async def _ledger(self, match_id: str) -> Ledger:
+        """The match as it is now; a match that this process has not read is read from event 1, which may be expensive."""
+        if self._replicas.known(match_id) is not None:
+            return await self._replicas.ledger(match_id)
+        async with turn():
+            return await self._replicas.ledger(match_id)
+
     async def _of(self, caller: Subject, ledger: Ledger) -> Sight:
         match_id = ledger.opened.match_id
         player = self._players.reference(caller, match_id)
-        perspective = perspective_of(ledger, player, is_judge=judges(caller, match_id))
+        is_judge = caller.role is Role.JUDGE and judges(caller, match_id)
+        perspective = perspective_of(ledger, player, is_judge=is_judge)
         return Sight(ledger, caller, perspective, await self._lobby.metadata(ledger), player)
 
     async def _may_know(self, caller: Subject, match_id: str, invitation_code: str) -> bool:

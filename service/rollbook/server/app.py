@@ -33,7 +33,7 @@ from rollbook.server.house import HouseProcess, is_installed
 from rollbook.server.house_bots import Invite
 from rollbook.server.index_keeper import IndexKeeper
 from rollbook.server.lifecycle import Assembly, Foundation, Servicer
-from rollbook.server.limits import Held, Rates, Strangers
+from rollbook.server.limits import Budgets, Held, Rates, Strangers
 from rollbook.server.lists import Lists
 from rollbook.server.lobby import StoredLobby
 from rollbook.server.log_output import announce_act
@@ -138,7 +138,8 @@ class Parts:
         self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
         self.strangers = Strangers(given.addresses, limits, clock_ms)
         self.bans = Bans(given.bans, self.players.reference, clock_ms, metrics.loop_failed)
-        self.callers = Callers(given.verifier, self.rates, self.strangers, self.bans, clock_ms)
+        budgets = Budgets(self.rates, given.addresses, limits, clock_ms)
+        self.callers = Callers(given.verifier, budgets, self.strangers, self.bans)
         self.rematches = Rematches(self.replicas, self.players, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, self.rematches, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
@@ -158,7 +159,7 @@ class Parts:
         self.bots = Bots(self.commands, self.players, self.quotas, given.invite)
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
-        self.plays = Plays(self.callers, self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
+        self.plays = Plays(self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
 
     def match_servicer(self) -> MatchServicer:
         """What serves matches."""

@@ -20,9 +20,11 @@ from rollbook.server.access import Sights, judges
 from rollbook.server.archive_index import Wanted
 from rollbook.server.finished import Finished
 from rollbook.server.index_rows import UNHELD, list_of, named, seats_of
+from rollbook.server.limits import ROWS_A_POINT, owe, turn
 from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
+from rollbook.server.slices import Slices
 from rollbook.storage.port import Log, Place
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
@@ -32,13 +34,13 @@ LONGEST_PAGE: Final = 200
 CHUNK: Final = 200
 """Archived matches that are read at once."""
 
-MATCHES_PER_WEIGHT: Final = 10
-"""So many matches of a page weigh as much as a call."""
+LOOKED_AT_LEAST: Final = 100
+"""Matches that any page may look at; most may be nothing that the caller asked for."""
 
-LOOKED_AT_A_CALL: Final = 100
-"""So many matches a page may look at for each call that it weighs; most may be nothing that the caller asked for."""
+LOOKED_A_MATCH: Final = 20
+"""Matches that a page may look at besides for each that it may have."""
 
-READING: Final = 10
+READING: Final = ROWS_A_POINT
 """As so many of them a match counts whose log has to be read."""
 
 Cursor: TypeAlias = Place
@@ -96,13 +98,16 @@ class Lists:
         none is left out, and those that are opened meanwhile come before all pages that are yet to be asked for. A page
         for which too many matches had to be looked at ends early.
         """
-        size = _page_size(request)
+        async with turn(points_of(request)):
+            return await self._page(caller, request, _page_size(request))
+
+    async def _page(self, caller: Subject, request: proto.ListMatchesRequest, size: int) -> proto.ListMatchesResponse:
         if request.state not in proto.MatchState.values():
             raise Refusal("STATE_UNKNOWN", "there is no such state of a match")
         cursor = self._tokens.read(caller, request) if request.page_token else None
         player = unicodedata.normalize("NFC", request.player)
         response = proto.ListMatchesResponse()
-        looked, most = 0, LOOKED_AT_A_CALL * weight_of(request)
+        looked, most, slices = 0, LOOKED_AT_LEAST + LOOKED_A_MATCH * size, Slices()
         async for place, listed, length in self._behind(caller, request, player, cursor, size + 1):
             may_match = self._may_match(caller, request, listed)
             is_full = may_match and len(response.matches) == size
@@ -111,6 +116,8 @@ class Lists:
                 break
             looked += 1
             cursor = place
+            if slices.is_over:
+                await slices.rest()
             if not may_match:
                 continue
             found: proto.MatchSummary | None = listed.summary
@@ -119,6 +126,7 @@ class Lists:
                 found = await self._sights.summary(caller, listed.summary)
             if found is not None and _matches(request, player, found):
                 response.matches.append(found)
+        owe(max(0, looked - size) / ROWS_A_POINT)
         return response
 
     async def _behind(
@@ -199,9 +207,9 @@ class Lists:
         return bool(request.state in {proto.MATCH_STATE_UNSPECIFIED, summary.state} or summary.spectator_delay_seconds)
 
 
-def weight_of(request: proto.ListMatchesRequest) -> float:
-    """What a page weighs, by how many matches it may have, in calls."""
-    return 1 + max(0, min(request.page_size or PAGE, LONGEST_PAGE)) / MATCHES_PER_WEIGHT
+def points_of(request: proto.ListMatchesRequest) -> float:
+    """The points of a page, by how many matches it may have."""
+    return 1 + max(0, min(request.page_size or PAGE, LONGEST_PAGE)) / ROWS_A_POINT
 
 
 def _page_size(request: proto.ListMatchesRequest) -> int:

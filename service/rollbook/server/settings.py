@@ -108,8 +108,22 @@ class Limits:
     house_seats: Annotated[
         int, About("Seats of bots (AddBot) in matches that are not over; 0: no bots.", least=0, scope="store")
     ] = 50
-    requests_per_second: Annotated[float, About("Calls a second of one subject, on average.", least=0.001)] = 200.0
-    requests_at_once: Annotated[int, About("Calls of one subject at once, after a pause.")] = 400
+    requests_per_second: Annotated[
+        float,
+        About(
+            "Points a second of one subject, on average. A call uses as many as it costs: GetMatch and Choose 1, others"
+            " by the matches and events that they read.",
+            least=0.001,
+        ),
+    ] = 200.0
+    requests_at_once: Annotated[int, About("Points of one subject at once, after a pause.")] = 400
+    subjects_per_address: Annotated[
+        int,
+        About(
+            "How many times the points of one subject one address may use, for all its subjects together. Calls from "
+            "this machine without x-forwarded-for have no limit by address."
+        ),
+    ] = 10
     plays_per_subject: Annotated[int, About("Open Play streams of one subject.")] = 32
     plays: Annotated[int, About("Open Play streams, in all.")] = 10_000
     watches_per_subject: Annotated[int, About("Feeds watched by one subject.")] = 64

@@ -464,9 +464,18 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_RATE_LIMITED: _RefusalReason.ValueType  # 200
     """--- Limits. The fact `limit` says how many, where it is a number.
 
-    Too many calls in a short time. Cause: the subject's, or its address's, rate is used up; OpenMatch weighs as much as
-    5 calls, and ListMatches as 1 + n/10 for a page of n matches. Client: wait for the fact `retry_after_ms`, then repeat
-    with the same request id.
+    Too many calls in a short time. Cause: the points of the subject, or of its address, are used up. An address has 10
+    times the points of a subject, unless the operator says otherwise. A call uses the points that it costs, 1 being a
+    GetMatch:
+    - OpenMatch, TakeSeat and AddBot use 5, and the other commands that change seats or end a match 3.
+    - ListMatches uses 1, and 1 more for every 20 matches of the page, or for every 20 that it passes over.
+    - WatchLobby uses 6, and 1 more for every 40 matches of the lobby.
+    - WatchMatch and GetReplay use 2, and 1 more for every 400 events that they send.
+    - Any call uses 1 more for every 30 events that the server has to read again for it.
+    - Everything else uses 1, on Play every choice.
+    What was not known before the call is owed, and the next calls are refused until it is paid. Of calls of more than 10
+    points a server works on one of a subject at a time; others wait. Client: wait for the fact `retry_after_ms`, then
+    repeat with the same request id.
     """
     REFUSAL_REASON_TOO_MANY_MATCHES: _RefusalReason.ValueType  # 201
     """Too many matches are open or running. Cause: those that the subject has opened, those of them with free seats, or
@@ -970,9 +979,18 @@ too long a note. The fact `field` says which. Client: correct it.
 REFUSAL_REASON_RATE_LIMITED: RefusalReason.ValueType  # 200
 """--- Limits. The fact `limit` says how many, where it is a number.
 
-Too many calls in a short time. Cause: the subject's, or its address's, rate is used up; OpenMatch weighs as much as
-5 calls, and ListMatches as 1 + n/10 for a page of n matches. Client: wait for the fact `retry_after_ms`, then repeat
-with the same request id.
+Too many calls in a short time. Cause: the points of the subject, or of its address, are used up. An address has 10
+times the points of a subject, unless the operator says otherwise. A call uses the points that it costs, 1 being a
+GetMatch:
+- OpenMatch, TakeSeat and AddBot use 5, and the other commands that change seats or end a match 3.
+- ListMatches uses 1, and 1 more for every 20 matches of the page, or for every 20 that it passes over.
+- WatchLobby uses 6, and 1 more for every 40 matches of the lobby.
+- WatchMatch and GetReplay use 2, and 1 more for every 400 events that they send.
+- Any call uses 1 more for every 30 events that the server has to read again for it.
+- Everything else uses 1, on Play every choice.
+What was not known before the call is owed, and the next calls are refused until it is paid. Of calls of more than 10
+points a server works on one of a subject at a time; others wait. Client: wait for the fact `retry_after_ms`, then
+repeat with the same request id.
 """
 REFUSAL_REASON_TOO_MANY_MATCHES: RefusalReason.ValueType  # 201
 """Too many matches are open or running. Cause: those that the subject has opened, those of them with free seats, or

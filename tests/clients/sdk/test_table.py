@@ -187,8 +187,8 @@ def test_a_rate_limit_is_waited_out() -> None:
     """Whoever is too fast is made to wait by the service's own word, and nobody has to know."""
 
     async def scenario(theatre: Theatre) -> None:
-        theatre.service.rates._at_once = 5
-        theatre.service.rates._per_second = 50.0
+        theatre.service.rates.at_once = 5
+        theatre.service.rates.per_second = 50.0
 
         async def tick() -> None:
             while True:

@@ -19,7 +19,7 @@ from rollbook_clients.web.words import words_in as page_words_in
 from tests.clients.sdk.proxy import Pair, Proxy
 from tests.clients.sdk.tables import run, running, table, tables, turn
 from tests.clients.terminal.pictures import screen_lines
-from tests.server.test_whole_service import free_port
+from tests.ports import free_port
 from tests.server.watching import Theatre
 
 

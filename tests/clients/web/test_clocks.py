@@ -24,7 +24,7 @@ from tests.clients.web.browsing import Person, chromium, needs_chromium, served_
 from tests.clients.web.test_quiet import listening
 from tests.clients.web.test_quiet import table as next_table
 from tests.server.test_clocks_beside_events import clocks_after
-from tests.server.test_whole_service import free_port
+from tests.ports import free_port
 from tests.server.watching import Theatre
 
 SEED: Final = int(os.environ.get("ROLLBOOK_SEED", "20"))

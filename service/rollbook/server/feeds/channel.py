@@ -17,6 +17,7 @@ from rollbook.match.events import LOG_LOST
 from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.game import Perspective
 from rollbook.server.failures import TailLost
+from rollbook.server.limits import SENT_EVENTS_A_POINT, owe
 from rollbook.server.out.frames import EventsFrame
 from rollbook.server.out.projection import seen_alike
 from rollbook.server.replica.replica import Replica
@@ -163,6 +164,8 @@ class Channel:
                 frame = EventsFrame(tuple(events[after : ledger.match.sequence]), perspective, ledger)
             if len(frame.events) < FELL_BEHIND:
                 self._frames[perspective, after] = frame
+            elif shared == perspective:
+                owe(len(frame.events) / SENT_EVENTS_A_POINT)
         return frame
 
     async def check(self, position: Position) -> None:
@@ -180,11 +183,11 @@ class Channel:
 class DelayedChannel(Channel):
     """A replica whose watchers see it so much later, from the closing of its seats to the end of the match."""
 
-    def __init__(self, replica: Replica, bell: Bell, delay_ms: int) -> None:
-        """Begin before event 1."""
+    def __init__(self, replica: Replica, bell: Bell, delay_ms: int, seen: Ledger | None = None) -> None:
+        """Begin with what has been seen of the match by now; before event 1 if that is nothing."""
         super().__init__(replica, bell)
         self.delay_ms = delay_ms
-        self._ledger: Ledger | None = None
+        self._ledger = seen
 
     @property
     def ledger(self) -> Ledger | None:

@@ -18,6 +18,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from contextvars import Context
 from typing import Final
 
 from rollbook.match.chain import Entry, Position, genesis
@@ -27,6 +28,7 @@ from rollbook.rules.game import Perspective, Watcher
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
 from rollbook.server.feeds.delays import Delays
+from rollbook.server.limits import EXPENSIVE, turn
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.frames import (
     CaughtUpFrame,
@@ -203,7 +205,8 @@ class Feeds:
         replica.watchers += 1
         try:
             self._run()
-            await replica.caught_up()
+            async with turn(EXPENSIVE + 1 if replica.reads_all else 0):
+                await replica.caught_up()
             channel.followed = True
             if replica.match_id in self._announced:
                 self._news.set()
@@ -225,7 +228,8 @@ class Feeds:
         for loop in (self._listening, self._following, self._watching_over):
             task = self._tasks.get(loop)
             if task is None or task.done() or task.cancelling():
-                self._tasks[loop] = asyncio.create_task(loop.run(lambda: self._live))
+                # What they do no caller has asked for.
+                self._tasks[loop] = asyncio.create_task(loop.run(lambda: self._live), context=Context())
 
     def _on_announcement(self, announced: Announcement) -> None:
         channel = self._live.get(announced.match_id)
@@ -314,9 +318,10 @@ class Feeds:
     async def _cut(self, live: Channel, delay_ms: int) -> AsyncIterator[DelayedChannel]:
         """The channel as it is seen so much later; the delay ends with the match."""
         match_id = live.replica.match_id
+        seen = None if match_id in self._delayed else await self._seen_so_far(live.replica, delay_ms)
         channel = self._delayed.get(match_id)
         if channel is None or channel.replica is not live.replica:
-            channel = self._delayed[match_id] = DelayedChannel(live.replica, self._bell(), delay_ms)
+            channel = self._delayed[match_id] = DelayedChannel(live.replica, self._bell(), delay_ms, seen)
             self._delays.add(channel)
         channel.watchers += 1
         try:
@@ -327,6 +332,13 @@ class Feeds:
                 if self._delayed.get(match_id) is channel:
                     del self._delayed[match_id]
                 self._delays.remove(channel)
+
+    async def _seen_so_far(self, replica: Replica, delay_ms: int) -> Ledger | None:
+        """The match as it was so long ago, folded in slices; None as long as its seats are open."""
+        closing = replica.ledger.closing
+        if closing is None:
+            return None
+        return await replica.as_of(self._clock_ms() - delay_ms, closing.sequence)
 
     def _bell(self) -> Bell:
         return Bell(self._waker, BEAT_SECONDS)

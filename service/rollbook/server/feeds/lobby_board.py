@@ -13,6 +13,7 @@ import heapq
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Container, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from contextvars import Context
 from dataclasses import dataclass
 from math import ceil
 from typing import Final
@@ -22,8 +23,10 @@ from cachetools import LRUCache
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.server.access import Sights, judges
 from rollbook.server.failures import BROKEN, MatchUnknown
+from rollbook.server.limits import LOBBY_ROWS_A_POINT, owe
 from rollbook.server.lobby import ListedMatch, StoredLobby
 from rollbook.server.players import Players
+from rollbook.server.slices import Slices
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Announcement, Log, StoreUnavailable
 from rollbook.v1.match_pb2 import MatchSummary
@@ -112,7 +115,8 @@ class Board:
                 self._rest()
                 self._failure = None
                 work = self._look_again_and_again, self._listen
-                self._tasks = [asyncio.create_task(each()) for each in work]
+                # What they do no caller has asked for.
+                self._tasks = [asyncio.create_task(each(), context=Context()) for each in work]
             await self._look_at_all()
             yield
         finally:
@@ -145,9 +149,15 @@ class Board:
 
     async def seen_by(self, caller: Subject, game: str) -> dict[str, MatchSummary]:
         """By match id, those opened last first: what the caller may see of the matches of a game, or of all games."""
-        ordered = sorted(self._shown.items(), key=lambda each: each[1].listed.place, reverse=True)
-        seen = [(match_id, await self.seen_of(match_id, caller, game)) for match_id, _ in ordered]
-        return {match_id: summary for match_id, summary in seen if summary is not None}
+        ordered, slices = sorted(self._shown.items(), key=lambda each: each[1].listed.place, reverse=True), Slices()
+        owe(len(ordered) / LOBBY_ROWS_A_POINT)
+        seen: dict[str, MatchSummary] = {}
+        for match_id, _ in ordered:
+            if (summary := await self.seen_of(match_id, caller, game)) is not None:
+                seen[match_id] = summary
+            if slices.is_over:
+                await slices.rest()
+        return seen
 
     async def seen_of(self, match_id: str, caller: Subject, game: str) -> MatchSummary | None:
         """What the caller may see of one match, if it is one of this game."""

@@ -25,6 +25,7 @@ from rollbook.server.out.projection import (
     revealed,
     view_bytes,
 )
+from rollbook.server.slices import Slices
 from rollbook.v1.feed_pb2 import EndReason, MatchFrame
 from rollbook.v1.table_pb2 import Position as PositionMessage
 
@@ -44,6 +45,9 @@ class WrittenFrame:
         """The bytes."""
         return self._data
 
+
+WRITTEN_AT_ONCE: Final = 200
+"""Events between two looks at how long a frame has kept the loop."""
 
 _EVENTS: Final = MatchFrame.Events.EVENTS_FIELD_NUMBER
 _VIEW: Final = MatchFrame.Events.VIEW_FIELD_NUMBER
@@ -136,7 +140,9 @@ class FrameMessages:
         if isinstance(frame, EventsFrame):  # nearly all are
             message = frame.written.get(views)
             if message is None:
-                message = frame.written[views] = WrittenFrame(self._events(frame, views=views))
+                message = frame.written[views] = WrittenFrame(
+                    self._events(frame, _written(frame.events, frame.perspective), views=views)
+                )
             return message
         match frame:
             case ConfirmedFrame(perspective, position, ledger):
@@ -159,9 +165,18 @@ class FrameMessages:
             case EndedFrame(reason, position):
                 return MatchFrame(ended=MatchFrame.Ended(reason=reason, position=_position(position)))
 
-    def _events(self, frame: EventsFrame, *, views: bool) -> bytes:
+    async def of_many(self, frame: EventsFrame, *, views: bool = True) -> MatchFrame | WrittenFrame:
+        """The same for a frame with so many events that they are written in slices."""
+        parts, slices = list[bytes](), Slices()
+        for first in range(0, len(frame.events), WRITTEN_AT_ONCE):
+            parts += _written(frame.events[first : first + WRITTEN_AT_ONCE], frame.perspective)
+            if slices.is_over:
+                await slices.rest()
+        return WrittenFrame(self._events(frame, parts, views=views))
+
+    def _events(self, frame: EventsFrame, parts: list[bytes], *, views: bool) -> bytes:
+        """The message of a frame whose events are written."""
         ledger, perspective = frame.ledger, frame.perspective
-        parts = [length_delimited(_EVENTS, projected_bytes(event, perspective)) for event in frame.events]
         if views:
             parts.append(length_delimited(_VIEW, self._view(ledger, perspective)))
             legal = legal_bytes(ledger, perspective)
@@ -180,6 +195,10 @@ class FrameMessages:
         if view is None:
             view = self._open_views[ledger] = view_bytes(ledger, perspective)
         return view
+
+
+def _written(events: Sequence[Visible], perspective: Perspective) -> list[bytes]:
+    return [length_delimited(_EVENTS, projected_bytes(event, perspective)) for event in events]
 
 
 def _position(position: Position) -> PositionMessage:

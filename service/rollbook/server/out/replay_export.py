@@ -24,9 +24,10 @@ def seen_replay(
     match_id: str, events: Sequence[Visible], perspective: Perspective, names: Sequence[str], keys: HeadKeys
 ) -> Replay:
     """A match that is not over, up to where it is seen, as one perspective may see it."""
+    seen = {number: event for number, event in enumerate(events, start=1) if perspective in event.insiders}
     private = {
         number: Private(hidden=event.hidden).SerializeToString(deterministic=True)
-        for number, event in enumerate((projected(event, perspective) for event in events), start=1)
+        for number, event in ((number, projected(event, perspective)) for number, event in seen.items())
         if event.HasField("hidden")
     }
     replay = _exported(match_id, perspective, [event.logged.data for event in events], keys)

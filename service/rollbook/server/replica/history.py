@@ -41,7 +41,7 @@ class History:
         self.match_id = match_id
         self.ledger = None if ledger is None else ledger.copy()
         self.events: list[Visible] = []
-        self._keeps_events = keeps_events
+        self.keeps_events = keeps_events
 
     @property
     def sequence(self) -> int:
@@ -83,7 +83,7 @@ class History:
         else:
             event = self.ledger.visible(logged)
             self.ledger.take(logged)
-        if self._keeps_events:
+        if self.keeps_events:
             self.events.append(event)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final
 
 from rollbook.match.chain import Entry, Position, genesis, link
 from rollbook.match.codec.envelope import Logged, read_bytes
@@ -19,9 +20,14 @@ from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import MatchUnknown, TailLost
+from rollbook.server.limits import EVENTS_A_POINT, owe
 from rollbook.server.replica.history import PAGE, History, pages
 from rollbook.server.replica.lost_logs import FurthestSent, LostTails
+from rollbook.server.slices import Slices
 from rollbook.storage.port import Appended, AppendResult, Hole, LobbyEntry, Log
+
+FOLDED_AT_ONCE: Final = 20
+"""Events between two looks at how long a read has kept the loop."""
 
 
 class Replica:
@@ -60,6 +66,11 @@ class Replica:
     def sequence(self) -> int:
         """The number of the last event that is known; 0 if none is."""
         return 0 if self.known is None else self.known.match.sequence
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether the next read begins at event 1: nothing is known, or a watcher needs all events."""
+        return self.known is None or (self.watchers > 0 and self.events is None)
 
     def unwatched(self) -> None:
         """Somebody watches no more; for nobody the events are not held."""
@@ -205,11 +216,14 @@ class Replica:
 
     async def _history(self, ends: Callable[[Logged], bool]) -> History:
         """The fold of all events before the first for which this holds."""
-        history = History(self.match_id, keeps_events=True)
+        history, slices = History(self.match_id, keeps_events=True), Slices()
         async for logged in self._logged(history):
             if ends(logged):
                 break
             history.take(logged)
+            if slices.is_over:
+                await slices.rest()
+        owe(history.sequence / EVENTS_A_POINT)
         return history
 
     async def _logged(self, history: History) -> AsyncIterator[Logged]:
@@ -233,10 +247,10 @@ class Replica:
         if self.known is not None and (sent is None or sent.position.sequence < self.sequence):
             sent = FurthestSent(self.known.head, sealed=self.known.match.sealed is not None)
         begins = self.watchers > 0 and self.events is None
-        stored = await (self._begin_anew(sent) if begins else self._go_on(sent))
+        stored = await (self._begin_anew(sent) if self.reads_all else self._go_on(sent))
         if sent is not None and await self._lost.falls_short(self.match_id, sent, stored):
             raise TailLost(self.match_id, sent.position.sequence, await self._log.head(self.match_id))
-        if self.known is None or (begins and self.events is None):
+        if self.known is None or (begins and self.watchers and self.events is None):
             raise await self._missing()
         self._lost.record_sent(self.match_id, self.known.head, sealed=self.known.match.sealed is not None)
 
@@ -251,17 +265,20 @@ class Replica:
                 return stored
 
     async def _begin_anew(self, sent: FurthestSent | None) -> int:
-        """Read everything, so that it is held from now on; how many events are stored."""
-        history = History(self.match_id, keeps_events=True)
+        """Read the log from event 1, and hold its events if the match has watchers; returns how many are stored."""
+        history, slices = History(self.match_id, keeps_events=self.watchers > 0), Slices()
         while True:
             entries = await self._entries(history.sequence, sent)
-            if entries:
-                self._folded(history, entries)
+            owe(len(entries) / EVENTS_A_POINT)
+            for first in range(0, len(entries), FOLDED_AT_ONCE):
+                self._folded(history, entries[first : first + FOLDED_AT_ONCE])
+                if slices.is_over:
+                    await slices.rest()
             # What was appended here in the meantime is stored, though perhaps not yet read.
             if not entries or (len(entries) < PAGE and history.sequence >= self.sequence):
                 break
         if history.ledger is not None and history.sequence >= self.sequence:
-            self.events = []
+            self.events = [] if history.keeps_events and self.watchers else None
             self._replace(history.ledger, history.events)
         return history.sequence
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from typing import Final
 
 from rollbook.identity.tokens import Role, Subject
@@ -16,8 +16,8 @@ from rollbook.server.access import Callers, Context, Sights
 from rollbook.server.failures import MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
-from rollbook.server.limits import Held
-from rollbook.server.out.frames import FrameMessages, WrittenFrame
+from rollbook.server.limits import LOBBY_POINTS, STREAM_POINTS, Held, turn
+from rollbook.server.out.frames import WRITTEN_AT_ONCE, EventsFrame, FrameMessages, WrittenFrame
 from rollbook.server.play.commands import position_malformed
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
@@ -89,7 +89,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         self, request: WatchMatchRequest, context: Context
     ) -> AsyncIterator[MatchFrame | WrittenFrame]:
         """A match from a position to its end."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, STREAM_POINTS)
         asked = Asked(caller, request.match_id, request.position, request.invitation_code)
         try:
             sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
@@ -106,7 +106,10 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                 expired = self._callers.expiry(caller, context)
                 async with aclosing(self._feeds.watch(request.match_id, position, perspective_of, expired)) as frames:
                     async for frame in frames:
-                        yield self._messages.of(frame, views=views)
+                        if isinstance(frame, EventsFrame) and len(frame.events) > WRITTEN_AT_ONCE:
+                            yield await self._messages.of_many(frame, views=views)
+                        else:
+                            yield self._messages.of(frame, views=views)
             except (Declined, Refusal) as error:
                 raise await self._locator.located(asked, error) from error
 
@@ -114,18 +117,26 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         self, request: WatchLobbyRequest, context: Context
     ) -> AsyncIterator[LobbyFrame]:
         """The public matches that are open or running, as the caller may see them, and what becomes of them."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, LOBBY_POINTS)
         with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
-            frames_of = self._lobby(caller, request.game, self._callers.expiry(caller, context))
-            async with self._board.watched(), aclosing(frames_of) as frames:
+            async with AsyncExitStack() as stack:
+                async with turn():
+                    await stack.enter_async_context(self._board.watched())
+                    looks, known = self._board.looks, await self._board.seen_by(caller, request.game)
+                frames_of = self._lobby(caller, request.game, self._callers.expiry(caller, context), looks, known)
+                frames = await stack.enter_async_context(aclosing(frames_of))
                 async for frame in frames:
                     yield frame
 
     async def _lobby(
-        self, caller: Subject, game: str, has_expired: Callable[[], bool]
+        self,
+        caller: Subject,
+        game: str,
+        has_expired: Callable[[], bool],
+        looks: int,
+        known: dict[str, MatchSummary],
     ) -> AsyncGenerator[LobbyFrame, None]:
-        looks = self._board.looks
-        known = await self._board.seen_by(caller, game)
+        """Frames about the matches that are known after so many looks, and what becomes of them."""
         for frame in _snapshot(list(known.values())):
             yield frame
         quiet = 0

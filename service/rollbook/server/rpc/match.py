@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
 
 from rollbook.identity.names import player_name
 from rollbook.identity.tokens import Role, Subject
@@ -13,8 +12,8 @@ from rollbook.match.fold import Misplaced
 from rollbook.rules.game import Watcher
 from rollbook.server.access import Acted, Callers, Context, Sight, Sights, require
 from rollbook.server.failures import TailLost
-from rollbook.server.limits import Held
-from rollbook.server.lists import Lists, games, weight_of
+from rollbook.server.limits import LIFE_POINTS, OPEN_POINTS, Held
+from rollbook.server.lists import Lists, games, points_of
 from rollbook.server.out.projection import Heads, look_message, made_message
 from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
@@ -29,9 +28,6 @@ from rollbook.server.rpc.play import Plays
 from rollbook.storage.port import Hole, Log
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.match_pb2_grpc import MatchServiceServicer
-
-OPEN_WEIGHT: Final = 5
-"""What it weighs to open a match, in calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +111,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.OpenMatchRequest, context: Context
     ) -> proto.OpenMatchResponse:
         """Open a match."""
-        caller = self._callers.of(context, OPEN_WEIGHT)
+        caller = self._callers.of(context, OPEN_POINTS)
         answer = await self._opener.open(caller, request)
         opened = answer.ledger.opened
         code = self._players.invitation_code(opened.match_id) if opened.terms.is_private else ""
@@ -127,7 +123,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.TakeSeatRequest, context: Context
     ) -> proto.TakeSeatResponse:
         """Sit down."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, OPEN_POINTS)
         require(caller, Role.PLAYER)
         code = request.invitation_code
         async with self._located(caller, request, code):
@@ -142,7 +138,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.ReadyRequest, context: Context
     ) -> proto.ReadyResponse:
         """Get ready."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, LIFE_POINTS)
         async with self._located(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             return proto.ReadyResponse(made=self._made(sight, await self._commands.ready(sight, request)))
@@ -151,7 +147,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.LeaveSeatRequest, context: Context
     ) -> proto.LeaveSeatResponse:
         """Get up again."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, LIFE_POINTS)
         async with self._located(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             return proto.LeaveSeatResponse(made=self._made(sight, await self._commands.leave_seat(sight, request)))
@@ -160,7 +156,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.AddBotRequest, context: Context
     ) -> proto.AddBotResponse:
         """Have a bot of the house sit down."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, OPEN_POINTS)
         require(caller, Role.PLAYER)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
         async with self._located(caller, request):
@@ -172,7 +168,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.FreeSeatRequest, context: Context
     ) -> proto.FreeSeatResponse:
         """Free a seat that somebody else took."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, LIFE_POINTS)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
         async with self._located(caller, request):
             return proto.FreeSeatResponse(made=self._made(sight, await self._commands.free_seat(sight, request)))
@@ -198,7 +194,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.ListMatchesRequest, context: Context
     ) -> proto.ListMatchesResponse:
         """List matches."""
-        return await self._lists.matches(self._callers.of(context, weight_of(request)), request)
+        return await self._lists.matches(self._callers.of(context, points_of(request)), request)
 
     async def Choose(  # noqa: N802 - named by the contract
         self, request: proto.ChooseRequest, context: Context
@@ -214,7 +210,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.ResignRequest, context: Context
     ) -> proto.ResignResponse:
         """Give up."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, LIFE_POINTS)
         async with self._located(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             return proto.ResignResponse(made=self._made(sight, await self._commands.resign(sight, request)))
@@ -223,7 +219,7 @@ class MatchServicer(MatchServiceServicer):
         self, request: proto.AbortMatchRequest, context: Context
     ) -> proto.AbortMatchResponse:
         """End a match without a result."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, LIFE_POINTS)
         try:
             async with self._located(caller, request):
                 sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)

@@ -16,8 +16,9 @@ from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Position
 from rollbook.match.commands import Declined
-from rollbook.server.access import Callers, Sight, Sights, check_request_id
+from rollbook.server.access import Sight, Sights, check_request_id
 from rollbook.server.failures import MatchUnknown
+from rollbook.server.limits import take
 from rollbook.server.out.projection import Heads, made_message
 from rollbook.server.play.commands import Commands, position_of
 from rollbook.server.play.matches import Answer
@@ -38,7 +39,6 @@ _ENDS_THE_STREAM: Final = {
 class Plays:
     """Streams of choices, of whoever asks for one."""
 
-    callers: Callers
     sights: Sights
     commands: Commands
     heads: Heads
@@ -108,7 +108,7 @@ class PlayStream:
         if request.refusals_seen < self._refusals:
             raise Refusal("SKIPPED", "a choice before this one was refused, so this one was not looked at")
         check_request_id(request.request_id)
-        self._with.callers.count(self._caller)
+        take()
         sight = await self._with.sights.known(self._caller, self._match_id)
         return sight, await self._with.commands.choose(sight, request, self._position(request))
 

@@ -17,7 +17,7 @@ from rollbook.rules.game import Watcher
 from rollbook.server.access import Callers, Context, Sight, Sights
 from rollbook.server.addresses import Addresses
 from rollbook.server.auditors import Auditors, NotInstalled
-from rollbook.server.limits import Held
+from rollbook.server.limits import EVENTS_A_POINT, SENT_EVENTS_A_POINT, STREAM_POINTS, Held, owe, turn
 from rollbook.server.out.replay_export import sealed_replay, seen_replay
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
@@ -73,7 +73,7 @@ class ReplayServicer(ReplayServiceServicer):
         self, request: proto.GetReplayRequest, context: Context
     ) -> AsyncIterator[proto.GetReplayResponse]:
         """A match as a file, part by part."""
-        caller = self._callers.of(context)
+        caller = self._callers.of(context, STREAM_POINTS)
         with self._sending.by(caller.key, for_many=caller.role is Role.GATEWAY):
             data = await self._file(caller, request)
             for start in range(0, len(data), PART_BYTES):
@@ -109,19 +109,23 @@ class ReplayServicer(ReplayServiceServicer):
                 archived = await self._archived.file(match_id)
                 if archived is None:
                     raise ArchiveUnavailable("the match was archived, and the archive does not have it")
+                owe(sight.ledger.head.sequence / SENT_EVENTS_A_POINT)
                 return without_names(archived) if request.without_names else archived
         names = [] if request.without_names else [seat.name for seat in sight.summary.seats]
-        return await self._written(sight, names, entries)
+        async with turn(sight.ledger.head.sequence / EVENTS_A_POINT):
+            return await self._written(sight, names, entries)
 
     async def _written(self, sight: Sight, names: list[str], entries: list[Entry]) -> bytes:
         """A file of these entries, or of the events that the caller may see of a match that is not over."""
         match_id, keys = sight.match_id, self._head_keys
         make: Callable[[], Replay]
         if entries:
+            owe(len(entries) / SENT_EVENTS_A_POINT)
             make = partial(sealed_replay, match_id, entries, names, keys)
         else:
             with self._replicas.use(match_id) as replica:
                 events = await replica.past(sight.ledger.head.sequence)
+            owe(len(events) / SENT_EVENTS_A_POINT)
             make = partial(seen_replay, match_id, events, sight.perspective, names, keys)
         return await asyncio.to_thread(lambda: write(make(), self._replay_key.private))
 

@@ -1,0 +1,125 @@
+"""One caller, in a process of its own, that calls as often as its limits allow, over several connections at once.
+
+It reads what to do as one JSON object on standard input, writes a line once its first calls are answered, and goes on
+until standard input ends. Then it writes how many calls were answered, and how many were refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import grpc
+from google.rpc.status_pb2 import Status
+
+from rollbook.server.rpc.errors import DETAILS
+from rollbook.v1.feed_pb2 import LobbyFrame, MatchFrame, WatchLobbyRequest, WatchMatchRequest
+from rollbook.v1.match_pb2 import GetMatchRequest, ListMatchesRequest
+from rollbook.v1.refusals_pb2 import RefusalDetail
+from rollbook.v1.replay_pb2 import GetReplayRequest
+
+SECONDS: Final = 60.0
+BUSY_SECONDS: Final = 0.05
+"""Before a call is repeated that was refused without a time to wait."""
+
+Call = Callable[[grpc.aio.Channel, str], Awaitable[None]]
+
+
+def once(path: str, request: Any) -> Call:
+    """A call with one answer."""
+
+    async def call(channel: grpc.aio.Channel, token: str) -> None:
+        stub: Any = channel.unary_unary(path)
+        await stub(request.SerializeToString(), metadata=(("authorization", token),), timeout=SECONDS)
+
+    return call
+
+
+def until(path: str, request: Any, is_last: Callable[[bytes], bool]) -> Call:
+    """A call whose answers are read up to one of them, and which is cancelled then."""
+
+    async def call(channel: grpc.aio.Channel, token: str) -> None:
+        stub: Any = channel.unary_stream(path)
+        answers = stub(request.SerializeToString(), metadata=(("authorization", token),), timeout=SECONDS)
+        while (answer := await answers.read()) is not grpc.aio.EOF:
+            if is_last(answer):
+                break
+        answers.cancel()
+
+    return call
+
+
+def calls(what: dict[str, Any]) -> dict[str, Call]:
+    """Each kind of call by its name."""
+    match_id = what["match_id"]
+    return {
+        "GetMatch": once("/rollbook.v1.MatchService/GetMatch", GetMatchRequest(match_id=match_id)),
+        "ListMatches": once("/rollbook.v1.MatchService/ListMatches", ListMatchesRequest(page_size=200)),
+        "WatchLobby": until(
+            "/rollbook.v1.FeedService/WatchLobby",
+            WatchLobbyRequest(),
+            lambda frame: LobbyFrame.FromString(frame).snapshot.last,
+        ),
+        "WatchMatch": until(
+            "/rollbook.v1.FeedService/WatchMatch",
+            WatchMatchRequest(match_id=match_id),
+            lambda frame: MatchFrame.FromString(frame).HasField("caught_up"),
+        ),
+        "GetReplay": until(
+            "/rollbook.v1.ReplayService/GetReplay", GetReplayRequest(match_id=match_id), lambda _part: False
+        ),
+    }
+
+
+def retry_seconds(error: grpc.aio.AioRpcError) -> float:
+    """Seconds until a refused call may be repeated; raises any error other than RESOURCE_EXHAUSTED."""
+    if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+        raise error
+    found = [value for key, value in error.trailing_metadata() or () if key == DETAILS]
+    detail = RefusalDetail()
+    if found and isinstance(found[0], bytes):
+        Status.FromString(found[0]).details[1].Unpack(detail)
+    return int(detail.facts.get("retry_after_ms", "0")) / 1_000 or BUSY_SECONDS
+
+
+async def attack(what: dict[str, Any]) -> Counter[str]:
+    """Call again and again, in so many loops at once, each over a connection of its own."""
+    counted: Counter[str] = Counter()
+    call, begun = calls(what)[what["call"]], asyncio.Event()
+
+    async def again_and_again() -> None:
+        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1)]
+        async with grpc.aio.insecure_channel(what["address"], options=options) as channel:
+            while True:
+                try:
+                    await call(channel, what["token"])
+                    counted["answered"] += 1
+                except grpc.aio.AioRpcError as error:
+                    counted["refused"] += 1
+                    await asyncio.sleep(retry_seconds(error))
+                begun.set()
+
+    loops = [asyncio.create_task(again_and_again()) for _ in range(what["at_once"])]
+    ended = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    await asyncio.wait({asyncio.ensure_future(begun.wait()), *loops}, return_when=asyncio.FIRST_COMPLETED)
+    print(json.dumps("begun"), flush=True)
+    counted.clear()
+    await asyncio.wait({ended, *loops}, return_when=asyncio.FIRST_COMPLETED)
+    for loop in loops:
+        if loop.done():
+            loop.result()
+        loop.cancel()
+    return counted
+
+
+def main() -> None:
+    """Attack, and write how many calls were answered and refused."""
+    print(json.dumps(asyncio.run(attack(json.loads(sys.stdin.readline())))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""`python -m tests.bench one_caller`: what one caller within the limits does to the latency of other players.
+
+Twenty players in a process of their own choose at half the rate that one worker manages, at a service with two workers
+and its default limits. Runs without and with one caller that does the same again and again, as often as its limits
+allow, take turns; the ratio is the latency of the players' choices with it over that without it. The other part
+measures what calls cost the service, beside the points that they use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from tests.bench import results
+from tests.bench.one_caller.costs import costs_of_calls
+from tests.bench.one_caller.size import FULL, TINY, Size
+from tests.bench.peers.rounds import Round, played
+from tests.bench.peers.service import LOAD, SERVE, parts, serving
+from tests.bench.peers.tables import SEATS, Tables
+from tests.bench.scale.site import filled, played_on
+from tests.server.serving import Service, started
+
+MOST: Final = 2.0
+"""How many times as long an honest choice may take, of a hundred the slowest but one."""
+
+ATTACKS: Final[Mapping[str, tuple[str, int]]] = {
+    "8 parallel ListMatches, pages of 200": ("ListMatches", 8),
+    "WatchLobby, opened and cancelled": ("WatchLobby", 8),
+    "GetReplay of a long running match": ("GetReplay", 4),
+    "WatchMatch of it, opened and cancelled": ("WatchMatch", 8),
+    "GetMatch of it": ("GetMatch", 8),
+}
+"""The call, and how many of it at once."""
+
+ENVIRONMENT: Final = {
+    f"ROLLBOOK_LIMITS_{name}": "10000000" for name in ("GUESTS_PER_ADDRESS_PER_HOUR", "GUESTS_PER_HOUR")
+}
+"""All other limits are the default ones."""
+
+
+@contextmanager
+def limited(*flags: str) -> Iterator[Service]:
+    """A service with its default limits, but for the number of guests."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("serve", "--data", str(Path(folder) / "data"), "--listen", "127.0.0.1:0", "--log-level", "warning")
+        with started([*SERVE, *words, *flags], ENVIRONMENT) as service:
+            assert service.address
+            yield service
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The rounds without and with a caller, one after the other, and what the caller got."""
+
+    without: Round
+    beside: Round
+    counted: Mapping[str, int]
+
+    def ratio(self, part: str) -> float:
+        """How many times as long an answer took."""
+        return self.beside.answer_ms[part] / self.without.answer_ms[part]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """All rounds of one attack."""
+
+    pairs: list[Pair] = field(default_factory=list)
+
+    def row(self, name: str) -> list[str]:
+        """Medians of the rounds."""
+        ratio = median(pair.ratio("p99") for pair in self.pairs)
+        without, beside = (
+            [median(getattr(pair, which).answer_ms[part] for pair in self.pairs) for part in ("p50", "p99")]
+            for which in ("without", "beside")
+        )
+        calls = median(pair.counted.get("answered", 0) / pair.beside.seconds for pair in self.pairs)
+        return [
+            name,
+            f"{calls:,.0f}",
+            *(f"{value:.1f}" for value in (*without, *beside)),
+            f"{median(pair.ratio('p50') for pair in self.pairs):.2f}",
+            f"{ratio:.2f}, <= {MOST:g} {'reached' if ratio <= MOST else 'MISSED'}",
+        ]
+
+
+HEADS: Final = ("one caller, as often as it may", "calls/s", "without p50 ms", "p99", "with p50 ms", "p99")
+
+
+def honest(service: Service, size: Size, rate: float) -> Round:
+    """New matches between twenty new players, and a fresh load that plays them at this rate; 0: as fast as it goes."""
+    with service.channel() as channel:
+        matches = Tables(channel).played(size.players.matches)
+    for match in matches:
+        match["tokens"] = match["tokens"][:SEATS]
+    what = {"talk": "rollbook", "address": service.address, "matches": matches, **size.players.timing, "rate": rate}
+    return played(LOAD, what, parts(service))
+
+
+@contextmanager
+def attacked(service: Service, call: str, at_once: int, match_id: str) -> Iterator[dict[str, int]]:
+    """One caller, who begins before this is entered; how many calls it made is known when this is left."""
+    with service.channel() as channel:
+        token = Tables(channel).guest()
+    what = {"address": service.address, "token": token, "call": call, "at_once": at_once, "match_id": match_id}
+    words = (sys.executable, "-m", "tests.bench.one_caller.attack")
+    counted: dict[str, int] = {}
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(what) + "\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline()) == "begun"
+            yield counted
+            process.stdin.close()
+            counted.update(json.loads(process.stdout.readline()))
+        finally:
+            process.kill()
+
+
+def beside_one_caller(size: Size, said: Callable[[str], None]) -> list[str]:
+    """The latencies of honest players."""
+    with serving() as service:
+        most = median(honest(service, size, 0.0).rate for _ in range(size.rounds))
+    rate = most / 2
+    said(f"one worker manages {most:,.0f} moves/s, so {rate:,.0f} are offered")
+    found = {name: Beside() for name in ATTACKS}
+    with limited("--workers", "2") as service, service.channel() as channel:
+        filled(service, size.listed, running=False)
+        tables = Tables(channel)
+        long = tables.started([tables.guest(), tables.guest()])["match_id"]
+        played_on(service, long, size.events)
+        for _ in range(size.rounds):
+            for name, (call, at_once) in ATTACKS.items():
+                without = honest(service, size, rate)
+                with attacked(service, call, at_once, long) as counted:
+                    beside = honest(service, size, rate)
+                pair = Pair(without, beside, counted)
+                found[name].pairs.append(pair)
+                said(f"{name}: p99 {without.answer_ms['p99']:.1f} and {beside.answer_ms['p99']:.1f} ms, {counted}")
+    lines = results.table((*HEADS, "p50 over", "p99 over"), [each.row(name) for name, each in found.items()])
+    about = f"{size.players.matches * SEATS} players choose {rate:,.0f} times a second, half of what one worker manages"
+    there = f"beside {size.listed} open matches, a long match has {size.events:,} events"
+    return [f"{about}; {there}; medians of {size.rounds} runs.", "", *lines]
+
+
+PARTS: Final[dict[str, Callable[[Size, Callable[[str], None]], list[str]]]] = {
+    "costs": costs_of_calls,
+    "honest": beside_one_caller,
+}
+
+
+def main(words: Sequence[str]) -> None:
+    """Measure, print, and write it down unless it is only a part."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench one_caller", description=__doc__)
+    parser.add_argument("--only", choices=PARTS, help="this part alone")
+    parser.add_argument("--tiny", action="store_true", help="next to nothing of everything, once, to see that it runs")
+    given = parser.parse_args(words)
+    began = time.monotonic()
+    lines: list[str] = []
+    for name, part in PARTS.items():
+        if given.only in {None, name}:
+
+            def said(line: str, name: str = name) -> None:
+                print(f"{time.monotonic() - began:6.0f} s  {name}: {line}", flush=True)
+
+            lines += [*part(TINY if given.tiny else FULL, said), ""]
+    print("\n".join(lines))
+    if not (given.only or given.tiny):
+        results.write("one_caller", lines)
