@@ -271,7 +271,7 @@ class Sights:
             return shown
 
     async def _ledger(self, match_id: str) -> Ledger:
-        """The match as it is now; a match that this process has not read is read from event 1, which may be expensive."""
+        """The match as it is now; one that this process has not read is read from event 1, which may be expensive."""
         if self._replicas.known(match_id) is not None:
             return await self._replicas.ledger(match_id)
         async with turn():
