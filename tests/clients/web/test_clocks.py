@@ -23,8 +23,8 @@ from tests.clients.sdk.tables import address, run, running, table, tables, turn
 from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
 from tests.clients.web.test_quiet import listening
 from tests.clients.web.test_quiet import table as next_table
-from tests.server.test_clocks_beside_events import clocks_after
 from tests.ports import free_port
+from tests.server.test_clocks_beside_events import clocks_after
 from tests.server.watching import Theatre
 
 SEED: Final = int(os.environ.get("ROLLBOOK_SEED", "20"))
