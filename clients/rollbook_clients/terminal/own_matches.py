@@ -79,6 +79,12 @@ class OwnMatches:
             await self._ask(own)
         self.matches = dict(sorted(found.items(), key=lambda item: item[1].urgency))
 
+    def stop_clocks(self) -> None:
+        """The service is away: no clock is known until it is asked again."""
+        for own in self.matches.values():
+            own.clocks.take(None)
+            own.asked_at = 0
+
     async def _ask(self, own: OwnMatch) -> None:
         """For the own seat, and for the clocks of a match that goes on."""
         sequence = own.summary.position.sequence

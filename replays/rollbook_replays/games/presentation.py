@@ -65,6 +65,8 @@ class Spotlight:
     """The choice that the cursor is on: what it would do is shown before it is made."""
     picked: frozenset[int] = frozenset()
     """The names of the pieces that are picked for a choice."""
+    pieces: tuple[int, ...] = ()
+    """The names of the pieces that can be picked, in the order of their letters in the menu."""
     moves: tuple[Any, ...] = ()
     """The last choice and the outcomes since, that led to this view: what they changed is marked."""
     since: Any = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
+from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any, Final, cast
 
@@ -37,7 +39,7 @@ from rollbook_clients.terminal.widgets.control import Control
 from rollbook_clients.terminal.widgets.match_line import match_line, state_column
 from rollbook_clients.terminal.widgets.menu import Menu
 from rollbook_replays.games import presentation
-from rollbook_replays.games.presentation import NOTHING_MARKED, MenuEntry, Spotlight
+from rollbook_replays.games.presentation import NOTHING_MARKED, MenuEntry, Picking, Spotlight
 from rollbook_replays.games.seats import Seating
 from tests.clients.terminal.pictures import screen_lines
 from tests.clients.terminal.staging import simulated
@@ -45,6 +47,7 @@ from tests.clients.terminal.test_screens import on_screen
 from tests.replays.games.stage import menu_of
 
 LOOKS: Final = 500
+UP: Final = "\u2191"
 
 
 class AtTable(MatchScreen):
@@ -57,8 +60,8 @@ class AtTable(MatchScreen):
         for position in range(1, len(film)):
             match = film._match(position)
             if match.started and isinstance(match.awaited, ToChoose):
-                self.offered = menu_of(match, match.awaited.seat)
-                if len(self.offered) >= choices:
+                self.offered = menu_of(match, match.awaited.seat, language)
+                if isinstance(self.offered, Picking) or len(self.offered) >= choices:
                     break
         assert isinstance(match.awaited, ToChoose)
         self.shown = presentation(game)
@@ -117,7 +120,8 @@ def test_a_board_is_whole_after_every_change_of_size(seats: int) -> None:
 def shown_choices(screen: AtTable) -> list[str]:
     """The numbers of the choices that are to be seen."""
     rows = (line[:48].lstrip(" \u203a") for line in screen_lines(screen.app).splitlines()[16:])
-    return [row[0] for row in rows if row[:1].isdecimal() and row[1:2] == " "]
+    entries = takewhile(lambda row: not row.startswith("\u2026"), rows)
+    return [row[0] for row in entries if row[:1].isdecimal() and row[1:2] == " "]
 
 
 OUT: Final = "You are out: your time ran out 3 turns in a row. A bot plays out your seat."
@@ -142,18 +146,20 @@ def test_words_give_way_to_the_choices(said: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("language", "more"), [("en", "{} more {}"), ("de", "noch {} {}")])
 def test_choices_that_are_out_of_sight_are_counted(language: str, more: str) -> None:
-    """Eight choices in seven rows: the last row says how many there are below; at the end, how many above."""
+    """Eight choices and a note in seven rows: a row counts the choices below it; at the end, those above it."""
     screen = AtTable("raffzahn", 3, 8, language)
     many = len(screen.offered)
 
     async def does(pilot: Pilot[Any]) -> None:
-        await until(pilot, lambda: more.format(many - 6, "\u2193") in screen_lines(screen.app))
-        assert shown_choices(screen) == list("123456")
-        screen.below.say(OUT)
         await until(pilot, lambda: more.format(many - 5, "\u2193") in screen_lines(screen.app))
         assert shown_choices(screen) == list("12345")
+        screen.below.say(OUT)
+        await until(pilot, lambda: more.format(many - 4, "\u2193") in screen_lines(screen.app))
+        assert shown_choices(screen) == list("1234")
         await pilot.press("end")
-        await until(pilot, lambda: more.format(many - 5, "\u2191") in screen_lines(screen.app))
+        above = f"{more.format(many - 4, UP)}|{more.format(many - 5, UP)}"
+        await until(pilot, lambda: re.search(above, screen_lines(screen.app)) is not None)
+        assert more.format(many - len(shown_choices(screen)), UP) in screen_lines(screen.app)
         assert shown_choices(screen)[-1] == str(many)
         await pilot.resize_terminal(100, 40)
         await until(pilot, lambda: shown_choices(screen) == [str(number + 1) for number in range(many)])
@@ -332,10 +338,11 @@ def test_all_keys_of_a_table_are_named_at_80_columns(state: MatchState.ValueType
     summary = MatchSummary(state=state, seats=[MatchSummary.Seat(name="Anna", taken=True)] * 2)
     screen = at_no_match(summary, language=language)
     words = words_in(language)
+    last = words("hint.leave_seat" if state == MATCH_STATE_OPEN else "hint.give_up")
 
     async def does(pilot: Pilot[Any]) -> None:
         screen._show()
-        await until(pilot, lambda: keys_below(screen).strip().endswith(f"^x {words('hint.give_up')}"))
+        await until(pilot, lambda: keys_below(screen).strip().endswith(f"^x {last}"))
         if state == MATCH_STATE_RUNNING:
             for _ in range(2):
                 screen._backlog.add(ShownEvent([], 0, None, NOTHING_MARKED, is_move=True), after=9_999.0)
@@ -363,3 +370,32 @@ def test_all_keys_of_lobby_and_replay_are_named_at_80_columns(language: str) -> 
         await until(pilot, lambda: keys_below(lobby).strip().endswith(last))
 
     on_screen(replay, does)
+
+
+def below(screen: MatchScreen) -> str:
+    """What stands below the board, without the log beside it, in one line."""
+    region = screen.query_one("#control").region
+    rows = screen_lines(screen.app).splitlines()[region.y : region.bottom]
+    return " ".join(" ".join(row[: region.width] for row in rows).split())
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("size", [(80, 24), (100, 30)])
+@pytest.mark.parametrize(("game", "seats"), [("raffzahn", 3), ("wuerfelzoo", 2), ("allie_gator", 3), ("cant_stop", 3)])
+def test_the_note_of_a_choice_is_never_cut(game: str, seats: int, size: tuple[int, int], language: str) -> None:
+    """With the cursor on it, or for the picked dice, all of it is read: in its line, or wrapped below the menu."""
+    screen = AtTable(game, seats, 3, language)
+
+    async def does(pilot: Pilot[Any]) -> None:
+        offered = screen.offered
+        if isinstance(offered, Picking):
+            for _ in range(3):
+                note = screen.offered.entries(screen.below.picker._picked)[0].note
+                await until(pilot, lambda note=note: " ".join(note.split()) in below(screen))  # type: ignore[misc]
+                await pilot.press("a")
+            return
+        for entry in offered:
+            await until(pilot, lambda entry=entry: entry.note in below(screen))  # type: ignore[misc]
+            await pilot.press("down")
+
+    on_screen(screen, does, size)

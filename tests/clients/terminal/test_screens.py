@@ -31,6 +31,9 @@ from tests.clients.terminal.staging import simulated
 from tests.replays.games.stage import menu_of
 
 WORDS = words_in("en")
+USUAL = OpenMatchRequest(
+    seats=2, options=Options(cant_stop=CantStopOptions(columns_to_win=3, hasty=False, free_fields=False))
+)
 
 
 def on_screen(
@@ -278,16 +281,13 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
     [
         (
             "enter",
-            OpenMatchRequest(
-                seats=2, options=Options(cant_stop=CantStopOptions(columns_to_win=3, hasty=False, free_fields=False))
-            ),
+            USUAL,
         ),
+        *((f"home {line} enter", USUAL) for line in ("", "down", "down down down")),
         (
             # Raffzahn was looked at, which takes three people; it leaves nothing behind.
             "home right left end enter",
-            OpenMatchRequest(
-                seats=2, options=Options(cant_stop=CantStopOptions(columns_to_win=3, hasty=False, free_fields=False))
-            ),
+            USUAL,
         ),
         (
             "home right end enter",
@@ -307,7 +307,7 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
     ],
 )
 def test_a_match_is_agreed_on_line_by_line(keys: str, expected: OpenMatchRequest) -> None:
-    """Left and right change a value, Enter on the last line opens with all of them."""
+    """Left and right change a value, Enter on any line opens the match with all of them."""
     agreed: list[OpenMatchRequest | None] = []
 
     async def does(pilot: Pilot[Any]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from string import ascii_lowercase
 from typing import Any
 
 import pytest
@@ -12,13 +14,15 @@ from rollbook.rules.catalogue import current
 from rollbook.rules.raffzahn.view import Row
 from rollbook_replays.games import presentation
 from rollbook_replays.games.blocks import Block, Room, breadth
+from rollbook_replays.games.presentation import Picking, Spotlight
 from rollbook_replays.games.seats import sign
 from rollbook_replays.narration import draw_board
 from rollbook_replays.text import WIDTH, plain
 from tests.replays.games.snapshots import FOLDER, SNAPSHOTS
-from tests.replays.games.stage import after_each_event, match_at, seated
+from tests.replays.games.stage import after_each_event, choosing, match_at, menu_of, seated
 
 SMALL = Room(80, 14)
+MIDDLE_ROWS, LARGE_ROWS = 4, 6
 
 
 def boards(game: str, seats: int, language: str) -> list[Block]:
@@ -48,6 +52,37 @@ def test_a_board_is_never_wider_than_its_room(game: str, language: str) -> None:
     """At 80 columns nothing is cut off at the side, at any moment, with the most seats and long words."""
     for lines in boards(game, current()[game].seats[-1], language):
         assert breadth(lines) <= SMALL.width, plain(lines)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+def test_wuerfelzoo_uses_a_large_window(seats: int, language: str) -> None:
+    """A terminal of 200 by 60 leaves 146 by 42 for the board: dice grow, and never beyond it."""
+    large = Room(146, 42)
+    for seat, match in choosing("wuerfelzoo", seats):
+        view: Any = match.game.view(match.state, seat)
+        lines = presentation("wuerfelzoo").board(view, seated(match, seat, language), large)
+        assert breadth(lines) <= large.width
+        rows = MIDDLE_ROWS + LARGE_ROWS * sum(map(bool, view.dice))
+        assert rows <= len(lines) <= large.height, plain(lines)
+
+
+@pytest.mark.parametrize("room", [SMALL, Room(96, 22), Room(146, 42)], ids=str)
+@pytest.mark.parametrize("seats", [2, 5])
+def test_dice_of_wuerfelzoo_carry_the_letters_of_the_menu(seats: int, room: Room) -> None:
+    """Each die that can be picked, exactly once, in the order of the menu; no other die has a letter."""
+    found = 0
+    for seat, match in choosing("wuerfelzoo", seats):
+        menu = menu_of(match, seat)
+        if not isinstance(menu, Picking):
+            continue
+        pieces = tuple(piece.name for piece in menu.pieces)
+        view = match.game.view(match.state, seat)
+        lines = presentation("wuerfelzoo").board(view, seated(match, seat), room, Spotlight(pieces=pieces))
+        drawn = re.findall(r"(?<=[┌▐])[a-z](?=[─\d\u00d7✗])", plain(lines))
+        assert "".join(drawn) == ascii_lowercase[: len(pieces)], plain(lines)
+        found += 1
+    assert found
 
 
 @pytest.mark.parametrize("game", current())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -14,10 +15,15 @@ from rollbook.rules.allie_gator.moves import Drawn, Stolen
 from rollbook.rules.catalogue import current
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import Perspective, Watcher
+from rollbook.rules.raffzahn import moves as raffzahn
+from rollbook.rules.wuerfelzoo import moves as wuerfelzoo
 from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import SIGNS
+from rollbook_replays.games.wuerfelzoo.animals import SIGNS as SIGNS_OF_FACES
 from rollbook_replays.narration import Narrator
 from tests.replays.games.stage import Given, seated, simulation
+
+DOUBLED = SIGNS_OF_FACES["x2"]
 
 
 def told(  # noqa: PLR0917 - what a match and its reader are
@@ -121,6 +127,61 @@ def test_a_bust_of_cants_stop_is_told_with_the_throw() -> None:
             assert (before.state.seat != after.state.seat) == ("busts!" in words_of(lines)[-1])
             busts += before.state.seat != after.state.seat
     assert busts > 3
+
+
+def told_of(game: str, kind: type[Any], options: Given | None = None) -> Iterator[tuple[Any, str, Any, Any]]:
+    """Every choice of this kind in some matches: what a short account has of it, and the views around it."""
+    for seed in range(6):
+        for event, lines, before, after in told(game, None, options, seed):
+            if isinstance(event, Chosen) and isinstance(event.choice, kind):
+                said = "; ".join(line.text.plain for line in lines if not line.is_implied)
+                view = before.game.view
+                yield event.choice, said, view(before.state, Watcher.JUDGE), view(after.state, Watcher.JUDGE)
+
+
+@pytest.mark.parametrize("edition", ["revised", "original"])
+def test_a_tile_that_stars_give_is_told_with_the_stars(edition: str) -> None:
+    """Two stars give the lowest tile of the middle, three the highest; a tile that the sum names needs no reason."""
+    found = Counter[str]()
+    for choice, said, before, _ in told_of("raffzahn", raffzahn.Take, {"edition": edition}):
+        stars = before.dice.count("star")
+        is_sum = choice.tile == sum(int(face) for face in before.dice if face.isdigit())
+        reason = "" if is_sum else {2: "two stars, the lowest tile", 3: "three stars, the highest tile"}.get(stars, "")
+        assert is_sum or reason
+        assert ("star" in said) == bool(reason)
+        assert reason in said
+        found[reason] += 1
+        if reason:
+            assert choice.tile == (min, max)[stars - 2](before.middle)
+    assert found["two stars, the lowest tile"]
+
+
+def test_dice_that_are_thrown_again_are_named() -> None:
+    """By colour in Raffzahn, by what they show in Würfelzoo."""
+    for choice, said, _, _ in told_of("raffzahn", raffzahn.Roll):
+        names = ("yellow", "1st", "2nd")
+        assert said.endswith("again")
+        named = [number for number, name in enumerate(names) if name in said]
+        assert tuple(named) == choice.dice or ("all dice" in said and len(choice.dice) == 3)
+    for choice, said, before, _ in told_of("wuerfelzoo", wuerfelzoo.Reroll):
+        faces = {die.die: die.face for row in before.dice for die in row}
+        counts = Counter(faces[die] for die in choice.dice)
+        assert sum(map(int, re.findall(r"(\d+) ", said))) == len(choice.dice)
+        assert all(f"{counts[face]} {face.replace('x2', DOUBLED)}" in said for face in counts)
+
+
+def test_a_rotten_tooth_and_a_miss_are_told_with_what_they_cost() -> None:
+    """A rotten tooth ends the turn; a miss names the tiles that are given for it."""
+    for event, lines, before, after in told("raffzahn", 5, seed=3):
+        if isinstance(event, Happened) and "rotten" in str(event.outcome):
+            assert words_of(lines)[-1].endswith("the turn ends")
+            assert before.state.seat != after.state.seat
+    paid = 0
+    for choice, said, _, _ in told_of("raffzahn", raffzahn.Surrender):
+        assert "pays for the miss with" in said
+        assert all(re.search(rf"\b{tile}\b", said) for tile in choice.tiles)
+        paid += 1
+    assert paid
 
 
 def test_own_hits_and_losses_of_raffzahn_are_told_apart() -> None:

@@ -89,10 +89,8 @@ class LobbyScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Begin to follow."""
-        keys = [("?", "help"), ("y", "copy"), ("esc", "leave")]
-        playing = [("⏎", "sit_down"), ("o", "open"), ("w", "watch"), ("c", "code"), ("n", "rename")]
-        self._hints.update(hint(self.words, *([("⏎", "watch")] if self._watch_only else playing), *keys))
         self._show_title()
+        self._show_detail()
         self._list.focus()
         self.run_worker(self._follow(), exit_on_error=False)
         if self._invited is not None:
@@ -120,7 +118,9 @@ class LobbyScreen(Screen[None]):
                     self._public = lobby.matches
                     if self._shown:
                         self._fill()
-                    if not lobby.is_away:
+                    if lobby.is_away:
+                        self._own.stop_clocks()
+                    else:
                         self._look_for_own()
         except RollbookError as error:
             self._status.update(said_of(error, self.words))
@@ -197,6 +197,19 @@ class LobbyScreen(Screen[None]):
 
     def _show_detail(self) -> None:
         self._detail.update("" if self._at is None else self.words("lobby.id", match=self._at.match_id))
+        keys = [("?", "help"), ("y", "copy"), ("esc", "leave")]
+        if not self._watch_only:
+            watching = [] if self._enters == "watch" else [("w", "watch")]
+            keys = [("o", "open"), *watching, ("c", "code"), ("n", "rename"), *keys]
+        self._hints.update(hint(self.words, ("⏎", self._enters), *keys))
+
+    @property
+    def _enters(self) -> str:
+        """The action of Enter on the match that is highlighted."""
+        if self._at is not None and self._at.match_id in self._own.matches and not self._watch_only:
+            return "go_back"
+        is_open = self._at is not None and self._at.state == MATCH_STATE_OPEN
+        return "sit_down" if is_open and not self._watch_only else "watch"
 
     def _said_of(self, lobby: Lobby) -> Text:
         if lobby.is_away:
@@ -221,14 +234,18 @@ class LobbyScreen(Screen[None]):
         """For the mouse on the hint."""
         self._list.action_select()
 
+    def action_go_back(self) -> None:
+        """For the mouse on the hint."""
+        self._list.action_select()
+
     def _enter(self, summary: MatchSummary) -> None:
-        is_mine = summary.match_id in self._own.matches
-        if self._watch_only or (not is_mine and summary.state != MATCH_STATE_OPEN):
-            self._go_to(summary.match_id, public_only=True)
-        elif is_mine:
-            self._go_to(summary.match_id)
-        else:
-            self.run_worker(self._join(summary.match_id))
+        match self._enters:
+            case "watch":
+                self._go_to(summary.match_id, public_only=True)
+            case "go_back":
+                self._go_to(summary.match_id)
+            case _:
+                self.run_worker(self._join(summary.match_id))
 
     async def _join(self, match_id: str, code: str = "", service: str = "") -> None:
         """Sit down; `service` is where an invitation says that the match is."""

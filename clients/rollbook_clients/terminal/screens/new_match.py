@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
@@ -31,13 +32,15 @@ ROUND_NUMBERS: Final = (0, 10, 20, 30, 50, 100)
 
 
 class NewMatch(ModalScreen[OpenMatchRequest | None]):
-    """Up and down between the lines, left and right through their values; Enter on the last line opens the match."""
+    """Up and down between the lines, left and right through their values; Enter opens the match."""
 
     BINDINGS: ClassVar = [
         ("escape", "dismiss", ""),
         ("question_mark", "help", ""),
         ("left", "change(-1)", ""),
         ("right", "change(1)", ""),
+        # Before the list, which takes Enter for a click on its line.
+        Binding("enter", "open", show=False, priority=True),
     ]
 
     def __init__(self, words: Words) -> None:
@@ -132,12 +135,17 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         self._show()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """The next value, or open the match."""
+        """A click: the next value, or open the match."""
         event.stop()
         if event.option_index < len(self._lines):
             self._list.highlighted = event.option_index
             self.action_change(1)
-        elif not self._why_not():
+        else:
+            self.action_open()
+
+    def action_open(self) -> None:
+        """Open the match, if its options go together."""
+        if not self._why_not():
             request = OpenMatchRequest(
                 seats=self._agreed["seats"],
                 turn_seconds=self._agreed["turn"],

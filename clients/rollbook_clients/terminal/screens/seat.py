@@ -88,10 +88,14 @@ class SeatScreen(MatchScreen):
         if self._summary.state == MATCH_STATE_OPEN:
             keys.insert(1, ("i", "invite"))
         if self._can_give_up:
-            keys.append(("^x", "give_up"))
+            keys.append(("^x", "leave_seat" if self._summary.state == MATCH_STATE_OPEN else "give_up"))
         if is_behind:
             keys.insert(0, ("space", "present"))
         self.hints.update(hint(self.words, *keys))
+
+    def action_leave_seat(self) -> None:
+        """For the mouse on the hint."""
+        self.action_give_up()
 
     def action_give_up(self) -> None:
         """Leave the seat while that is possible, else give up, if that is meant."""

@@ -164,6 +164,7 @@ class TableScreen(SeatScreen):
                 self._clocks.take(None)
                 self._is_away = True
                 self._is_current = False
+                self._clocks.take(None)
                 if said := self._notices.connection_lost():
                     self._control.wait(said)
             case Back():
@@ -237,9 +238,8 @@ class TableScreen(SeatScreen):
     def on_menu_considered(self, event: Menu.Considered) -> None:
         """Show what it would do."""
         event.stop()
-        marked = self._spotlight
         choice = None if isinstance(event.choice, str) else event.choice
-        self._draw(Spotlight(choice, event.picked, marked.moves, marked.since, marked.before))
+        self._draw(replace(self._spotlight, considered=choice, picked=event.picked, pieces=event.pieces))
 
     def on_menu_chosen(self, event: Menu.Chosen) -> None:
         """Send what was chosen, or do what is left to be done with a match that is over."""

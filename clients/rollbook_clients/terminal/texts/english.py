@@ -129,6 +129,7 @@ and after three turns in a row you are out.""",
     "table.leave_seat": "Leave this seat? Somebody else can take it then.",
     "table.give_up": "Resign? A bot will play out your seat.",
     "hint.give_up": "resign",
+    "hint.leave_seat": "leave seat",
     # What the opener can do.
     "host.bot": "Add a bot",
     "host.bot.about": "A bot sits down, gets ready and plays.",
@@ -183,6 +184,7 @@ and after three turns in a row you are out.""",
     "result.gave_up": "out",
     # The lobby.
     "hint.sit_down": "sit down",
+    "hint.go_back": "to your table",
     "hint.open": "new match",
     "hint.watch": "watch",
     "hint.code": "by id",
@@ -223,7 +225,7 @@ y   copy the match's id       ctrl+g   bell on or off
     "help.opening": """\
 A NEW MATCH
 ↑ ↓   choose a line           ← →   change it
-enter   on the last line opens the match, on others the next value
+enter   open the match, from any line
 The clock is for each turn. When your time is up, a bot chooses for you;
 after three turns in a row you are out, and the bot plays on.
 Spectators see the match later, by the spectator delay.
@@ -241,7 +243,7 @@ What lies on the board can be clicked as well, and shows what the cursor
 is on. ► marks whose turn it is; the clock is what is left of the turn.
 space    show at once what has happened
 ctrl+p   others' moves faster or slower    ctrl+g   bell on or off
-ctrl+y   copy the match's id               ctrl+x   leave the seat, resign
+ctrl+y   copy the match's id               ctrl+x   leave the seat; resign
 i        copy the invitation, while seats are free
 esc      lobby; your seat is still yours""",
     "help.watch": """\

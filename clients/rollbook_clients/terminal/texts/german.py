@@ -132,6 +132,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "table.leave_seat": "Diesen Platz verlassen? Dann kann ihn jemand anderes nehmen.",
     "table.give_up": "Aufgeben? Ein Bot spielt deinen Platz zu Ende.",
     "hint.give_up": "aufgeben",
+    "hint.leave_seat": "Platz verlassen",
     # What the opener can do.
     "host.bot": "Einen Bot dazusetzen",
     "host.bot.about": "Ein Bot setzt sich, macht sich bereit und spielt.",
@@ -186,6 +187,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "result.gave_up": "ausgeschieden",
     # The lobby.
     "hint.sit_down": "setzen",
+    "hint.go_back": "zum Tisch",
     "hint.open": "neue Partie",
     "hint.watch": "zusehen",
     "hint.code": "Code",
@@ -226,7 +228,7 @@ y   ID der Partie kopieren    ctrl+g   Ton an oder aus
     "help.opening": """\
 EINE NEUE PARTIE
 ↑ ↓   Zeile wählen            ← →   ändern
-Enter   eröffnet auf der letzten Zeile, auf anderen der nächste Wert
+Enter   eröffnet die Partie, auf jeder Zeile
 Die Uhr gilt für jeden Zug. Ist deine Zeit um, wählt ein Bot für dich;
 nach drei Zügen in Folge scheidest du aus, und der Bot spielt weiter.
 Zuschauer sehen die Partie später, um die Verzögerung für Zuschauer.

@@ -33,6 +33,7 @@ class Control(Vertical):
         self._waits_for = ""
         self._more = Static(id="more", markup=False)
         self._about = Static(id="about", markup=False)
+        self._note = ""
         self._means = ""
         self._switcher = ContentSwitcher(initial="waiting")
 
@@ -79,7 +80,7 @@ class Control(Vertical):
         self._waits_for = said
         self._waiting.update(said)
         self._switcher.current = "waiting"
-        self._means = ""
+        self._note = self._means = ""
         self._share()
 
     def say(self, *messages: str) -> None:
@@ -88,8 +89,8 @@ class Control(Vertical):
         self._share()
 
     def on_menu_considered(self, event: Menu.Considered) -> None:
-        """Say below what it means, unless that would take room from the choices."""
-        self._means = event.about
+        """Say below what its line has no room for, and what it means if that takes no room from the choices."""
+        self._note, self._means = event.note, event.about
         self._share()
 
     def on_menu_scrolled(self, event: Menu.Scrolled) -> None:
@@ -106,12 +107,13 @@ class Control(Vertical):
         wide, high = self.size
         if not wide:
             return
+        self.picker.share(high - bool(self._said))
         choices = self._rows_below(wide)
-        said = _within(self._said, wide - BESIDE_MESSAGE, max(high - choices, 1))
+        note, means = (_lines(text, wide - BESIDE_ABOUT) for text in (self._note, self._means))
+        said = _within(self._said, wide - BESIDE_MESSAGE, max(high - choices - len(note), 1))
         _put(self._message, said)
-        left = high - len(said)
-        means = _lines(self._means, wide - BESIDE_ABOUT)
-        _put(self._about, means if len(means) + choices <= left else [])
+        left = high - len(said) - len(note)
+        _put(self._about, [*note, *means] if len(means) + choices <= left else note)
         hidden = self._switcher.current == "menu" and choices > left
         _put(self._more, [self._hidden(left - 1)] if hidden else [])
 
@@ -126,7 +128,7 @@ class Control(Vertical):
 
     def _hidden(self, rows: int) -> str:
         """How many choices are out of sight above, and below."""
-        above = round(self.menu.scroll_target_y)
+        above = min(round(self.menu.scroll_target_y), self.menu.option_count - rows)
         below = self.menu.option_count - above - rows
         said = [
             self._words("menu.more", count=count, where=where)

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, Final
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual.binding import Binding
 from textual.events import Key
@@ -33,10 +34,20 @@ class Menu(OptionList):
     class Considered(Message):
         """The cursor is on a choice, or pieces are picked for one; nothing has been chosen yet."""
 
-        def __init__(self, choice: Any = None, picked: frozenset[int] = frozenset(), about: str = "") -> None:
+        def __init__(
+            self,
+            choice: Any = None,
+            picked: frozenset[int] = frozenset(),
+            about: str = "",
+            note: str = "",
+            pieces: tuple[int, ...] = (),
+        ) -> None:
+            """`note` is that of the entry, if its line has no room for it."""
             super().__init__()
             self.choice = choice
             self.picked = picked
+            self.note = note
+            self.pieces = pieces
             self.about = about
 
     class Scrolled(Message):
@@ -60,10 +71,22 @@ class Menu(OptionList):
             self.post_message(self.Considered())
             return
         entries = self._levels[-1]
-        self.add_options(menu_line(number, entry) for number, entry in enumerate(entries))
+        self.add_options(menu_line(number, entry, self._wide) for number, entry in enumerate(entries))
         if len(self._levels) > 1:
             self.add_option(Option(Text(f"⌫ {self._words('menu.back')}", "dim")))
         self.highlighted = 0
+
+    @property
+    def _wide(self) -> int:
+        """Columns of a line; 0 before the first layout."""
+        return max(self.size.width - MARGIN, 0)
+
+    def on_resize(self) -> None:
+        """Lines have room for other notes now."""
+        for number, entry in enumerate(self._levels[-1] if self._levels else ()):
+            line = line_of(number, entry, self._wide, is_lit=number == self._lit)
+            self.replace_option_prompt_at_index(number, line)
+        self._consider()
 
     def watch_scroll_target_y(self) -> None:
         """Tell whoever says how many are out of sight."""
@@ -83,10 +106,19 @@ class Menu(OptionList):
         entries = self._levels[-1] if self._levels else ()
         for number, is_lit in ((self._lit, False), (event.option_index, True)):
             if number is not None and number < min(len(entries), self.option_count):
-                self.replace_option_prompt_at_index(number, line_of(number, entries[number], is_lit=is_lit))
+                line = line_of(number, entries[number], self._wide, is_lit=is_lit)
+                self.replace_option_prompt_at_index(number, line)
         self._lit = event.option_index
+        self._consider()
+
+    def _consider(self) -> None:
+        """Report the entry that the cursor is on."""
+        if self._lit is None or not self._levels:
+            return
+        entries = self._levels[-1]
         entry = entries[self._lit] if self._lit < len(entries) else MenuEntry("")
-        self.post_message(self.Considered(entry.choice, about=about_of(entry, self.size.width - MARGIN)))
+        note = moved_note(entry, self._wide)
+        self.post_message(self.Considered(entry.choice, about=entry.about, note=note))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Choose by Enter or by the mouse."""
@@ -125,10 +157,9 @@ class Menu(OptionList):
             self._fill()
 
 
-def about_of(entry: MenuEntry, wide: int) -> str:
-    """What there is to say of an entry apart from its line; its note as well, if the line has no room for it."""
-    is_cut = line_of(0, entry).cell_len > wide
-    return " · ".join(part for part in (entry.note if is_cut else "", entry.about) if part)
+def moved_note(entry: MenuEntry, wide: int) -> str:
+    """The note of an entry, if its line has no room for it; empty otherwise."""
+    return entry.note if line_of(0, entry).cell_len > wide else ""
 
 
 def _spots(entry: MenuEntry) -> set[str]:
@@ -136,17 +167,18 @@ def _spots(entry: MenuEntry) -> set[str]:
     return {*entry.spots, *(spot for behind in entry.entries for spot in _spots(behind))}
 
 
-def menu_line(number: int, entry: MenuEntry) -> Option:
+def menu_line(number: int, entry: MenuEntry, wide: int) -> Option:
     """The entry behind its key."""
-    return Option(line_of(number, entry), disabled=entry.choice is None and not entry.entries)
+    return Option(line_of(number, entry, wide), disabled=entry.choice is None and not entry.entries)
 
 
-def line_of(number: int, entry: MenuEntry, *, is_lit: bool = False) -> Text:
-    """Key, label and note, behind a pointer where the cursor is."""
+def line_of(number: int, entry: MenuEntry, wide: int = 0, *, is_lit: bool = False) -> Text:
+    """Key, label and note, behind a pointer where the cursor is; a note that does not fit is left out, not cut."""
     key = KEYS[number] if number < len(KEYS) else " "
     more = " …" if entry.entries else ""
     line = Text.assemble("›" if is_lit else " ", (f"{key} ", "bold"), entry.label, more, no_wrap=True)
     line.overflow = "ellipsis"
-    if entry.note:
-        line.append(f"  {entry.note}", "dim")
+    note = f"  {entry.note}" if entry.note else ""
+    if not wide or line.cell_len + cell_len(note) <= wide:
+        line.append(note, "dim")
     return line

@@ -1,6 +1,7 @@
 """Picks the pieces that a choice is put together from, and says at every moment what they would do."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from string import ascii_letters
 from typing import Final
 
@@ -12,13 +13,12 @@ from textual.events import Click, Key
 from textual.message import Message
 from textual.widgets import OptionList, Static
 
-from rollbook_clients.terminal.widgets.menu import KEYS, Menu, about_of, menu_line
-from rollbook_replays.games.presentation import MenuEntry, Picking
+from rollbook_clients.terminal.widgets.menu import KEYS, Menu, menu_line, moved_note
+from rollbook_replays.games.presentation import MenuEntry, Picking, Piece
 from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
+from rollbook_replays.text import Text as Drawn
 
-ABOUT_ROWS: Final = 3
-"""Kept free for the last line and for what is said below."""
 PIECE: Final = "piece"
 """Marks the cells of a piece with its number. An action there would make it a link, in colours of its own."""
 
@@ -52,6 +52,7 @@ class Picker(Vertical, can_focus=True):
         self._shown = Pieces(id="pieces")
         self._actions = OptionList(id="actions")
         self._actions.can_focus = False
+        self._room = 0
 
     def compose(self) -> ComposeResult:
         """Pieces above, actions below."""
@@ -63,6 +64,12 @@ class Picker(Vertical, can_focus=True):
         for number, piece in enumerate(self._picking.pieces if self._picking is not None else ()):
             if str(piece.name) == spot:
                 self._pick(number)
+
+    def share(self, rows: int) -> None:
+        """Take so many rows together with the notes below."""
+        if rows != self._room:
+            self._room = rows
+            self._draw()
 
     @property
     def rows(self) -> int:
@@ -127,27 +134,29 @@ class Picker(Vertical, can_focus=True):
             return
         entries = self._picking.entries(self._picked)
         wide = self.size.width - 2
-        long, short = (
-            _flowing([self._chip(number, is_long=is_long) for number in range(len(self._picking.pieces))], wide)
-            for is_long in (True, False)
-        )
-        room = self.size.height - len(entries) - ABOUT_ROWS
-        self._shown.update(long if len(long.split()) <= room else short)
+        forms = [
+            _flowing([self._chip(number, form(piece)) for number, piece in enumerate(self._picking.pieces)], wide)
+            for form in (attrgetter("text"), attrgetter("short"), _shortest)
+        ]
         # Why the first cannot be done comes first, if its line has no room for that.
+        note = moved_note(entries[0], wide - 1)
         possible = next((entry for entry in entries if entry.choice is not None), entries[0])
-        about = about_of(entries[0], wide - 1) or about_of(possible, wide - 1)
-        self.post_message(Menu.Considered(picked=frozenset(self._picked), about=about))
-        lines = [menu_line(number, entry) for number, entry in enumerate(entries)]
-        every = menu_line(len(entries), MenuEntry(self._words("picking.all")))
+        room = self._room - len(entries) - 1 - len(Text(note).wrap(self.app.console, wide))
+        self._shown.update(next((form for form in forms if len(form.split()) <= room), forms[-1]))
+        about = entries[0].about or possible.about
+        pieces = tuple(piece.name for piece in self._picking.pieces)
+        self.post_message(Menu.Considered(picked=frozenset(self._picked), about=about, note=note, pieces=pieces))
+        lines = [menu_line(number, entry, wide - 1) for number, entry in enumerate(entries)]
+        every = menu_line(len(entries), MenuEntry(self._words("picking.all")), 0)
         every.disabled = False
         self._actions.clear_options()
         self._actions.add_options([*lines, every])
 
-    def _chip(self, number: int, *, is_long: bool) -> Text:
+    def _chip(self, number: int, shown: Drawn) -> Text:
         assert self._picking is not None  # noqa: S101 - only drawn while something is offered
         piece = self._picking.pieces[number]
         is_picked = piece.name in self._picked
-        text = as_rich([piece.text if is_long else piece.short], self._palette)
+        text = as_rich([shown], self._palette)
         chip = Text.assemble("[" if is_picked else " ", text, "]" if is_picked else " ")
         chip.stylize(text.spans[0].style if text.spans else "")
         if is_picked:
@@ -156,6 +165,11 @@ class Picker(Vertical, can_focus=True):
         chip = Text.assemble((letter, "bold"), chip)
         chip.stylize(Style(meta={PIECE: number}))
         return chip
+
+
+def _shortest(piece: Piece) -> Drawn:
+    """The first cell, in its style."""
+    return Drawn.of(*((part[:1], style) for part, style in piece.short.spans[:1]))
 
 
 def _flowing(chips: list[Text], wide: int) -> Text:

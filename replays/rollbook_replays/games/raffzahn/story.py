@@ -1,14 +1,30 @@
 """Raffzahn, narrated: what lies where before and after tells an own hit from a loss."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.raffzahn.moves import ROTTEN, STAR, Choice, Outcome, Pass, Roll, Rolled, Take
+from rollbook.rules.raffzahn.moves import (
+    GREAT_STAR_THROW,
+    ROTTEN,
+    SMALL_STAR_THROW,
+    STAR,
+    Choice,
+    Faces,
+    Outcome,
+    Pass,
+    Roll,
+    Rolled,
+    Take,
+)
 from rollbook.rules.raffzahn.view import View
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.raffzahn.menu import dice_said
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
+
+_BY_STARS: Final = {SMALL_STAR_THROW: "told.takes.lowest", GREAT_STAR_THROW: "told.takes.highest"}
+"""The sentence for a tile that the sum does not name, by the number of stars."""
 
 
 def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
@@ -22,7 +38,7 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
         if move.announce is not None:
             yield sentence(seat, "told.announces", seating, tile=move.announce)
         dice = dice_said(move.dice, seating)
-        yield sentence(seat, "told.rolls_on", seating, dice=dice, is_implied=True)
+        yield sentence(seat, "told.rolls_on", seating, dice=dice)
     elif isinstance(move, Take):
         yield _taken(move, moment, seating)
     elif isinstance(move, Pass):
@@ -35,9 +51,9 @@ def _thrown(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Sentence
     seat, before, after = moment.seat, moment.before, moment.after
     signs = {STAR: "★", ROTTEN: seating.words("told.rotten_tooth")}
     faces = [signs.get(face, face) for face in move.dice]
-    number = sum(int(face) for face in move.dice if face.isdigit())
+    number = _sum(move.dice)
     if ROTTEN in move.dice:
-        yield sentence(seat, "told.throws", seating, dice=seating.words.both(faces))
+        yield sentence(seat, "told.rotten", seating, dice=seating.words.both(faces))
         return
     dice = " + ".join(faces)
     yield sentence(seat, "told.throws_sum", seating, dice=dice, sum=number)
@@ -49,18 +65,25 @@ def _thrown(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Sentence
     elif number in had.open_tiles and number not in has.open_tiles:
         yield sentence(seat, "told.own_hit_open", seating, tile=number)
     elif len(had.open_tiles) + len(had.safe_tiles) > len(has.open_tiles) + len(has.safe_tiles):
-        yield sentence(seat, "told.loses_all", seating)
+        tiles = seating.words.both((*had.open_tiles, *had.safe_tiles))
+        yield sentence(seat, "told.loses_all", seating, tiles=tiles)
     elif after.seat != seat:
         yield sentence(seat, "told.misses", seating)
 
 
 def _taken(move: Take, moment: Moment, seating: Seating) -> Sentence:
     how = seating.words("told.face_down") if move.safe else ""
-    rows = enumerate(moment.before.rows if moment.before is not None else ())
-    robbed = next((other for other, row in rows if move.tile in row.open_tiles), None)
-    if robbed is None:
-        return sentence(moment.seat, "told.takes", seating, tile=move.tile, how=how)
-    return sentence(moment.seat, "told.robs", seating, tile=move.tile, how=how, robbed=seating.name(robbed))
+    dice, rows = ((), ()) if moment.before is None else (moment.before.dice, moment.before.rows)
+    robbed = next((other for other, row in enumerate(rows) if move.tile in row.open_tiles), None)
+    if robbed is not None:
+        return sentence(moment.seat, "told.robs", seating, tile=move.tile, how=how, robbed=seating.name(robbed))
+    stars = 0 if move.tile == _sum(dice) else dice.count(STAR)
+    return sentence(moment.seat, _BY_STARS.get(stars, "told.takes"), seating, tile=move.tile, how=how)
+
+
+def _sum(dice: Faces) -> int:
+    """What the faces name; a star counts 0."""
+    return sum(int(face) for face in dice if face.isdigit())
 
 
 def score(view: View, seat: int, words: Words) -> str:

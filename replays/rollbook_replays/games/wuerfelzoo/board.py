@@ -1,24 +1,26 @@
 """Würfelzoo's table: the animals in the middle, and before every seat its dice, sorted by species."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from string import ascii_letters
 from typing import Final
 
-from rollbook.rules.wuerfelzoo.moves import DOUBLE, NO_FACE, PENALTIES, Play
+from rollbook.rules.wuerfelzoo.moves import AXES, DOUBLE, NO_FACE, PENALTIES, Play
 from rollbook.rules.wuerfelzoo.view import DieInFront, View
 from rollbook_replays.games import blocks
 from rollbook_replays.games.blocks import HEAVY, THIN, Block, Room, beside, boxed, breadth, flow
 from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import BEFORE_NAME, Seating
 from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, capital, dice_of, long, short, style_of
-from rollbook_replays.text import MUTED, STRONG, Text
+from rollbook_replays.text import MUTED, STRONG, Text, width
 
 NAME: Final = 14
+LONGEST: Final = 14
+"""Cells of the longest name of a species with its sign."""
 MIDDLE_HEIGHT: Final = 5
 BESIDE_MIDDLE: Final = 32
-CHIPS: Final = 0
-BORDERS: Final = 1
-NAMES: Final = 2
-"""How large dice are: in one line, with borders, or with borders below the names of their species."""
+CHIPS, BORDERS, NAMES, LARGE, LARGEST = range(5)
+"""How large dice are: one line, with borders, below the names of their species, five rows, or with their own names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Marked:
     considered: frozenset[int]
     latest: frozenset[int]
     seating: Seating
+    letters: Mapping[int, str]
+    """The letters of the dice that can be picked."""
     name: int = NAME
     """Cells for a player."""
 
@@ -42,7 +46,8 @@ class Marked:
 
 def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
     """The middle above, the seats below, with dice as large as there is room for."""
-    marked = Marked(spotlight.picked | dice_of(spotlight.considered), _latest(spotlight), seating)
+    letters = dict(zip(spotlight.pieces, ascii_letters, strict=False))
+    marked = Marked(spotlight.picked | dice_of(spotlight.considered), _latest(spotlight), seating, letters)
     chosen = _seats(view, room, marked)
     whole = seating.breadth(NAME, room.width // 2)
     for name in (whole, (whole + NAME) // 2):
@@ -52,7 +57,10 @@ def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHI
             break
     is_laid = any(isinstance(move, Play) for move in spotlight.moves)
     middle = _middle(view, seating, room.width, blocks.DOUBLE if is_laid else THIN)
-    return [*middle, *(line for block in chosen for line in block)]
+    lines = [*middle, *(line for block in chosen for line in block)]
+    if not room.has_rows(len(lines) + len(chosen)):
+        return lines
+    return [*middle, *(line for block in chosen for line in (*block, Text()))]
 
 
 def _seats(view: View, room: Room, marked: Marked) -> list[Block]:
@@ -60,10 +68,13 @@ def _seats(view: View, room: Room, marked: Marked) -> list[Block]:
     seats = range(len(view.dice))
     chosen = [_seat(view, seat, room.width, marked, CHIPS) for seat in seats]
     first = sorted(seats, key=lambda seat: (seat != marked.seating.own, seat != view.seat, seat))
-    for size in (BORDERS, NAMES):
+    for size in (BORDERS, NAMES, LARGE, LARGEST):
+        if size >= LARGE and not room.has_rows(sum(map(len, chosen))):
+            break
         for seat in first:
             larger = _seat(view, seat, room.width, marked, size)
-            if sum(map(len, chosen)) - len(chosen[seat]) + len(larger) <= room.height - MIDDLE_HEIGHT:
+            rows = sum(map(len, chosen)) - len(chosen[seat]) + len(larger)
+            if rows <= room.height - MIDDLE_HEIGHT and breadth(larger) <= room.width:
                 chosen[seat] = larger
     return chosen
 
@@ -113,21 +124,34 @@ def _seat(view: View, seat: int, wide: int, marked: Marked, size: int) -> Block:
 
 
 def _sorted_dice(row: tuple[DieInFront, ...], wide: int, marked: Marked, size: int) -> Block:
-    """By species from large to small, the species a little apart."""
+    """By species from large to small, the species a little apart, in the order of the menu."""
     words = marked.seating.words
     groups = []
     for face in LARGE_TO_SMALL:
-        dice = sorted(die.die for die in row if (die.face or NO_FACE) == face)
-        if dice:
-            group = beside(*(_die(die, face, marked, size) for die in dice), gap=0)
+        dice = sorted((AXES[die.die], die.die) for die in row if (die.face or NO_FACE) == face)
+        if size == LARGEST:
+            groups += [_die(die, face, marked, size) for _, die in dice]
+        elif dice:
+            group = beside(*(_die(die, face, marked, size) for _, die in dice), gap=0)
             name = Text.of((f" {capital(face, words)}", style_of(face)))
-            groups.append([name, *group] if size == NAMES else group)
-    return flow(groups, wide) if groups else [Text.of((words("board.no_dice"), MUTED))]
+            groups.append([name, *group] if size in {NAMES, LARGE} else group)
+    return flow(groups, wide, gap=int(size < LARGEST)) if groups else [Text.of((words("board.no_dice"), MUTED))]
 
 
 def _die(die: int, face: str, marked: Marked, size: int) -> Block:
-    style, shown = style_of(face), short(face, marked.seating.words)
+    words, style, letter = marked.seating.words, style_of(face), marked.letters.get(die, "")
+    shown = short(face, words)
     if size == CHIPS:
         left, right = tuple(marked.edges(die))
-        return [Text.of((left, style), (shown, f"{style} strong"), (right, style)).at(die)]
-    return [line.at(die) for line in boxed([shown], style, marked.rim(die))]
+        return [Text.of((left, style), (f"{letter}{shown}"[:3], f"{style} strong"), (right, style)).at(die)]
+    content = [shown]
+    if size == LARGE:
+        content = ["", f" {shown} ", ""]
+    elif size == LARGEST:
+        content = ["", "", long(face, words).center(LONGEST + 2), "", ""]
+    wide = width(max(content, key=width))
+    box = boxed([line.ljust(wide) for line in content], style, marked.rim(die))
+    if letter:
+        edge = box[0].plain
+        box[0] = Text.of((edge[0], style), (letter, STRONG), (edge[2:], style))
+    return [line.at(die) for line in box]

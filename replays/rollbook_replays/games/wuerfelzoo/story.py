@@ -56,7 +56,8 @@ def _chosen(move: Choice, moment: Moment, seating: Seating) -> Sentence:
         shown = counted((faces.get(die, NO_FACE) for die in move.dice), words)
         return sentence(seat, "told.lays", seating, dice=shown)
     if isinstance(move, Reroll):
-        return sentence(seat, "told.rerolls", seating, dice=words.count("die", len(move.dice)))
+        shown = counted((faces.get(die, NO_FACE) for die in move.dice), words)
+        return sentence(seat, "told.rerolls", seating, dice=shown)
     if isinstance(move, Squirrel):
         return sentence(seat, "told.squirrel", seating, other=seating.name(move.target))
     if isinstance(move, Worm):
