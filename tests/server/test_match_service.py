@@ -14,6 +14,7 @@ from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import current, find
 from rollbook.v1 import games_pb2, match_pb2, table_pb2
 from rollbook.v1.events_pb2 import Event
+from rollbook.v1.refusals_pb2 import RefusalReason
 from tests.server.talking import Person, World, refusal, run, some_choice
 
 GAMES = {name: game.seats[1] for name, game in current().items()}
@@ -155,6 +156,11 @@ def test_a_request_id_is_unique_per_subject_and_match_and_opening_has_its_own() 
             sat[person, match_id] = await person.call("TakeSeat", match_id=match_id, request_id="sit-down")
         for (person, match_id), answer in sat.items():
             assert answer == await person.call("TakeSeat", match_id=match_id, request_id="sit-down")
+        again = match_pb2.PlayRequest(match_id=first, request_id="sit-down", choice=games_pb2.Choice())
+        play = anna.play()
+        await play.write(again)
+        assert RefusalReason.Value("REFUSAL_REASON_REQUEST_ID_REUSED") == (await play.read()).refused.detail.reason
+        await play.done_writing()
         third = (await anna.open(seats=3, request_id="sit-down")).match_id
         assert third not in {first, second}
         assert third == (await anna.open(seats=3, request_id="sit-down")).match_id

@@ -1287,7 +1287,7 @@ class PlayRequest(_message.Message):
     REFUSALS_SEEN_FIELD_NUMBER: _builtins.int
     OUTCOMES_ONLY_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """8 to 64 visible ASCII characters; one space of ids with all other writes."""
+    """8 to 64 visible ASCII characters; unique among all writes of its subject in this match."""
     match_id: _builtins.str
     """The match. Needed in the first request; in later ones empty or the same."""
     seat: _builtins.int
