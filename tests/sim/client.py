@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from itertools import count
 from typing import Any, Final
 
 from google.protobuf.message import Message
+from grpc import StatusCode
 
 from rollbook.identity import references
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject
 from rollbook.v1 import feed_pb2, match_pb2
-from rollbook.v1.refusals_pb2 import RefusalDetail
+from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
 from tests.sim.clock import EPOCH_MS
 from tests.sim.network import Network
-from tests.sim.observations import Asked, History, Told, Viewer
+from tests.sim.observations import AGAIN, Asked, History, Told, Viewer
 from tests.sim.process import SERVICE_KEY, TOKEN_KEY, Gone, Process, Refused
 
 DEADLINE_SECONDS: Final = (0.5, 8.0)
@@ -27,10 +28,11 @@ PAUSE_SECONDS: Final = 0.3
 WINDOW: Final = 4
 """Messages of a stream that are under way to a client."""
 
-UNAVAILABLE: Final = 14
-"""As a number, which answers on a stream have."""
+REPEATED: Final = 0.1
+"""Of all commands, which are sent again although they were answered."""
 
-AGAIN: Final = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
+_STATUS: Final = {status.value[0]: status.name for status in StatusCode}
+"""By number, which answers on a stream have."""
 
 _WATCHES = {"WatchMatch": feed_pb2.WatchMatchRequest, "WatchLobby": feed_pb2.WatchLobbyRequest}
 _issuer = Issuer(TOKEN_KEY.private)
@@ -59,6 +61,8 @@ class Client:
         self._history = history
         self._requests = count(1)
         self._watches = count(1)
+        self._answered: dict[str, list[Any]] = {}
+        """By method: the commands that were answered and not refused."""
         self._process = chance.choice(processes)
 
     def request_id(self) -> str:
@@ -71,6 +75,15 @@ class Client:
         if "request_id" in kind.DESCRIPTOR.fields_by_name:
             fields.setdefault("request_id", self.request_id())
         request = kind(**fields)
+        answer = await self._until_answered(method, request)
+        if "request_id" in kind.DESCRIPTOR.fields_by_name:
+            self._answered.setdefault(method, []).append(request)
+            if self.chance.random() < REPEATED:
+                await self.pause()
+                await self._until_answered(method, request)
+        return answer
+
+    async def _until_answered(self, method: str, request: Any) -> Any:
         while True:
             try:
                 return await self.call_once(method, request)
@@ -78,6 +91,14 @@ class Client:
                 if refused.status not in AGAIN and refused.reason != "CONTENDED":
                     raise
             await self.pause()
+
+    async def repeat(self) -> None:
+        """Send a command of each kind once more, long after it was answered; the checkers compare the answers."""
+        for method, requests in self._answered.items():
+            request = self.chance.choice(requests)
+            await self.pause()
+            with suppress(Refused):
+                await (self.play([request]) if method == "Play" else self._until_answered(method, request))
 
     async def pause(self) -> None:
         """Wait a little, and go to some process."""
@@ -147,8 +168,11 @@ class Client:
                     if sent is None:
                         raise _unavailable()
                     await self._travel()
-                    self._history.note(Told(one, sent[1], sent[0]))
-                    is_away = is_away or _is_away(sent[0])
+                    told = _told(one, *sent)
+                    self._history.note(told)
+                    is_away = is_away or told.status in AGAIN
+                    if not told.status:
+                        self._answered.setdefault("Play", []).append(one.request)
         except Refused as refused:
             self._note_refusal(asked[0], process.time_ms(), refused)
             raise
@@ -178,8 +202,13 @@ class Client:
         await asyncio.sleep(seconds)
 
 
-def _is_away(answer: Any) -> bool:
-    return bool(answer.refused.status_code == UNAVAILABLE)
+def _told(asked: Asked, answer: Any, process_ms: int) -> Told:
+    """An answer on a stream. A refusal is noted like the refusal of a call."""
+    if not answer.HasField("refused"):
+        return Told(asked, process_ms, answer)
+    refused = answer.refused
+    reason = RefusalReason.Name(refused.detail.reason).removeprefix("REFUSAL_REASON_")
+    return Told(asked, process_ms, refused.detail, None, _STATUS[refused.status_code], reason)
 
 
 async def _sent(requests: Sequence[match_pb2.PlayRequest]) -> AsyncGenerator[match_pb2.PlayRequest, None]:

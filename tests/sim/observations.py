@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from google.protobuf.message import Message
 
 from rollbook.match.chain import Entry
 from tests.sim.store import Attempt
+
+AGAIN: Final = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
+"""Status codes of calls that are to be repeated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.match_pb2 import PlayRequest
 from rollbook.v1.table_pb2 import Position
 from tests.server.strangers import any_choice
-from tests.sim.client import AGAIN, Client
+from tests.sim.client import Client
+from tests.sim.observations import AGAIN
 from tests.sim.process import Refused
 from tests.sim.tables import Table
 
@@ -22,6 +23,9 @@ DEVOTED: Final = 10**6
 
 STREAMED: Final = 0.2
 """Of all choices."""
+
+OUTCOMES_ONLY: Final = 0.5
+"""Of those on streams."""
 
 
 class Follower:
@@ -158,7 +162,13 @@ class Player(Follower):
         """Choose for that position: by a call, or on a stream, where it is sent twice, and by a call if that breaks."""
         match_id, request_id = self.table.match_id, self.client.request_id()
         if self.client.chance.random() < STREAMED:
-            request = PlayRequest(match_id=match_id, request_id=request_id, position=self.position, choice=choice)
+            request = PlayRequest(
+                match_id=match_id,
+                request_id=request_id,
+                position=self.position,
+                choice=choice,
+                outcomes_only=self.client.chance.random() < OUTCOMES_ONLY,
+            )
             try:
                 await self.client.play([request, request])
             except Refused as refused:

@@ -10,7 +10,12 @@ from typing import Any, Final
 from unittest import mock
 
 from rollbook.match.chain import Entry
+from rollbook.match.commands import Resign
 from rollbook.match.dice import Dice
+from rollbook.rules.game import Watcher
+from rollbook.server.out.projection import made_message
+from rollbook.server.play.matches import Matches
+from rollbook.server.rpc import play
 from rollbook.server.sweeper import Sweeper
 from rollbook.storage.port import Appended, AppendResult
 from rollbook.v1.events_pb2 import Event, Private
@@ -240,6 +245,25 @@ def nobody_sweeps() -> AbstractContextManager[object]:
     return mock.patch.object(Sweeper, "sweep", sweep)
 
 
+def forgets_resignations() -> AbstractContextManager[object]:
+    """No process remembers that a seat has resigned already by the very same request."""
+    remembers = Matches._made_before
+
+    async def forget(self: Matches, replica: Any, ledger: Any, command: Any) -> Any:
+        return None if isinstance(command, Resign) else await remembers(self, replica, ledger, command)
+
+    return mock.patch.object(Matches, "_made_before", forget)
+
+
+def shows_outcomes_to_all() -> AbstractContextManager[object]:
+    """Answers of Play with outcomes alone show what only judges may see."""
+
+    def show(events: Any, perspective: Any, head: Any) -> Any:
+        return made_message(events, Watcher.JUDGE if head is None else perspective, head)
+
+    return mock.patch.object(play, "made_message", show)
+
+
 def _events(method: str, message: Any) -> Any:
     """The events of a frame; none of any other message."""
     return message.events.events if method == "WatchMatch" and message.HasField("events") else []
@@ -259,10 +283,13 @@ class Planted:
     made_of: Made
     also: tuple[Fault, ...] = ()
     """Faults without which it does no harm."""
+    most_seeds: int = 64
+    """Not every bug shows in every world: that of other dice needs two processes that decide the same event at once."""
 
 
 PLANTED: Final = (
     Planted("acked", Made(process=OtherTime)),
+    Planted("acked", Made(around=forgets_resignations), most_seeds=20),
     Planted("no phantom", Made(process=OtherRequest)),
     Planted("one winner", Made(store=TellsBothThatTheyWon)),
     Planted("gapless", Made(process=LeavesOut)),
@@ -278,6 +305,7 @@ PLANTED: Final = (
     Planted("no secret", Made(process=TellsTheSecret)),
     Planted("no secret", Made(process=ShowsCards)),
     Planted("no secret", Made(process=ForgetsTheDelay)),
+    Planted("no secret", Made(around=shows_outcomes_to_all), most_seeds=20),
     Planted("names kept", Made(process=ForgetsNames)),
     Planted("found", Made(process=ListsNothing)),
     Planted("isolated", Made(process=OneForAll), (Fault.CUT,)),

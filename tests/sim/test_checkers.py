@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rollbook.match.chain import Entry
@@ -44,3 +46,10 @@ def test_what_a_harmed_log_lacks_is_excused_only_if_somebody_was_told(
     """By the seal, or by a refusal; a result that was reached over a lost end is never excused."""
     assert excused == ending(reason, frozenset({MATCH}), refused).excuses(MATCH)
     assert not ending(reason, frozenset(), refused).excuses(MATCH)
+
+
+def test_a_log_that_was_begun_anew_is_excused_only_if_the_store_lost_the_first_one() -> None:
+    """A request to open it was repeated when nothing was left of it, neither log nor lobby."""
+    for harmed in (frozenset({MATCH}), frozenset[str]()):
+        anew = replace(ending(None, harmed, UNSAID), begun_anew=frozenset({MATCH}))
+        assert bool(harmed) == anew.excuses(MATCH)

@@ -7,19 +7,16 @@ import pytest
 from tests.sim.planted import PLANTED, Planted
 from tests.sim.world import CHECKERS, run
 
-MOST_SEEDS = 64
-"""Not every bug shows in every world: that of other dice needs two processes that decide the same event at once."""
-
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.checker)
 def test_the_checker_of_a_planted_bug_notices_it_and_no_other_does(planted: Planted) -> None:
     """In the first seed in which it shows."""
-    for seed in range(1, 1 + MOST_SEEDS):
+    for seed in range(1, 1 + planted.most_seeds):
         fired = {violation.checker for violation in run(seed, made_of=planted.made_of, also=planted.also).violations}
         if planted.checker in fired:
             assert {planted.checker} == fired
             return
-    pytest.fail(f"nobody noticed it in {MOST_SEEDS} seeds")
+    pytest.fail(f"nobody noticed it in {planted.most_seeds} seeds")
 
 
 def test_every_checker_has_a_bug_that_it_notices() -> None:

@@ -78,9 +78,14 @@ class Workload:
         return True
 
     async def come_back(self) -> None:
-        """Let everybody ask once more for what follows what they were told last: so a loss is noticed by somebody."""
+        """Let everybody ask once more for what follows what they were told last: so a loss is noticed by somebody.
+
+        Clients repeat a command of each kind that they have sent.
+        """
         for follower in self._followers:
             await _quietly(follower.follow_once())
+        for client in (*self._players, self._operator):
+            await _quietly(client.repeat())
 
     async def look_at_everything(self, processes: Sequence[Process]) -> None:
         """Look at every match through every process, read it from its beginning, and read the whole list."""

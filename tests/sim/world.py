@@ -11,6 +11,7 @@ import gc
 import random
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from rollbook.identity.tokens import Role
 from rollbook.match.chain import Entry
 from rollbook.server import archivist
 from rollbook.storage.archive.log import entries_of, whole
+from rollbook.storage.port import Appended
 from rollbook.v1.events_pb2 import Event
 from tests.sim.archive import MemoryArchive
 from tests.sim.checkers import feeds, logs, views
@@ -237,12 +239,19 @@ def run(
         refused_as_lost=frozenset(
             seen.match_id for _, seen in world.history.seen if isinstance(seen, Told) and seen.reason == "LOG_LOST"
         ),
+        begun_anew=frozenset(match_id for match_id, times in _openings(world.history).items() if times > 1),
         stuck=stuck,
     )
     for judge in judges:
         judge.conclude(ending)
     violations = [violation for judge in judges for violation in judge.violations]
     return Outcome(seed, violations, unseed, world.history.seen, sum(map(len, stored.values())))
+
+
+def _openings(history: History) -> Counter[str]:
+    """How often the store has begun the log of each match."""
+    attempts = (seen for _, seen in history.seen if isinstance(seen, Attempt) and not seen.expected)
+    return Counter(attempt.match_id for attempt in attempts if isinstance(attempt.result, Appended))
 
 
 @contextmanager

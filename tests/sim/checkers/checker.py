@@ -39,6 +39,8 @@ class Ending:
     """When the last thing had gone wrong."""
     refused_as_lost: frozenset[str] = frozenset()
     """Matches of which somebody heard that their log is lost."""
+    begun_anew: frozenset[str] = frozenset()
+    """Matches that were opened a second time by the same request, because a failover had left nothing of them."""
     stuck: Mapping[str, str] = field(default_factory=dict)
     """By match id what nothing more came of, although nothing went wrong any more."""
 
@@ -55,12 +57,12 @@ class Ending:
         """Whether something of the match may be missing: its log was harmed, and the service has said so.
 
         By its seal; or, if somebody ended what was left through a process that knew of no more, by refusing whoever
-        kept a head of the rest.
+        kept a head of the rest. A match that was begun anew has nothing left that could have been refused.
         """
         if match_id not in self.harmed:
             return False
         ended_unaware = match_id in self.refused_as_lost and self._aborted(match_id) is not None
-        return self.is_lost(match_id) or ended_unaware or not self.logs.get(match_id)
+        return self.is_lost(match_id) or ended_unaware or match_id in self.begun_anew or not self.logs.get(match_id)
 
     def _aborted(self, match_id: str) -> Any:
         """Why the match has ended without a result; none if it has not."""

@@ -9,12 +9,12 @@ from rollbook.match.chain import genesis, link
 from rollbook.storage.port import Appended
 from rollbook.v1.events_pb2 import Event
 from tests.sim.checkers.checker import Checker, Ending, made_of
-from tests.sim.observations import Asked, Decided, Observation, Told
+from tests.sim.observations import AGAIN, Asked, Decided, Observation, Told
 from tests.sim.store import Attempt
 
 
 class Acked(Checker):
-    """Every event that was acknowledged is in the log; the same request again is acknowledged with the same events."""
+    """Every event that was acknowledged is in the log; a request that made it gets the same answer again and again."""
 
     name: ClassVar[str] = "acked"
 
@@ -23,31 +23,62 @@ class Acked(Checker):
         super().__init__()
         self._acknowledged: dict[tuple[str, int, bytes], str] = {}
         self._answers: dict[tuple[str, str], tuple[int, int]] = {}
+        self._messages: dict[tuple[str, str, bytes], bytes] = {}
+        self._made_at: dict[bytes, float] = {}
+        self._broken: list[tuple[str, str]] = []
+        """By match id what cannot be excused but by a log that lost something."""
 
     def look(self, at: float, observation: Observation) -> None:
-        """Remember what an answer acknowledges."""
-        del at
-        if not isinstance(observation, Told) or observation.status:
-            return
-        made = made_of(observation.message)
+        """Remember what an answer acknowledges, and what was refused although it was in the log by then."""
+        if isinstance(observation, Attempt):
+            request = Event.FromString(observation.entries[0].event).request
+            if request and isinstance(observation.result, Appended):
+                self._made_at.setdefault(request, at)
+        elif isinstance(observation, Told) and observation.status:
+            made_at = self._made_at.get(_request_hash(observation.asked), observation.asked.at)
+            if made_at < observation.asked.at and not _means_again(observation):
+                what = f"{observation.method} of {observation.who}, which is in the log,"
+                why = f"{what} was refused by {observation.process} as {observation.reason}"
+                self._broken.append((observation.match_id, why))
+        elif isinstance(observation, Told):
+            self._look_at(observation)
+
+    def _look_at(self, told: Told) -> None:
+        made = made_of(told.message)
         if made is None:
             return
-        viewer, request = observation.who, observation.asked.request
-        request_id: str = getattr(request, "request_id", "")
-        match_id: str = observation.match_id or getattr(observation.message, "match_id", "")
-        known = self._answers.setdefault((viewer, request_id), (made.first, made.last))
+        request: Any = told.asked.request
+        match_id: str = told.match_id or getattr(told.message, "match_id", "")
+        known = self._answers.setdefault((told.who, request.request_id), (made.first, made.last))
         if known != (made.first, made.last):
-            told = f"{made.first} to {made.last}, and before that {known[0]} to {known[1]}"
-            self.fail(f"the request {request_id} was told that it made {told}", match_id)
-        for number, event in enumerate(made.events, made.first):
-            self._acknowledged[match_id, number, event.event] = viewer
+            said = f"{made.first} to {made.last}, and before that {known[0]} to {known[1]}"
+            self._broken.append((match_id, f"the request {request.request_id} was told that it made {said}"))
+        answer = told.message.SerializeToString(deterministic=True)
+        if answer != self._messages.setdefault((told.who, told.method, request.SerializeToString()), answer):
+            self._broken.append((match_id, f"{told.process} answered {request.request_id} otherwise than before"))
+        for event in made.events:
+            self._acknowledged[match_id, Event.FromString(event.event).sequence, event.event] = told.who
 
     def conclude(self, ending: Ending) -> None:
         """Find it in the log."""
+        for match_id, sentence in self._broken:
+            if match_id not in ending.harmed:
+                self.fail(sentence, match_id)
         for (match_id, number, data), viewer in self._acknowledged.items():
             log = ending.logs.get(match_id, ())
             if not ending.excuses(match_id) and (number > len(log) or log[number - 1].event != data):
                 self.fail(f"event {number} was acknowledged to {viewer}, and is not in the log", match_id)
+
+
+def _request_hash(asked: Asked) -> bytes:
+    """As the log has it; empty for what is no command."""
+    request_id: str = getattr(asked.request, "request_id", "")
+    return request_hash(asked.viewer.subject, request_id) if request_id else b""
+
+
+def _means_again(told: Told) -> bool:
+    """Whether a refusal only asks for the request to be sent again."""
+    return told.status in AGAIN or told.reason in {"CONTENDED", "SKIPPED"}
 
 
 class NoPhantom(Checker):
@@ -65,8 +96,8 @@ class NoPhantom(Checker):
     def look(self, at: float, observation: Observation) -> None:
         """Remember what is asked for, as the log knows it."""
         del at
-        if isinstance(observation, Asked) and (request_id := getattr(observation.request, "request_id", "")):
-            self._asked.add(request_hash(observation.viewer.subject, request_id))
+        if isinstance(observation, Asked) and (asked := _request_hash(observation)):
+            self._asked.add(asked)
 
     def conclude(self, ending: Ending) -> None:
         """Look for who asked for every event that somebody must have asked for."""
@@ -160,6 +191,7 @@ class AtomicCommand(Checker):
         super().__init__()
         self._appended: set[tuple[str, int, int]] = set()
         self._commands: dict[tuple[str, tuple[bytes, ...]], None] = {}
+        self._divided: list[tuple[str, str]] = []
 
     def look(self, at: float, observation: Observation) -> None:
         """Remember what belongs together."""
@@ -179,10 +211,14 @@ class AtomicCommand(Checker):
             return
         match_id: str = told.match_id or getattr(told.message, "match_id", "")
         if (match_id, made.first, made.last) not in self._appended:
-            self.fail(f"{told.who} was told that events {made.first} to {made.last} were made at once", match_id)
+            why = f"{told.who} was told that events {made.first} to {made.last} were made at once"
+            self._divided.append((match_id, why))
 
     def conclude(self, ending: Ending) -> None:
-        """Look for all of it."""
+        """Look for all of it; a log that lost its end may have a part of a command."""
+        for match_id, why in self._divided:
+            if match_id not in ending.harmed:
+                self.fail(why, match_id)
         stored = {match_id: {entry.event for entry in log} for match_id, log in ending.logs.items()}
         for match_id, events in self._commands:
             there = sum(event in stored.get(match_id, ()) for event in events)

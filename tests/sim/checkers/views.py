@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from rollbook.match.chain import Entry
@@ -85,8 +86,11 @@ class NoSecret(Checker):
         self._secrets: dict[str, bytes] = {}
         self._sealed_at: dict[str, float] = {}
         self._perspectives: dict[tuple[str, int | None], Perspective] = {}
-        self._seats: dict[tuple[str, str], int] = {}
+        self._seats: dict[tuple[str, str], tuple[int, int]] = {}
+        """By viewer and match: the seat that was taken last, after the event that took it."""
         self._positions: list[tuple[float, Told, int]] = []
+        self._shown: dict[str, dict[bytes, list[tuple[Perspective, Told]]]] = {}
+        """By match and event: the answers and frames that showed what the event hides."""
 
     def look(self, at: float, observation: Observation) -> None:
         """Look into every message."""
@@ -115,28 +119,32 @@ class NoSecret(Checker):
         if told.status:
             return
         if told.method == "TakeSeat":
-            self._seats[told.who, told.match_id] = message.seat
+            # The answer to the last time that they sat down, although an earlier one may be repeated.
+            known = self._seats.get((told.who, told.match_id), (0, 0))
+            self._seats[told.who, told.match_id] = max(known, (message.made.first, message.seat))
         elif told.method == "WatchMatch":
             watch = told.who, told.watch
             if message.HasField("confirmed"):
                 self._perspectives[watch] = _perspective(message.confirmed.perspective)
             self._check_events(told, message.events.events, self._perspectives[watch])
         elif (made := made_of(message)) is not None:
-            self._check_events(told, made.events, self._seats.get((told.who, told.match_id), Watcher.PUBLIC))
+            _, seat = self._seats.get((told.who, told.match_id), (0, Watcher.PUBLIC))
+            self._check_events(told, made.events, seat)
 
     def _check_events(self, told: Told, events: Any, viewer: Perspective) -> None:
         for projected in events:
             if not projected.HasField("hidden"):
                 continue
-            event = Event.FromString(projected.event)
-            drawn = event.happened.outcome.allie_gator
             if viewer is Watcher.PUBLIC:
-                self.fail(f"{told.who} has no seat, and was told what event {event.sequence} hides", told.match_id)
-            elif drawn.HasField("draw") and drawn.draw.seat != viewer:
-                self.fail(f"seat {viewer} was told what another seat draws by event {event.sequence}", told.match_id)
+                sequence = Event.FromString(projected.event).sequence
+                self.fail(f"{told.who} has no seat, and was told what event {sequence} hides", told.match_id)
+            else:
+                self._shown.setdefault(told.match_id, {}).setdefault(projected.event, []).append((viewer, told))
 
     def conclude(self, ending: Ending) -> None:
         """Compare every position that was told to a delayed viewer with the time of its event."""
+        for match_id, shown in self._shown.items():
+            self._check_insiders(match_id, ending.logs.get(match_id, ()), shown)
         for at, told, sequence in self._positions:
             table = ending.tables.get(told.match_id)
             delay_ms = 0 if table is None else table.terms["spectator_delay_seconds"] * 1_000
@@ -149,6 +157,22 @@ class NoSecret(Checker):
             if early_ms > DELAY_SLACK_MS and sequence > _closing(ending.events(told.match_id)):
                 who = f"{told.who} was told of event {sequence} by {told.method}"
                 self.fail(f"{who} {early_ms} ms before the delay was over", told.match_id)
+
+    def _check_insiders(
+        self, match_id: str, log: Sequence[Entry], shown: dict[bytes, list[tuple[Perspective, Told]]]
+    ) -> None:
+        """Hidden parts are only for the perspectives that the rules allow: who draws, who steals, who is robbed."""
+        ledger: Ledger | None = None
+        for sequence, entry in enumerate(log, 1):
+            if ledger is None:
+                ledger = Ledger.fold(match_id, [entry])
+                continue
+            logged = read_bytes(entry.event, entry.private, ledger.game)
+            insiders = ledger.visible(logged).insiders
+            for viewer, told in shown.get(entry.event, ()):
+                if viewer not in insiders:
+                    self.fail(f"seat {viewer} was told by {told.method} what event {sequence} hides", match_id)
+            ledger.take(logged)
 
 
 def _closing(events: list[Event]) -> int:
