@@ -14,15 +14,17 @@ import psutil
 import redis
 
 from rollbook.storage.embedded.server import find_server, running_url
-from tests.faults.failovers import SENTINELS
+from tests.faults.failovers import REPLICATED, SENTINELS
 from tests.faults.outcome import Fault, Outcome, Run
-from tests.faults.site import Site, site
-from tests.storage.failovers import Watched, watched
+from tests.faults.site import POLL_SECONDS, START_SECONDS, Site, site
+from tests.storage.failovers import Copied, Watched, copied, joined, watched
 from tests.storage.servers import Server, running
 
 PAUSE_SECONDS: Final = (0.2, 1.5)
 STALL_SECONDS: Final = (0.5, 4.0)
 ILL_SECONDS: Final = (0.5, 2.0)
+MORE: Final = 40
+"""Answers or refusals between two things that are done."""
 
 Harm: TypeAlias = Callable[[Site, Any, random.Random], Awaitable[None]]
 
@@ -152,6 +154,34 @@ async def _rejoined(store: Watched, old: Server, chance: random.Random) -> None:
         await asyncio.to_thread(store.rejoin, old)
 
 
+async def add_replicas(site: Site, store: Copied, _chance: random.Random) -> None:
+    """Add replicas while people play, and fail over to the one that received nothing any more."""
+    folder = store.master.directory.parent
+    with ExitStack() as stack:
+
+        async def join(name: str, settings: Mapping[str, str]) -> Server:
+            site.happened(f"a replica is added, {name}")
+            return await asyncio.to_thread(stack.enter_context, joined(store, folder / name, settings))
+
+        await join("never promoted", {"replica-priority": "0"})
+        await _told_more(site)
+        added = await join("promotable", {})
+        added.process.send_signal(signal.SIGSTOP)
+        await _told_more(site)
+        site.happened("the added replica takes the master's place")
+        await asyncio.to_thread(store.fail_over_to, added)
+        await _told_more(site)
+    await asyncio.to_thread(store.until_followed, 1)
+
+
+async def _told_more(site: Site) -> None:
+    """Wait until people have got so many answers or refusals more."""
+    enough = len(site.history.seen) + MORE
+    async with asyncio.timeout(START_SECONDS):
+        while len(site.history.seen) < enough:  # noqa: ASYNC110 - of many tasks
+            await asyncio.sleep(POLL_SECONDS)
+
+
 async def restart_in_turn(site: Site, _store: Any, _chance: random.Random) -> None:
     """Let every service drain and start again, one after the other, as for an upgrade."""
     for number, service in enumerate(site.services):
@@ -183,10 +213,17 @@ async def _plainly_watched_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[s
 
 
 @asynccontextmanager
-async def _watched_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]]]:
-    settings = {"min-replicas-to-write": "1"}
+async def _copied_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]]]:
     with ExitStack() as stack:
-        made = watched(asked.directory / "store", settings=settings, sentinels=SENTINELS)
+        made = copied(asked.directory / "store", settings=REPLICATED)
+        store = await asyncio.to_thread(stack.enter_context, made)
+        yield store, ("--redis", store.url, "--durability", "replicated")
+
+
+@asynccontextmanager
+async def _watched_store(asked: Run) -> AsyncIterator[tuple[Any, tuple[str, ...]]]:
+    with ExitStack() as stack:
+        made = watched(asked.directory / "store", settings=REPLICATED, sentinels=SENTINELS)
         store = await asyncio.to_thread(stack.enter_context, made)
         yield store, ("--redis", store.url, "--durability", "replicated")
 
@@ -242,6 +279,7 @@ FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
         "stall-store": _fault(stall_store, _one_store, services=2),
         "stalled-master": _fault(stall_master, _plainly_watched_store, services=2),
         "masters": _fault(replace_master, _watched_store, services=2),
+        "replicas": _fault(add_replicas, _copied_store, services=2),
         "scripts": _fault(flush_scripts, _one_store, services=2),
         "hang-up": _fault(kill_clients, _one_store, services=2),
         "memory": _fault(exhaust_memory, _one_store, services=2),

@@ -12,7 +12,7 @@ import pytest
 from tests.faults.catalogue import FAULTS
 from tests.faults.outcome import Run
 
-QUICK: Final = ("mixed", "copies", "slow-reader", "storm", "writers", "slots", "append-only")
+QUICK: Final = ("mixed", "copies", "slow-reader", "storm", "writers", "slots", "append-only", "replicas")
 ELSEWHERE: Final = ("failovers",)
 """In `test_failovers.py`, two of them."""
 

@@ -17,7 +17,7 @@ from rollbook.server.failures import MatchUnknown, RequestReused, TailLost
 from rollbook.server.refusals import Refusal, refusal_of
 from rollbook.server.rpc.errors import MOST_DETAIL_BYTES, detail_of, play_refusal, status_of
 from rollbook.server.rpc.location import Asked
-from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
+from rollbook.storage.port import REPLICAS_DIFFER, AppendUnconfirmed, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
 from rollbook.v1.table_pb2 import Position
@@ -97,6 +97,8 @@ class Broken:
     [
         (StoreUnavailable("away"), grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE"),
         (AppendUnconfirmed("away"), grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE"),
+        (StoreUnavailable("away", REPLICAS_DIFFER), grpc.StatusCode.UNAVAILABLE, "NOT_DURABLE"),
+        (AppendUnconfirmed("away", REPLICAS_DIFFER), grpc.StatusCode.UNAVAILABLE, "NOT_DURABLE"),
         (Unreadable("new"), grpc.StatusCode.UNAVAILABLE, "EVENT_BODY_UNKNOWN"),
         (TailLost("m", 2, 1), grpc.StatusCode.DATA_LOSS, "LOG_LOST"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -52,6 +53,17 @@ class Copied:
         wanted = len(self.servers) - 1 if replicas is None else replicas
         with self.master.client() as client:
             until(lambda: [one["state"] for one in _replicas(client)] == ["online"] * wanted)
+
+    def fail_over_to(self, replica: Server) -> None:
+        """Kill the master and a replica, and start the replica's files at the master's address.
+
+        The replica loses what it has received and not read, as in a power cut.
+        """
+        self.master.kill()
+        replica.kill()
+        shutil.rmtree(self.master.directory / "appendonlydir")
+        shutil.copytree(replica.directory / "appendonlydir", self.master.directory / "appendonlydir")
+        self.master.start_again()
 
 
 @dataclass(eq=False)
@@ -166,11 +178,41 @@ def copied(
                 client.execute_command("REPLICAOF", "127.0.0.1", servers[0].port)
         found = Copied(servers)
         found.until_followed()
+        for server in servers[1:]:
+            with server.client() as client:
+                until(lambda client=client: _is_on_disk(client))  # type: ignore[misc]
         try:
             yield found
         finally:
             for server in servers:
                 server.process.send_signal(signal.SIGCONT)
+
+
+@contextmanager
+def joined(
+    store: Copied, directory: Path, settings: Mapping[str, str] = MappingProxyType({}), binary: Path | None = None
+) -> Iterator[Server]:
+    """One more replica of the master, which has caught up."""
+    with running(binary or find_server(), directory, {**_QUICK, **settings}) as server, server.client() as client:
+        client.execute_command("REPLICAOF", "127.0.0.1", store.master.port)
+        with store.master.client() as master:
+            until(lambda: {server.port: "online"}.items() <= _states(master).items())
+        until(lambda: _is_on_disk(client))
+        try:
+            yield server
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+
+
+def _is_on_disk(client: Any) -> bool:
+    """Whether a replica has loaded its copy, and has written it to its own file."""
+    said = client.info()
+    busy = said["loading"], said["aof_rewrite_in_progress"], said["aof_rewrite_scheduled"]
+    return said["master_link_status"] == "up" and not any(busy)
+
+
+def _states(client: Any) -> dict[int, str]:
+    return {one["port"]: one["state"] for one in _replicas(client)}
 
 
 @contextmanager

@@ -8,15 +8,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import pytest
 from redis.asyncio import Connection, ConnectionPool
 
 from rollbook.storage.redis import credibility as credibility_module
+from rollbook.storage.redis.address import Kind
+from rollbook.storage.redis.candidates import Candidates
+from rollbook.storage.redis.confirmation import Confirmation
 from rollbook.storage.redis.connection import Unanswered, Unsent, Wire
 from rollbook.storage.redis.credibility import LATE_SECONDS, REPLACED, UNCONTESTED, Credibility
-from rollbook.storage.redis.durability import Confirmation
 from rollbook.storage.redis.log import RedisLog
 from tests.storage.failovers import until, watched
 from tests.storage.servers import Server
@@ -81,7 +83,7 @@ async def test_part_of_a_batch_counts_not_if_the_server_is_abandoned_meanwhile(v
 
 async def test_part_of_a_batch_counts_not_if_replicas_were_not_asked(valkey: Server) -> None:
     """They are asked behind the last answer, which never comes."""
-    confirmation = Confirmation(("WAIT", 0, 1), 0)
+    confirmation = Confirmation("WAIT", 0, 0.001, Candidates(Kind.SERVER, _never))
     async with wire(valkey, UNCONTESTED, HURRIED_SECONDS, confirmation) as wired:
         with pytest.raises(Unanswered) as failure:
             await wired.converse([WRITTEN, HELD_BACK])
@@ -151,5 +153,5 @@ async def test_nothing_that_a_replaced_master_says_counts_over_any_connection(tm
             await one.close()
 
 
-def _never(_message: bytes = b"") -> None:
+def _never(_message: Any = b"") -> NoReturn:
     raise AssertionError("a master that was replaced is listened to")

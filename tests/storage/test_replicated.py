@@ -13,7 +13,6 @@ import pytest
 from rollbook.match.chain import Entry
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import Appended, AppendUnconfirmed, StoreUnavailable
-from rollbook.storage.redis.durability import Confirmation
 from rollbook.storage.redis.log import RedisLog
 from tests.storage.failovers import Copied, copied
 from tests.storage.servers import OLDEST_REDIS, running
@@ -119,14 +118,3 @@ async def test_a_server_that_cannot_say_is_refused_unless_memory_is_enough(tmp_p
         assert [Entry(b"one"), Entry(b"two")] == await log.read(match_id)
         await log.close()
         await hurried.close()
-
-
-@pytest.mark.parametrize(
-    ("answer", "lack"),
-    [([1, 2], ""), ([1, 1], "1 of 2"), ([0, 2], "master's disk"), (2, ""), (0, "0 of 2"), (ValueError("no"), "no")],
-)
-async def test_what_a_confirmation_lacks_is_said(answer: Any, lack: str) -> None:
-    """WAITAOF counts disks here and there, WAIT only memories, and either may be refused."""
-    said = Confirmation(("WAITAOF", 1, 2, 1), 2).lacks(answer)
-    assert bool(lack) == bool(said)
-    assert lack in said

@@ -26,18 +26,18 @@ class Writer:
         self.head = 0
         self.acknowledged: dict[int, bytes] = {}
         self.last_at = 0.0
-        self._number = 0
+        self.number = 0
 
     async def write(self, enough: asyncio.Event) -> None:
         """Write until it is enough; what was not acknowledged is looked up."""
         while not enough.is_set():
-            self._number += 1
-            event = f"{self.name} {self._number}".encode()
+            self.number += 1
+            event = f"{self.name} {self.number}".encode()
             try:
                 result = await self.log.append(self.name, self.head, [Entry(event)])
                 if isinstance(result, Appended):
                     self.head, self.last_at = result.head, time.monotonic()
-                    self.acknowledged[result.head] = event
+                    self.acknowledged.setdefault(result.head, event)
                 else:
                     self.head = await self.log.head(self.name)
             except (AppendUnconfirmed, StoreUnavailable):
@@ -59,7 +59,7 @@ class Reader:
             try:
                 for name, entries in (await self.log.behind(self.after)).items():
                     for number, entry in enumerate(entries, self.after[name] + 1):
-                        self.told[name, number] = entry.event
+                        self.told.setdefault((name, number), entry.event)
                         self.after[name] = number
             except StoreUnavailable:
                 await asyncio.sleep(_PAUSE_SECONDS)
@@ -86,6 +86,13 @@ class Crowd:
         since = time.monotonic() if since is None else since
         async with asyncio.timeout(PATIENCE_SECONDS):
             while min(writer.last_at for writer in self.writers) <= since:  # noqa: ASYNC110 - of several tasks
+                await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def until_all_tried(self, times: int = 2) -> None:
+        """Wait until every writer has begun so many more appends, acknowledged or not."""
+        enough = {writer: writer.number + times for writer in self.writers}
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while any(writer.number < number for writer, number in enough.items()):  # noqa: ASYNC110 - of several tasks
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def stop(self) -> None:

@@ -131,4 +131,5 @@ ENGLISH: Final = {
     "EVENT_BODY_UNKNOWN": "The service is being upgraded. Try again soon.",
     "RULESET_UNKNOWN": "This service does not know these rules.",
     "AUDIT_NOT_INSTALLED": "This service cannot audit; `rollbook audit` does it at home.",
+    "NOT_DURABLE": "The service cannot keep moves safely at the moment. Try again soon.",
 }

@@ -133,4 +133,5 @@ Dein Beitrag zu den Würfeln ist ein anderer. Bereit wird ein Platz auf dem Ger�
     "EVENT_BODY_UNKNOWN": "Der Dienst wird gerade erneuert. Versuche es bald noch einmal.",
     "RULESET_UNKNOWN": "Dieser Dienst kennt diese Regeln nicht.",
     "AUDIT_NOT_INSTALLED": "Dieser Dienst kann nicht prüfen; `rollbook audit` tut es zu Hause.",
+    "NOT_DURABLE": "Der Dienst kann Züge gerade nicht sicher speichern. Versuche es bald noch einmal.",
 }

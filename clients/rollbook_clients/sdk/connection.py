@@ -46,7 +46,14 @@ _LOST: Final = {
     grpc.StatusCode.UNKNOWN,
 }
 
-_LATER: Final = {"STORE_UNAVAILABLE", "ARCHIVE_UNAVAILABLE", "EVENT_BODY_UNKNOWN", "RULESET_UNKNOWN", "CONTENDED"}
+_LATER: Final = {
+    "STORE_UNAVAILABLE",
+    "NOT_DURABLE",
+    "ARCHIVE_UNAVAILABLE",
+    "EVENT_BODY_UNKNOWN",
+    "RULESET_UNKNOWN",
+    "CONTENDED",
+}
 """Refusals that say: the same again, a little later."""
 
 

@@ -25,7 +25,16 @@ from rollbook.match.chain import Entry
 from rollbook.match.events import Event
 from rollbook.rules.catalogue import current
 from rollbook.server.vitals import Vitals
-from rollbook.storage.port import Appended, AppendResult, AppendUnconfirmed, Conflict, Log, StoreUnavailable
+from rollbook.storage.port import (
+    NO_ANSWER,
+    REPLICAS_DIFFER,
+    Appended,
+    AppendResult,
+    AppendUnconfirmed,
+    Conflict,
+    Log,
+    StoreUnavailable,
+)
 from rollbook.storage.wrapped import WrappedLog
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_GETTING_READY,
@@ -44,7 +53,8 @@ _STATES: Final[dict[MatchState.ValueType, str]] = {
 _RESULTS: Final = ("appended", "conflict", "too_early", "unknown", "unavailable")
 
 STORE_ERRORS: Final = {
-    "the store does not answer": "no_answer",
+    NO_ANSWER: "no_answer",
+    REPLICAS_DIFFER: "not_durable",
     "the store is out of memory": "out_of_memory",
     "the store has too few replicas": "too_few_replicas",
     "the store's cluster is down": "cluster_down",
@@ -307,11 +317,13 @@ class Metrics:
 
     def store_failed(self, failure: BaseException) -> None:
         """The store did not do what it was asked."""
-        kind = _UNCONFIRMED if isinstance(failure, AppendUnconfirmed) else _OTHER
-        if isinstance(failure, StoreUnavailable):
+        kind = _OTHER
+        if isinstance(failure, AppendUnconfirmed) and failure.cause == NO_ANSWER:
+            kind = _UNCONFIRMED
+        elif isinstance(failure, AppendUnconfirmed | StoreUnavailable):
             kind = STORE_ERRORS.get(failure.cause, _OTHER)
         elif isinstance(failure, TimeoutError):
-            kind = STORE_ERRORS["the store does not answer"]
+            kind = STORE_ERRORS[NO_ANSWER]
         self._store_errors.labels(kind).inc()
 
     def archiving(self, *, on: bool) -> None:

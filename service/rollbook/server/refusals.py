@@ -16,7 +16,7 @@ from rollbook.match.fold import Misplaced
 from rollbook.rules.refusals import Fact, RefusedByRules
 from rollbook.server.failures import MatchUnknown, RequestReused, RulesetUnknown, TailLost
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import AppendUnconfirmed, Hole, StoreUnavailable
+from rollbook.storage.port import REPLICAS_DIFFER, AppendUnconfirmed, Hole, StoreUnavailable
 from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalReason, status_code
 
@@ -82,15 +82,19 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
         case ArchiveUnavailable():
             return Refusal("ARCHIVE_UNAVAILABLE", "the match lies in the archive, which cannot be read now")
         case StoreUnavailable():
-            return Refusal("STORE_UNAVAILABLE", f"{error.cause}, and this changed nothing: try again later")
+            return _unavailable(error.cause, "this changed nothing: try again later")
         case AppendUnconfirmed():
-            why = "the store does not answer, and this may have happened or not: the same request again is safe"
-            return Refusal("STORE_UNAVAILABLE", why)
+            return _unavailable(error.cause, "this may have happened or not: the same request again is safe")
         case RulesetUnknown():
             return Refusal("RULESET_UNKNOWN", str(error))
         case Unreadable():
             return Refusal("EVENT_BODY_UNKNOWN", "the log has an event that this server cannot read")
     return None
+
+
+def _unavailable(cause: str, outcome: str) -> Refusal:
+    why = f"{cause}, and {outcome}"
+    return Refusal("NOT_DURABLE", why) if cause == REPLICAS_DIFFER else Refusal("STORE_UNAVAILABLE", why)
 
 
 CODES: Final[Mapping[str, grpc.StatusCode]] = {

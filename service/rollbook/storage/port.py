@@ -28,6 +28,11 @@ BOOK_SECONDS: Final = 40 * 24 * 3_600
 """How long a holder's reservations stay after the last one: longer than a guest who stays away can return."""
 
 
+NO_ANSWER: Final = "the store does not answer"
+REPLICAS_DIFFER: Final = "the store has other replicas than the service waits for"
+"""Causes of a failure, in the words that clients receive."""
+
+
 Place: TypeAlias = tuple[int, str]
 """Where a match stands in lists, which are descending: when it was opened, and its id."""
 
@@ -125,11 +130,16 @@ NOT_OURS: Final = "the store is not one that this service can use"
 class AppendUnconfirmed(Exception):
     """The store did not answer in time: the append may or may not have happened. Read, or append the same again."""
 
+    def __init__(self, why: str = "", cause: str = NO_ANSWER) -> None:
+        """`why` is for the log, `cause` for clients."""
+        super().__init__(why)
+        self.cause = cause
+
 
 class StoreUnavailable(Exception):
     """The store cannot be reached, or is not as it has to be; nothing was written."""
 
-    def __init__(self, why: str = "", cause: str = "the store does not answer") -> None:
+    def __init__(self, why: str = "", cause: str = NO_ANSWER) -> None:
         """Keep what an operator wants to know, and the cause as clients may be told it."""
         super().__init__(why)
         self.cause = cause

@@ -544,6 +544,11 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Client: audit it at home
     with `rollbook audit`.
     """
+    REFUSAL_REASON_NOT_DURABLE: _RefusalReason.ValueType  # 238
+    """A failover could lose what this call would be answered; the sentence names the cause, and whether what was asked may
+    have happened all the same. Cause: with durability `replicated`, more or fewer replicas are attached to the store
+    than the service waits for. Client: repeat with the same request id, later and later.
+    """
 
 class RefusalReason(_RefusalReason, metaclass=_RefusalReasonEnumTypeWrapper):
     """Why. Each comment says what it means, its cause, and what the client should do. Names and numbers never change their
@@ -1058,6 +1063,11 @@ Client: connect anew, perhaps to another replica, and repeat with the same reque
 REFUSAL_REASON_AUDIT_NOT_INSTALLED: RefusalReason.ValueType  # 235
 """This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Client: audit it at home
 with `rollbook audit`.
+"""
+REFUSAL_REASON_NOT_DURABLE: RefusalReason.ValueType  # 238
+"""A failover could lose what this call would be answered; the sentence names the cause, and whether what was asked may
+have happened all the same. Cause: with durability `replicated`, more or fewer replicas are attached to the store
+than the service waits for. Client: repeat with the same request id, later and later.
 """
 Global___RefusalReason: _TypeAlias = RefusalReason  # noqa: Y015
 

@@ -48,16 +48,16 @@ class Flags:
         Literal["fsync", "relaxed", "replicated", "replicated-memory"],
         About(
             "fsync: everything is on disk before it is acknowledged or sent; a store with other settings is refused. "
-            "replicated: it is on the disks of --replicas replicas too, so that no failover loses it; with fewer "
-            "replicas every change is refused. replicated-memory: it is in their memory, for servers before Redis "
-            "7.2; a failover loses nothing unless the replica loses power too. relaxed: for development; a crash of "
-            "the store may lose the last second or more. Default: fsync."
+            "replicated: it is on the disks of all attached replicas too, so that no failover loses it; unless exactly "
+            "--replicas of them may be promoted, every change is refused. replicated-memory: in their memory, for "
+            "servers before Redis 7.2; a failover loses nothing unless the replica loses power too. relaxed: for "
+            "development; a crash of the store may lose the last second or more. Default: fsync."
         ),
     ] = "fsync"
     replicas: Annotated[
         int,
         About(
-            "For replicated durability: how many replicas must have every change. As many as may be promoted; the "
+            "For replicated durability: how many replicas may be promoted. All of them must be attached; the "
             "store's min-replicas-to-write must be as high. Default: 1.",
             most=16,
         ),

@@ -7,16 +7,18 @@ failed says whether anything can have left, so that whoever appends knows what i
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from math import inf
 from typing import Any, Final, TypeAlias
 
 import hiredis
 from redis.exceptions import AskError, RedisError, ResponseError
 
-from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.port import NO_ANSWER, REPLICAS_DIFFER, StoreUnavailable
 from rollbook.storage.redis.cancellation import cancellation_heeded
+from rollbook.storage.redis.confirmation import Confirmation, Fence, Lack
 from rollbook.storage.redis.credibility import REPLACED, Credibility
-from rollbook.storage.redis.durability import NOT_KEPT, Confirmation, Fence, NotDurable
+from rollbook.storage.redis.durability import NOT_KEPT, NotDurable
 
 Command: TypeAlias = Sequence[bytes | str | int]
 
@@ -37,10 +39,16 @@ class Unsent(Exception):
 class Unanswered(Exception):
     """Commands were sent, and not all of them were answered by a server that is to be believed."""
 
-    def __init__(self, reason: str, answers: list[Any]) -> None:
+    def __init__(self, reason: str, answers: list[Any], cause: str = NO_ANSWER) -> None:
         """Hold the answers that did come and count, which belong to the first of the commands."""
         super().__init__(reason)
         self.answers = answers
+        self.cause = cause
+
+
+def cause_of(failure: Exception) -> str:
+    """The cause of a failed conversation, in the words that clients receive."""
+    return failure.cause if isinstance(failure, Unanswered) else NO_ANSWER
 
 
 async def _read(connection: Any, answers: list[Any], number: int) -> None:
@@ -153,25 +161,32 @@ class Wire:
     async def _answers(
         self, connection: Any, commands: Sequence[Command], fence: Fence | None, heed: Callable[[], None]
     ) -> list[Any]:
-        fenced = [] if fence is None else [("SET", fence.key, 1)]
         confirmation = self._confirmation if fence is None else fence.confirmation
+        converse = partial(self._converse, connection, heed=heed)
+        if confirmation is None:
+            return await converse(commands)
         try:
-            answers = await self._converse(connection, [*commands, *fenced], heed)
+            refusal = await confirmation.refusal(converse)
+        except Unanswered as silence:
+            raise Unsent(str(silence)) from silence
+        if refusal:
+            raise StoreUnavailable(refusal, REPLICAS_DIFFER)
+        fenced = [] if fence is None else [("SET", fence.key, 1)]
+        try:
+            answers = await converse([*commands, *fenced])
+            written = answers.pop() if fenced else None
+            if not any(answer and not isinstance(answer, Exception) for answer in answers):
+                return answers
+            if isinstance(written, ResponseError) and not isinstance(written, AskError):
+                return [written] * len(answers)
+            moved = isinstance(written, AskError)
+            lack = Lack(f"the fence is being moved: {written}") if moved else await confirmation.lack(converse)
         except Unanswered as failure:
-            if confirmation is not None:
-                # Of what was answered nothing is confirmed either.
-                failure.answers = []
+            # Of what was answered nothing is confirmed.
+            failure.answers = []
             raise
-        written = answers.pop() if fenced else None
-        if confirmation is None or not any(answer and not isinstance(answer, Exception) for answer in answers):
-            return answers
-        if isinstance(written, AskError):
-            raise Unanswered(f"the fence is being moved: {written}", [])
-        if isinstance(written, ResponseError):
-            return [written] * len(answers)
-        (confirmed,) = await self._converse(connection, [confirmation.command], heed)
-        if lack := confirmation.lacks(confirmed):
-            raise Unanswered(lack, [])
+        if lack is not None:
+            raise Unanswered(lack.why, [], lack.cause)
         return answers
 
     async def _converse(self, connection: Any, commands: Sequence[Command], heed: Callable[[], None]) -> list[Any]:

@@ -19,8 +19,8 @@ from redis.exceptions import (
 )
 
 from rollbook.storage.port import StoreUnavailable
-from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire
-from rollbook.storage.redis.durability import Fence
+from rollbook.storage.redis.confirmation import Fence
+from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire, cause_of
 from rollbook.storage.redis.keys import PARTITIONS, alive_key, fence_key, lobby_key
 from rollbook.storage.redis.masters import Server, Servers
 
@@ -141,7 +141,7 @@ class Dispatch:
         if len(answers) < len(commands):
             if isinstance(failure, ResponseError):
                 raise _refused(failure) from failure
-            raise StoreUnavailable(f"The store does not answer: {failure}") from failure
+            raise StoreUnavailable(f"The store does not answer: {failure}", cause_of(failure)) from failure
         return [answers[number] for number in range(len(commands))]
 
     async def prove(self, partitions: int) -> None:
@@ -151,7 +151,7 @@ class Dispatch:
             answers = await asyncio.gather(*[server.beat(alive_key(numbers[0])) for server, numbers in by_server])
         except (Unsent, Unanswered) as silence:
             self._servers.doubt()
-            raise StoreUnavailable(f"The store does not answer: {silence}") from silence
+            raise StoreUnavailable(f"The store does not answer: {silence}", cause_of(silence)) from silence
         for answer in answers:
             # What is being moved is refused where it was, and that server is well.
             if isinstance(answer, ResponseError) and (

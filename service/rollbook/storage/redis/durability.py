@@ -25,45 +25,11 @@ NOT_KEPT: Final = "the store would not keep what it acknowledges"
 
 _LEAST_REPLICAS: Final = "min-replicas-to-write"
 
-_WAITS: Final = 0.8
-"""The part of the time for an answer that replicas may take to confirm."""
-
 _ELSE: Final = "Or ask for durability 'relaxed' by name, which may lose what was acknowledged."
 
 
 class NotDurable(RedisError):
     """The server does not keep what it acknowledges; redis-py closes a connection on its own errors only."""
-
-
-@dataclass(frozen=True, slots=True)
-class Confirmation:
-    """The question whether replicas have everything that a connection wrote, in a round trip of its own.
-
-    In one with what was written it takes a second: replicas are asked for what they have before they get it.
-    """
-
-    command: tuple[str | int, ...]
-    replicas: int
-
-    def lacks(self, answer: Any) -> str:
-        """What is missing; empty if nothing is."""
-        if isinstance(answer, Exception):
-            return f"whether replicas have it was not answered: {answer}"
-        local, found = answer if isinstance(answer, list) else (1, answer)
-        if local and found >= self.replicas:
-            return ""
-        return f"{found} of {self.replicas} replicas had it in time" if local else "it was not on the master's disk"
-
-
-@dataclass(frozen=True, slots=True)
-class Fence:
-    """A small write behind what is read, on the same connection: whoever has that write has what was read before.
-
-    What another connection wrote a confirmation says nothing of.
-    """
-
-    key: bytes
-    confirmation: Confirmation
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +51,6 @@ class Keeping:
         if self.durability == "relaxed":
             return {}
         return NEEDED_FOR_FSYNC | ({_LEAST_REPLICAS: str(self.replicas)} if self.is_replicated else {})
-
-    def confirmation(self, answer_seconds: float) -> Confirmation | None:
-        """What replicas are asked, where an answer may take so long."""
-        wait_ms = int(answer_seconds * _WAITS * 1_000)
-        if self.durability == "replicated":
-            return Confirmation(("WAITAOF", 1, self.replicas, wait_ms), self.replicas)
-        if self.durability == "replicated-memory":
-            return Confirmation(("WAIT", self.replicas, wait_ms), self.replicas)
-        return None
 
     async def prove(self, connection: Any) -> None:
         """Greet a server on a new connection, and refuse it unless it is set to keep what it acknowledges."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from redis.exceptions import NoScriptError
 
 from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
-from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire
+from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire, cause_of
 
 MOST_CALLS: Final = 512
 MOST_BYTES: Final = 8 << 20
@@ -67,7 +67,7 @@ class GroupCommit:
         try:
             await self.wire.converse([("PING",)])
         except (Unsent, Unanswered) as failure:
-            raise StoreUnavailable(f"The store does not answer: {failure}") from failure
+            raise StoreUnavailable(f"The store does not answer: {failure}", cause_of(failure)) from failure
 
     async def close(self) -> None:
         """Send what has gathered, then hang up."""
@@ -110,7 +110,7 @@ class GroupCommit:
                 otherwise.__cause__ = failure
             except Unanswered as failure:
                 answers = failure.answers
-                otherwise = AppendUnconfirmed(f"The store did not answer in time: {failure}")
+                otherwise = AppendUnconfirmed(f"The store did not answer in time: {failure}", failure.cause)
                 otherwise.__cause__ = failure
             except BaseException as failure:
                 for call in batch:

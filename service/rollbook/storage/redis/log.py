@@ -45,7 +45,7 @@ from rollbook.storage.redis.keys import (
 )
 from rollbook.storage.redis.lobby_index import LobbyIndex, index_arguments
 from rollbook.storage.redis.masters import ConnectionSettings, Servers, servers
-from rollbook.storage.redis.replication import check_replicas
+from rollbook.storage.redis.replication import check_replicated
 from rollbook.storage.redis.tails import Tails, whole_entries
 
 _APPENDED: Final = 0
@@ -107,8 +107,7 @@ class RedisLog(LobbyIndex):
         log = cls(found, partitions=partitions, cluster=address.kind is Kind.CLUSTER)
         try:
             await found.begin()
-            if keeping.is_replicated:
-                await check_replicas(found, keeping)
+            await check_replicated(found, keeping)
             for server in await found.every():
                 await server.appends.prove()
             await log._settle_format()

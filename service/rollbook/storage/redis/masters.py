@@ -19,14 +19,19 @@ from redis.exceptions import AskError, MovedError, RedisClusterException, RedisE
 from rollbook.storage.port import NOT_OURS, StoreUnavailable
 from rollbook.storage.redis.address import Address, Host, Kind
 from rollbook.storage.redis.cancellation import cancellation_heeded
+from rollbook.storage.redis.candidates import Candidates
+from rollbook.storage.redis.confirmation import Confirmation
 from rollbook.storage.redis.connection import Wire
 from rollbook.storage.redis.credibility import UNCONTESTED, Credibility
-from rollbook.storage.redis.durability import NOT_KEPT, Confirmation, Keeping, NotDurable, check_durable
+from rollbook.storage.redis.durability import NOT_KEPT, Keeping, NotDurable, check_durable
 from rollbook.storage.redis.group_commit import GroupCommit
 from rollbook.storage.redis.sentinels import Sentinels
 
 _ANSWER_SECONDS: Final = 5.0
 """How long an answer may take that is not held back."""
+
+_CONFIRMED: Final = 0.8
+"""The part of the time for an answer that replicas may take to confirm."""
 
 _BEAT_KEPT_SECONDS: Final = 60
 
@@ -81,12 +86,16 @@ class Server:
         """Hang up in the middle of whatever is said: another server has taken the place of this one."""
         for wire in (self.appends.wire, self.reads, self.news):
             await wire.abandon()
+        if self.confirmation is not None:
+            await self.confirmation.close()
 
     async def close(self) -> None:
         """Let what is under way finish, then hang up."""
         await self.appends.close()
         await self.reads.close()
         await self.news.close()
+        if self.confirmation is not None:
+            await self.confirmation.close()
 
 
 class Servers(Protocol):
@@ -140,13 +149,23 @@ def _common(settings: ConnectionSettings) -> dict[str, Any]:
 def _server(settings: ConnectionSettings, pool: Any, credibility: Credibility, **where: Any) -> Server:
     common = _common(settings) | where
     greeting = {"redis_connect_func": settings.keeping.prove} if settings.keeping.needed else {}
-    confirmation = settings.keeping.confirmation(settings.append_seconds)
+    confirmation = _confirmation(settings)
     appends = pool(max_connections=2, socket_timeout=settings.append_seconds, **greeting, **common)
     reads = pool(max_connections=_MOST_READS, socket_timeout=_ANSWER_SECONDS, **common)
     news = pool(max_connections=2, socket_timeout=_ANSWER_SECONDS, **common)
     commit = GroupCommit(Wire(appends, 1, credibility, confirmation), _SCRIPT)
     reading, listening = Wire(reads, _MOST_READS, credibility), Wire(news, 1, credibility)
     return Server(commit, reading, listening, settings.keeping, confirmation)
+
+
+def _confirmation(settings: ConnectionSettings) -> Confirmation | None:
+    """What replicas are asked before anything that was written or read is acknowledged; None if they are not asked."""
+    keeping = settings.keeping
+    if not keeping.is_replicated:
+        return None
+    command = "WAITAOF" if keeping.durability == "replicated" else "WAIT"
+    candidates = Candidates(settings.address.kind, lambda host: _of_one_host(settings, host).reads)
+    return Confirmation(command, keeping.replicas, settings.append_seconds * _CONFIRMED, candidates)
 
 
 def _of_one_host(settings: ConnectionSettings, host: Host, credibility: Credibility = UNCONTESTED) -> Server:

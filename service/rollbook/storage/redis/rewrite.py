@@ -8,10 +8,11 @@ from typing import Any, Final
 from redis.exceptions import ResponseError
 
 from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.attached import copies
 from rollbook.storage.redis.connection import Command, Unanswered, Unsent
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.masters import Server
-from rollbook.storage.redis.replication import copies, info
+from rollbook.storage.redis.replication import info
 
 REWRITE_SECONDS: Final = 600.0
 """How long a server may take to write its files anew."""
@@ -36,7 +37,7 @@ async def rewrite_files(log: RedisLog) -> list[str]:
         except NotRewritten as why:
             problems.append(f"a server of the store still has them in its files: {why}")
             continue
-        for host, line in copies(said):
+        for host, line, _ in copies(said):
             copy = log.dispatch.servers.copy_at(host)
             try:
                 await _until_copied(copy, int(said["master_repl_offset"]))
