@@ -21,7 +21,7 @@ from tests.clients.terminal.test_layout import NoLobby, NoMatch, keys_below, raf
 from tests.clients.terminal.test_pseudo_terminal import on_turn, serve
 from tests.clients.terminal.test_screens import on_screen
 from tests.server.serving import started
-from tests.server.test_whole_service import free_port
+from tests.ports import free_port
 
 CLOCK = re.compile(r"\d:\d\d")
 
