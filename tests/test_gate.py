@@ -1,4 +1,4 @@
-"""The gate runs a test that failed among the others once more alone, and says so; it lets nothing else pass."""
+"""The gate runs a test that failed in the parallel run once more alone, and fails for any other reason."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def marked(output: str) -> list[str]:
 
 
 def test_a_suite_that_passes_runs_once(gate: Gate) -> None:
-    """Nothing is said of flaky tests."""
+    """The output has no line about flaky tests."""
     code, output = gate()
     assert (0, []) == (code, marked(output))
     assert "once more" not in output
@@ -170,7 +170,7 @@ def test_a_command_that_fails_before_the_tests_fails_the_gate(gate: Gate, tmp_pa
 
 
 def test_a_flaky_test_that_is_listed_is_to_be_mended_first(gate: Gate, tmp_path: Path) -> None:
-    """The list of flaky tests is where somebody looks who gets such a line."""
+    """The line about it names the list."""
     (tmp_path / "tests" / "FLAKY.md").write_text(
         "| 2026-01-01 | `tests/test_one.py::test_flaky_one` | slow | waits |\n"
     )

@@ -83,18 +83,23 @@ class Reach:
     def tests_of(self, change: Change) -> list[KnownTest]:
         """The tests that may notice a change: those near it first, and of these the fast ones first.
 
-        What is executed when a module is imported belongs to no test of its own, so that all tests of the module may
-        notice it; for a module that no test is known to enter these are the tests of its folder.
+        Code that runs when a module is imported belongs to no test of its own, and a process that is killed does not
+        report what it executed. So for a line that no test is known to reach, all tests may notice the change that
+        enter the module or are in the nearest folder.
         """
         by_line = self._lines[change.path]
         numbers = {number for line in change.lines for number in by_line.get(line, ())} if change.in_function else set()
-        if not numbers:
-            numbers = {number for reached in by_line.values() for number in reached}
         home = _home(PurePosixPath(change.path).parent.parts)
+        if not numbers:
+            numbers = {number for reached in by_line.values() for number in reached} | self._nearest(home)
         found = [self.tests[number] for number in numbers]
-        if not found:
-            found = [test for test in self.tests if test.folder[:1] == home[:1]]
         return sorted(found, key=lambda test: (-_in_common(test.folder, home), test.seconds, test.name))
+
+    def _nearest(self, home: Sequence[str]) -> set[int]:
+        """The tests in the folder that stands for that of the code, or in the next one above it that has tests."""
+        above = (tuple(home[:length]) for length in range(len(home), -1, -1))
+        rooms = ({number for number, test in enumerate(self.tests) if test.folder == folder} for folder in above)
+        return next(filter(None, rooms), set())
 
     def near(self, change: Change, test: KnownTest) -> bool:
         """Whether the test stands in the same room as the code."""

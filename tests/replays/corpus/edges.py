@@ -104,7 +104,7 @@ def _pardons() -> Iterator[Sample]:
 
 
 def _ends() -> Iterator[Sample]:
-    """Seals that say that nobody is missing, or that a match which never started has places."""
+    """A seal with NOT_READY and no seat, and a seal with places of a match that never started."""
     for name, kind in (("before-the-start", Started), ("behind-the-start", Happened)):
         begun = lines()[: first(lines(), kind)]
         seal = Line(Sealed(None, "not_ready", SECRET), begun[-1].time_ms + 600_000)
@@ -131,7 +131,7 @@ def _idle(log: Sequence[Line]) -> Any:
 
 
 def _one_seat() -> Iterator[Sample]:
-    """No game has one seat, but only its rules say so; without them the match is over as soon as it has started."""
+    """A match of one seat: no game has that, but a reader without rules takes it, and it is over once it starts."""
     whole = taken_apart(match())
     opened: Opened = replace(whole[0].event, names=("",))
     begun = [
@@ -182,7 +182,7 @@ def _names_of(match_id: str, length: int) -> bytes:
 
 
 def _versions() -> Iterator[Sample]:
-    """Forms of files that nobody knows, and some that only look like the first."""
+    """Unknown versions of the file format, and files that only resemble version 1."""
     data = of_replay(match())
     for version in (0, 3, 65_535):
         yield sample(f"version-{version}", _of_version(data, version), UNREADABLE)
@@ -197,7 +197,7 @@ def _of_version(data: bytes, version: int) -> bytes:
 
 
 def _hidden() -> Iterator[Sample]:
-    """A hidden outcome that is not there, and one that is there and empty."""
+    """A hidden outcome without its message, and one with an empty message."""
     whole = match("allie_gator")
     number = first(taken_apart(whole), Happened, lambda event: isinstance(event.outcome, Drawn)) + 1
     for name, replay in (("sealed", whole), ("running", cut(whole, number + 5))):
@@ -213,7 +213,7 @@ def _hidden() -> Iterator[Sample]:
 
 
 def _kept_heads() -> Iterator[Sample]:
-    """What a known service signed of a match whose file is of nobody that the judge knows."""
+    """Heads that a known service signed, for a file whose keys are all unknown."""
     data = write(put_together(lines(), STRANGER), STRANGER.replays)
     other = match(seed=3)
     pairs = zip(match().events, other.events, strict=False)
