@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
 
+from rollbook.match.codec.messages import hiding
+from rollbook.rules.catalogue import find
+from rollbook.v1.events_pb2 import Event
+from rollbook.v1.games_pb2 import HiddenOutcome, Options
+from rollbook.v1.replay_file_pb2 import ReplayBody, ReplayNames
 from tests.clients.web.browsing import Person, Reader, chromium, needs_chromium
 from tests.replays.conformance import FOLDER, LIST
 
@@ -21,6 +27,14 @@ MODULES: Final = ROOT / "clients" / "rollbook_clients" / "web" / "static" / "ver
 SCRIPT: Final = Path(__file__).parent / "conformance.mjs"
 NODE: Final = shutil.which("node")
 CASES: Final = [json.loads(line) for line in (FOLDER / LIST).read_text(encoding="ascii").splitlines()]
+SCALARS: Final = {
+    FieldDescriptor.TYPE_INT32: "int32",
+    FieldDescriptor.TYPE_UINT64: "uint64",
+    FieldDescriptor.TYPE_BOOL: "bool",
+    FieldDescriptor.TYPE_ENUM: "enum",
+    FieldDescriptor.TYPE_STRING: "string",
+    FieldDescriptor.TYPE_BYTES: "bytes",
+}
 
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
@@ -65,6 +79,51 @@ def test_it_needs_nothing_but_what_a_browser_has() -> None:
     for module in sorted(MODULES.glob("*.js")):
         imported = re.findall(r'from "([^"]+)"', module.read_text(encoding="utf-8"))
         assert all((MODULES / name).is_file() and name.startswith("./") for name in imported), (module.name, imported)
+
+
+@needs_node
+def test_its_messages_are_those_of_the_protos() -> None:
+    """Each field of each message that is in a file, and for each listed game which outcomes hide something."""
+    assert NODE is not None
+    done = subprocess.run(
+        [NODE, str(SCRIPT.with_name("schema.mjs")), str(MODULES)], capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout)
+    apart = {("ReplayBody.Outcome", "hidden")}
+    roots: tuple[Any, ...] = (Event, ReplayBody, ReplayNames, HiddenOutcome)
+    assert [_described(root.DESCRIPTOR, apart) for root in roots] == found["roots"]
+    fields = {field.name: field.number for field in Options.DESCRIPTOR.fields}
+    assert {game: number for game, number in fields.items() if game != "other"} == {
+        game: fields[game] for game in found["hiding"]
+    }
+    assert found["hiding"] == {
+        name: sorted(kind for kind, outcome in find(name).outcomes.items() if hiding(find(name), outcome))
+        for name in found["hiding"]
+    }
+
+
+def _described(message: Any, apart: set[tuple[str, str]]) -> dict[str, Any]:
+    """A message as `schema.mjs` prints it."""
+    owner = message.full_name.removeprefix("rollbook.v1.")
+    return {
+        str(field.number): {
+            "name": field.name,
+            "type": "bytes"
+            if (owner, field.name) in apart
+            else SCALARS.get(field.type) or _described(field.message_type, apart),
+            "repeated": field.is_repeated,
+            "optional": (owner, field.name) in apart
+            or (field.has_presence and field.type in SCALARS and _group(field) is None),
+            "oneof": _group(field),
+        }
+        for field in message.fields
+    }
+
+
+def _group(field: Any) -> str | None:
+    """The oneof that the field is in; optional fields are in one of their own, which protobuf names after them."""
+    group = field.containing_oneof
+    return None if group is None or group.name == f"_{field.name}" else str(group.name)
 
 
 def in_chromium(case: dict[str, Any], folder: Path) -> list[Path]:

@@ -1,6 +1,6 @@
 // Step 1: whether an event is written in the one way, and says everything that it has to.
 
-import { BODIES, GAMES, REASONS } from "./schema.js";
+import { BODIES, GAMES, ABORT_REASON } from "./schema.js";
 
 const OF_A_SEAT = new Set(["seat_taken", "seat_left", "ready", "chosen", "timed_out", "forfeited", "resigned"]);
 const LONGEST_LIST = 100;
@@ -66,9 +66,9 @@ function unreadableOutcome(outcome, game) {
 function unreadableSeal({ places, aborted }) {
   if (places === undefined && aborted === undefined) return "it seals without a result";
   if (places !== undefined) return places.places.length === 0 ? "its places are empty" : null;
-  if (!Object.values(REASONS).includes(aborted.reason)) return "its reason is not known";
+  if (!Object.values(ABORT_REASON).includes(aborted.reason)) return "its reason is not known";
   const { lost } = aborted;
-  if ((lost !== undefined) !== (aborted.reason === REASONS.LOG_LOST)) return "a lost head is there, or not, where it must not";
+  if ((lost !== undefined) !== (aborted.reason === ABORT_REASON.LOG_LOST)) return "a lost head is there, or not, where it must not";
   if (lost && (lost.sequence < 1n || lost.link.length !== 32 || lost.signature.length !== 64)) {
     return "what was lost is no head";
   }

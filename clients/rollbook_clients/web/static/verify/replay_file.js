@@ -2,7 +2,7 @@
 
 import { same, toHex } from "./bytes.js";
 import { fieldNumbers, Malformed, readCanonical } from "./protobuf.js";
-import { HIDDEN_OUTCOME, PERSPECTIVES, REPLAY_BODY, REPLAY_NAMES } from "./schema.js";
+import { HIDDEN_OUTCOME, PERSPECTIVE_KIND, REPLAY_BODY, REPLAY_NAMES } from "./schema.js";
 
 const MAGIC = Uint8Array.of(0x89, 0x52, 0x4f, 0x4c, 0x4c, 0x0d, 0x0a, 0x1a);
 const GZIP = Uint8Array.of(0x1f, 0x8b);
@@ -93,8 +93,8 @@ function readBody(bytes) {
   demand(body.events.every((event) => event.length <= LARGEST_EVENT), "an event is larger than 65,536 bytes");
   if (body.perspective) {
     const { kind, seat } = body.perspective;
-    demand(Object.values(PERSPECTIVES).includes(kind), "its perspective is of no known kind");
-    demand((kind === PERSPECTIVES.SEAT) === (seat !== undefined), "its perspective has a seat, or none, where it must not");
+    demand(Object.values(PERSPECTIVE_KIND).includes(kind), "its perspective is of no known kind");
+    demand((kind === PERSPECTIVE_KIND.SEAT) === (seat !== undefined), "its perspective has a seat, or none, where it must not");
   }
   ascending(body.hidden, "hidden outcomes");
   ascending(body.heads, "heads");

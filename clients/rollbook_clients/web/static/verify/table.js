@@ -3,7 +3,7 @@
 import { ascii, same, sha256, toHex } from "./bytes.js";
 import { firstUniform, matchKey } from "./draws.js";
 import { kindIn, kindOf } from "./readable.js";
-import { REASONS } from "./schema.js";
+import { ABORT_REASON } from "./schema.js";
 
 const BEHIND_STARTED = new Set(["happened", "chosen", "timed_out", "forfeited", "resigned", "resumed"]);
 const ASKED_FOR = new Set(["opened", "seat_taken", "seat_left", "ready", "chosen", "resigned", "sealed"]);
@@ -97,15 +97,15 @@ export class Table {
   }
 
   falseResult({ sequence }, { reason, seats }) {
-    if (reason !== REASONS.NOT_READY && seats.length > 0) return true;
-    if (reason === REASONS.NOT_READY) {
+    if (reason !== ABORT_REASON.NOT_READY && seats.length > 0) return true;
+    if (reason === ABORT_REASON.NOT_READY) {
       if (!this.isFull) return true;
       const late = this.inOrder.flatMap(([seat, { entropy }]) => (entropy === null ? [seat] : []));
       return late.length === 0 || late.join() !== seats.join();
     }
-    if (reason === REASONS.LOG_LOST) return false;
+    if (reason === ABORT_REASON.LOG_LOST) return false;
     if (this.isOver(sequence)) return true;
-    return reason === REASONS.EXPIRED && this.isFull && !this.started;
+    return reason === ABORT_REASON.EXPIRED && this.isFull && !this.started;
   }
 
   falseTime({ time_ms: time }, kind, body) {
@@ -117,8 +117,8 @@ export class Table {
     if (kind === "resumed") return !clock;
     if (kind !== "sealed" || !body.aborted) return false;
     const over = (seconds, since) => seconds !== 0 && time >= since + 1000n * BigInt(seconds);
-    if (body.aborted.reason === REASONS.NOT_READY) return !over(opened.ready_seconds, this.closing.time);
-    if (body.aborted.reason !== REASONS.EXPIRED) return false;
+    if (body.aborted.reason === ABORT_REASON.NOT_READY) return !over(opened.ready_seconds, this.closing.time);
+    if (body.aborted.reason !== ABORT_REASON.EXPIRED) return false;
     if (!this.isFull) return !over(opened.open_seconds, this.time);
     return clock || !over(opened.idle_seconds, this.time);
   }

@@ -6,7 +6,7 @@ import { holds } from "./ed25519.js";
 import { Malformed, readCanonical, readLeniently } from "./protobuf.js";
 import { kindIn, kindOf, unreadable } from "./readable.js";
 import { BeforeRelease, readReplayFile, Unreadable, unpacked } from "./replay_file.js";
-import { EVENT, GAMES, REASONS } from "./schema.js";
+import { EVENT, GAMES, ABORT_REASON } from "./schema.js";
 import { Table } from "./table.js";
 
 export const EXIT = { diverged: 1, unverified: 2, unreadable: 3 };
@@ -224,7 +224,7 @@ class Audit {
 
   /** Whether what a seal says was lost is what it says. */
   async lostHeadIsSound(aborted, number) {
-    if (aborted?.reason !== REASONS.LOG_LOST) return true;
+    if (aborted?.reason !== ABORT_REASON.LOG_LOST) return true;
     const { sequence, link, key_id: keyId, signature } = aborted.lost;
     if (sequence < BigInt(number) && same(this.links[Number(sequence)], link)) return false;
     if (keyId === this.file.keyId) return false;
