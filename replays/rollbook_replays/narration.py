@@ -111,7 +111,8 @@ def tell(
     """
     game, opened = header.game, header.opened
     options = ", ".join(f"{name} {written(value)}" for name, value in opened.options.items())
-    yield Text.of((f"{game.title} ({options}), match {printable(opened.match_id)}", STRONG))
+    agreed = f" ({options})" if options else ""
+    yield Text.of((f"{game.title}{agreed}, match {printable(opened.match_id)}", STRONG))
     whole = seating_of(game, opened, words=words, most=WIDTH)
     seats = [Text.of(f"{seat} ", whole.mark(seat), f" {whole.name(seat)}") for seat in range(len(opened.names))]
     yield Text.of("Seats: ", Text.joined(", ", seats))

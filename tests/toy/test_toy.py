@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from rollbook.match.codec.messages import write_choice
-from rollbook.match.codec.views import read_view, write_view, write_view_bytes
+from rollbook.match.codec.views import read_view, write_legal, write_view, write_view_bytes
+from rollbook.match.events import Happened
 from rollbook.match.simulation import Simulation
 from rollbook.replay_file.container import read, write
 from rollbook.replay_file.key_lines import read_keys
@@ -29,7 +30,7 @@ from rollbook.rules.game import Watcher
 from rollbook.v1.events_pb2 import Event, Private
 from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED
 from rollbook.v1.refusals_pb2 import RefusalReason
-from rollbook_clients.sdk import Confirmed, Ended, Events, Match, Refused, Revealed, Table, connect
+from rollbook_clients.sdk import Confirmed, Ended, Events, Legal, Match, Refused, Revealed, Table, choices, connect
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Check, Verdict
 from rollbook_replays.games import presentation
@@ -144,6 +145,34 @@ def test_its_views_come_back_from_their_messages() -> None:
             assert written.SerializeToString(deterministic=True) == write_view_bytes(game, view)
 
 
+@pytest.mark.parametrize(("language", "said"), [("en", "Lay cards; as many"), ("de", "Leg Karten aus")])
+def test_its_rules_are_its_help_where_it_has_no_guide(language: str, said: str) -> None:
+    """A game without a guide has at least a paragraph."""
+    explained = rollbook("rules", "toy", "--language", language)
+    assert (0, "The Toy", "") == (explained.returncode, *explained.stdout.splitlines()[:2])
+    assert explained.stdout.splitlines()[2].startswith(said)
+
+
+def test_its_choices_are_made_and_shown_by_their_words() -> None:
+    """As those of a listed game, by the SDK: in a list, by name, and as the words that `match.choose` takes."""
+    game = find("toy")
+    match = Simulation(game, {}, 2, SEED, 0)
+    state = next(
+        match.match.state
+        for _, event in match.events()
+        if isinstance(event, Happened) and match.match.state.served == 2
+    )
+    legal = Legal(write_legal(game, game.legal(state)))
+    assert "Legal(name 0, name 1)" == repr(legal)
+    assert "[name 0, name 1]" == repr(list(legal))
+    lay = choices.Toy.lay(1, 5)
+    assert write_choice(game, game.choices["lay"]((1, 5))) == lay == choices.from_words("toy", str(lay))
+    assert "lay 1 5" == str(lay)
+    assert {"Toy", "CantStop"} < set(dir(choices))
+    with pytest.raises(ValueError, match="is no choice of toy, which has lay, name"):
+        choices.from_words("toy", "jump")
+
+
 def test_it_is_served_watched_archived_and_audited(tmp_path: Path) -> None:
     """By a real service: two play, a seat and a stranger watch, and the file is exact."""
     data = tmp_path / "data"
@@ -208,9 +237,9 @@ async def play(match: Match, rng: Random) -> None:
         if view.seat is not None and 1 in hand and len(hand) > 1 and not tried:
             tried = True
             with pytest.raises(Refused) as refused:
-                await match.choose(write_choice(game, game.choices["lay"]((1,))))
+                await match.choose("lay 1")
             assert ("RULE", "ace_goes_last") == (refused.value.reason, refused.value.facts["rule"])
-        await match.choose(rng.choice(list(moment.legal)))
+        await match.choose(str(rng.choice(list(moment.legal))))
 
 
 async def watched(table: Table, match_id: str) -> list[object]:

@@ -11,7 +11,10 @@ from rollbook.cli.game_names import GameName
 from rollbook.rules.catalogue import current
 from rollbook_clients.terminal.texts import language_of_this_person
 from rollbook_replays.games import presentation
+from rollbook_replays.games.blocks import Block
 from rollbook_replays.games.guide import guide
+from rollbook_replays.games.presentation import Presentation
+from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import coloured
 from rollbook_replays.text import STRONG, Text, plain
 
@@ -35,8 +38,15 @@ def rules(game: GameName, *, language: Literal["en", "de"] | None = None) -> int
     known = current().get(game)
     if known is None:
         return no_such_game(game)
-    shown = presentation(game)
     wide = min(max(Console().width, NARROWEST), WIDEST)
-    lines = [Text.of((known.title, STRONG)), Text(), *guide(shown, language or language_of_this_person(), wide)]
+    explained = explain(presentation(game), language or language_of_this_person(), wide)
+    lines = [Text.of((known.title, STRONG)), *([Text(), *explained] if explained else [])]
     sys.stdout.write(coloured(lines, {}) if sys.stdout.isatty() else plain(lines))
     return Exit.GOOD
+
+
+def explain(shown: Presentation, language: str, wide: int) -> Block:
+    """Return the guide of a game, or its help paragraph if it has no guide; empty without either."""
+    words = Words(language, shown.texts)
+    paragraph = " ".join(words("help").split()) if "help" in words else ""
+    return guide(shown, language, wide) or (list(Text.of(paragraph).wrapped(wide)) if paragraph else [])

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 from google.protobuf.message import Message
 
-from rollbook.match.codec.wrappers import listed, wrap
+from rollbook.match.codec.wrappers import OTHER, listed, wrap
 from rollbook.v1.games_pb2 import Choice, LegalChoices
+from rollbook_clients.sdk.choices import in_words
 
 if TYPE_CHECKING:
     from rollbook.rules.catalogue import AnyGame
     from rollbook.rules.game import Choices
 
+MOST_SHOWN: Final = 20
+"""How many legal choices `repr` lists."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Legal:
     """All legal choices of a seat at a position; iterating gives each once, as `match.choose` takes it.
 
     Where there are too many to list, such as a turn of Würfelzoo, they are described in `message`, and made by the
     rules of the game as they are asked for. Choices of a game that is not installed here are none.
+
+    >>> Legal(LegalChoices(cant_stop={"choices": [{"roll": {}}, {"stop": {}}]}))
+    Legal(roll, stop)
 
     >>> legal = Legal(LegalChoices(cant_stop={"choices": [{"roll": {}}, {"stop": {}}]}))
     >>> len(legal), [choice.cant_stop.WhichOneof("kind") for choice in legal]
@@ -29,6 +37,22 @@ class Legal:
     """
 
     message: LegalChoices
+
+    def __repr__(self) -> str:
+        few = [*map(in_words, islice(self, MOST_SHOWN))]
+        more = len(self) - len(few)
+        return f"Legal({', '.join([*few, f'and {more} more'] if more else few)})"
+
+    @property
+    def game(self) -> str | None:
+        """The name of the game; None if it is neither listed nor installed here."""
+        name = self.message.WhichOneof("game")
+        if name is not None and name != OTHER:
+            return name
+        from rollbook.match.codec.stubs import game_in  # noqa: PLC0415 - most clients need no rules
+
+        game = game_in(self.message)
+        return None if game is None else game.name
 
     def __len__(self) -> int:
         sent = self._listed()

@@ -29,6 +29,7 @@ from rollbook.v1.match_pb2 import (
     TakeSeatRequest,
 )
 from rollbook.v1.replay_pb2 import GetReplayRequest
+from rollbook_clients.sdk.choices import from_words
 from rollbook_clients.sdk.commands import MatchCommands
 from rollbook_clients.sdk.commitments import Commitments
 from rollbook_clients.sdk.frames import Away, CaughtUp, Confirmed, Events, FellBehind, Frame, Made, State, TakenSeat
@@ -193,14 +194,14 @@ class Match:
 
     # Playing
 
-    async def choose(self, choice: Message, *, at: Position | None = None, request_id: str = "") -> Made:
+    async def choose(self, choice: Message | str, *, at: Position | None = None, request_id: str = "") -> Made:
         """Choose for this client's seat, in answer to the last that was shown, or to another position.
 
-        `choice` is one of the legal ones, or a choice of the match's game, as `rollbook_clients.sdk.choices` makes
-        them. It is made once or not at all. IllegalChoice is what the rules do not allow now, with those that they do.
-        OutcomeUnknown says that this could not be found out, and the next call settles it first; the same choice again
-        is then the same one, also by another client that sends it with the same `request_id`. MovedOn says that the
-        match has gone on.
+        `choice` is one of the legal ones, or a choice of the match's game as `rollbook_clients.sdk.choices` makes it,
+        or its words as `str` gives them, such as "roll" or "advance 2 8". It is made once or not at all. IllegalChoice
+        is what the rules do not allow now, with those that they do. OutcomeUnknown says that this could not be found
+        out, and the next call settles it first; the same choice again is then the same one, also by another client
+        that sends it with the same `request_id`. MovedOn says that the match has gone on.
         """
         message = self._readable(choice)
         position = at or self._shown
@@ -211,14 +212,22 @@ class Match:
         answer = await self._commands.send(lambda line: line.matches.Choose, request)
         return await self.take_in(answer.made)
 
-    def _readable(self, choice: Message) -> Choice:
+    def _readable(self, choice: Message | str) -> Choice:
         try:
-            return choice_of(choice)
+            return self._named(choice) if isinstance(choice, str) else choice_of(choice)
         except (TypeError, AttributeError):
             why = f"{choice!r} is no choice; those of a game are made by rollbook_clients.sdk.choices"
-            few = self._legal is not None and len(self._legal) <= _MOST_TOLD
-            legal = f"; legal here: {', '.join(map(str, self._legal or ()))}" if few else ""
-            raise Malformed("NOTHING_CHOSEN", why + legal, position=self._shown, legal=self._legal) from None
+        except ValueError as wrong:
+            why = str(wrong)
+        few = self._legal is not None and len(self._legal) <= _MOST_TOLD
+        legal = f"; legal here: {', '.join(map(str, self._legal or ()))}" if few else ""
+        raise Malformed("NOTHING_CHOSEN", why + legal, position=self._shown, legal=self._legal)
+
+    def _named(self, words: str) -> Choice:
+        game = None if self._legal is None else self._legal.game
+        if game is None:
+            raise ValueError(f"{words!r} names no choice: this seat was not shown what it may choose")
+        return from_words(game, words)
 
     async def resign(self) -> Made:
         """Give up for good: the caretaker plays on for this seat."""

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from google.protobuf.message import Message
 
 from rollbook.match.codec.words import numbers_of
-from rollbook.match.codec.wrappers import OTHER, listed, wrap
+from rollbook.match.codec.wrappers import wrap
 from rollbook.v1.games_pb2 import Options
+from rollbook_clients.sdk.games import known, message_of
 from rollbook_clients.sdk.refusals import Malformed
 
 
@@ -40,14 +41,7 @@ def options_of(game: str, given: Mapping[str, object] | Message | None) -> Optio
 
 
 def _empty(game: str) -> Message:
-    """The options message of a game that has a field of its own, or that is installed here."""
-    if game in listed(Options):
-        message: Message = type(getattr(Options(), game))()
-        return message
-    from rollbook.match.codec.stubs import stubs_of  # noqa: PLC0415 - rules only where they are needed
-    from rollbook.rules.catalogue import current  # noqa: PLC0415 - rules only where they are needed
-
-    if game == OTHER or game not in current():
-        allowed = ",".join(sorted({*listed(Options), *current()}))
-        raise Malformed("GAME_UNKNOWN", f"there is no game {game!r}", {"allowed": allowed})
-    return stubs_of(current()[game]).options()
+    kind = message_of(Options, game)
+    if kind is None:
+        raise Malformed("GAME_UNKNOWN", f"there is no game {game!r}", {"allowed": ",".join(known())})
+    return kind()

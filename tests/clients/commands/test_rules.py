@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from rollbook.rules.catalogue import current
+from rollbook_clients.commands.rules import explain
+from rollbook_replays.games.plain import PLAIN
 
 
 def rules(*words: str) -> subprocess.CompletedProcess[str]:
@@ -33,3 +35,8 @@ def test_a_game_that_is_not_there_is_wrong_usage_and_the_others_are_named() -> N
     done = rules("chess")
     assert (64, "") == (done.returncode, done.stdout)
     assert all(game in done.stderr for game in current())
+
+
+def test_a_game_without_presentation_has_no_rules_to_show() -> None:
+    """No empty line comes out where there is nothing to read."""
+    assert [] == explain(PLAIN, "de", 80)

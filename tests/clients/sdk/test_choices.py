@@ -10,11 +10,11 @@ import pytest
 
 from rollbook.identity.tokens import Role
 from rollbook.rules.catalogue import current
-from rollbook.v1.cant_stop_pb2 import CantStopChoice
-from rollbook.v1.games_pb2 import Choice
+from rollbook.v1.cant_stop_pb2 import CantStopChoice, CantStopLegalChoices
+from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook_clients import sdk
-from rollbook_clients.sdk import Illegal, Malformed, NotAllowed, NotNow, connect, sync
-from rollbook_clients.sdk.choices import CantStop, Raffzahn, in_words
+from rollbook_clients.sdk import Illegal, Legal, Malformed, NotAllowed, NotNow, connect, sync
+from rollbook_clients.sdk.choices import CantStop, Raffzahn, from_words, in_words
 from tests.clients.sdk.tables import GAMES, address, run, running, tables, turn
 from tests.server.watching import Theatre
 
@@ -45,7 +45,7 @@ def test_a_choice_is_told_in_words() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_legal_choices_of_every_game_are_told_apart(game: str) -> None:
-    """No two have the same words, and each begins with a kind of the rules."""
+    """No two have the same words, each begins with a kind of the rules, and its words make the same choice again."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as players:
@@ -53,6 +53,7 @@ def test_legal_choices_of_every_game_are_told_apart(game: str) -> None:
             assert moment.legal
             told = [str(choice) for choice in moment.legal]
             assert len(set(told)) == len(told)
+            assert all(from_words(game, str(choice)) == choice for choice in moment.legal)
             assert {words.split()[0] for words in told} <= current()[game].choices.keys()
 
     run(scenario)
@@ -62,14 +63,43 @@ def test_what_is_no_choice_is_refused_with_those_that_are_legal() -> None:
     """By its type and by name, before the service is asked."""
 
     async def scenario(theatre: Theatre) -> None:
-        async with tables(theatre, "Anna", "Ben") as players:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (*players, cora):
             match, moment = await turn(await running(players))
-            with pytest.raises(Malformed, match=r"is no choice; .*legal here: advance") as refused:
-                await match.choose("stop")  # type: ignore[arg-type]
-            assert moment.legal == refused.value.legal
-            assert "NOTHING_CHOSEN" == refused.value.reason
+            wrong: tuple[Any, ...] = ("jump", "", "advance", "advance two", "advance " + "9" * 30, "stop 1", 7, Choice)
+            for choice in wrong:
+                with pytest.raises(Malformed, match=r"is no choice.*legal here: advance") as refused:
+                    await match.choose(choice)
+                assert moment.legal == refused.value.legal
+                assert "NOTHING_CHOSEN" == refused.value.reason
+            with pytest.raises(Malformed, match="was not shown what it may choose"):
+                await cora.match(match.id).choose("stop")
 
     run(scenario)
+
+
+def test_a_choice_is_made_by_its_words() -> None:
+    """As `repr` shows the legal ones; words of a choice that is not legal now are refused by the rules."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben") as players:
+            match, moment = await turn(await running(players))
+            words = str(list(moment.legal or ())[-1])
+            assert f", {words})" in repr(moment.legal)
+            assert repr(list(moment.legal or ())).endswith(f", {words}]")
+            with pytest.raises(Illegal):
+                await match.choose("stop")
+            await match.choose(words)
+            assert "Legal(roll, stop)" == repr((await match.state()).legal)
+            assert "chosen" == (await match.choose("stop")).events[0].kind
+
+    run(scenario)
+
+
+def test_legal_choices_that_are_many_are_counted() -> None:
+    """The first twenty are shown."""
+    choices = [CantStop.advance(number, 12).cant_stop for number in range(30)]
+    legal = Legal(LegalChoices(cant_stop=CantStopLegalChoices(choices=choices)))
+    assert repr(legal).endswith(", advance 19 12, and 10 more)")
 
 
 def test_what_the_rules_do_not_allow_is_illegal() -> None:
