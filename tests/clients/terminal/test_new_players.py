@@ -20,8 +20,8 @@ from tests.clients.terminal.test_afterwards import at_table, with_clock
 from tests.clients.terminal.test_layout import NoLobby, NoMatch, keys_below, raffzahn, until
 from tests.clients.terminal.test_pseudo_terminal import on_turn, serve
 from tests.clients.terminal.test_screens import on_screen
-from tests.server.serving import started
 from tests.ports import free_port
+from tests.server.serving import started
 
 CLOCK = re.compile(r"\d:\d\d")
 
