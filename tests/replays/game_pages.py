@@ -62,6 +62,22 @@ def _plain(cell: str) -> str:
     return cell.strip().replace("`", "")
 
 
+def numbers(page: str) -> dict[str, int]:
+    """The table of numbers."""
+    return {row["number"]: int(row["value"]) for row in table(page, "number", "value")}
+
+
+def spread(words: str) -> range:
+    """`1 to 5` or `5`."""
+    first, _, last = words.partition(" to ")
+    return range(int(first), int(last or first) + 1)
+
+
+def faces_of(row: Row) -> tuple[str, ...]:
+    """The six faces of a die."""
+    return tuple(row[str(face)] for face in range(6))
+
+
 # Examples
 
 HEADS = re.compile(r"match (\w+)-(\d+)-0, (\d) seats, (.*), events (\d+) to (\d+)")

@@ -6,7 +6,7 @@ Their tables are read and compared with the rules and the protobuf messages; the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -21,17 +21,13 @@ from rollbook.match.codec.wrappers import listed
 from rollbook.match.events import Happened
 from rollbook.match.fold import MOST_EVENTS
 from rollbook.match.simulation import Simulation
-from rollbook.rules.allie_gator import moves as allie_gator
-from rollbook.rules.cant_stop import moves as cant_stop
 from rollbook.rules.catalogue import find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.options import written
-from rollbook.rules.raffzahn import moves as raffzahn
-from rollbook.rules.raffzahn import throws
-from rollbook.rules.wuerfelzoo import moves as wuerfelzoo
 from rollbook.v1 import events_pb2, games_pb2
+from tests.games.material import own_tests
 from tests.replays.example import PAGE
-from tests.replays.game_pages import FOLDER, Row, examples, page_of, remade, table
+from tests.replays.game_pages import FOLDER, examples, page_of, remade, table
 
 GAMES = listed(games_pb2.Choice)
 WRAPPERS = ("Options", "Choice", "Outcome", "HiddenOutcome", "View", "LegalChoices")
@@ -42,10 +38,9 @@ each_game = pytest.mark.parametrize("game", GAMES)
 
 
 def test_every_game_has_a_page_that_can_be_found() -> None:
-    """Whoever reads FORMAT.md finds the rules of each game that `games.proto` lists, and no page is of nothing."""
+    """FORMAT.md links the folder, which has a page for each game that `games.proto` lists, and no other."""
     assert set(GAMES) == {path.stem for path in FOLDER.iterdir()}
-    linked = re.findall(r"\]\(games/(\w+)\.md\)", PAGE.read_text(encoding="utf-8"))
-    assert sorted(GAMES) == sorted(linked)
+    assert "](games/)" in PAGE.read_text(encoding="utf-8")
 
 
 def test_all_pages_are_built_alike() -> None:
@@ -196,94 +191,7 @@ def test_examples_are_what_the_rules_make_of_them(game: str) -> None:
     assert "chance 1: first_seat" in shown[0]
 
 
-# Material
-
-
-def _numbers(page: str) -> dict[str, int]:
-    return {row["number"]: int(row["value"]) for row in table(page, "number", "value")}
-
-
-def _spread(words: str) -> range:
-    """`1 to 5` or `5`."""
-    first, _, last = words.partition(" to ")
-    return range(int(first), int(last or first) + 1)
-
-
-def _faces(row: Row) -> tuple[str, ...]:
-    return tuple(row[str(face)] for face in range(6))
-
-
-def _raffzahn(page: str) -> None:
-    dice = table(page, "die", "0")
-    assert list(raffzahn.DICE) == [_faces(row) for row in dice]
-    assert ["0", "1", "2"] == [row["die"] for row in dice]
-    teeth = {tile: int(row["teeth"]) for row in table(page, "tiles", "teeth") for tile in _spread(row["tiles"])}
-    assert teeth == raffzahn.TEETH
-    assert _numbers(page) == {
-        "most throws of a turn": raffzahn.THROWS,
-        "open tiles before one may be laid safe": raffzahn.OPEN_TILES_BEFORE_SAFE,
-        "teeth that a miss costs": raffzahn.TEETH_FOR_A_MISS,
-        "stars of a small star throw": raffzahn.SMALL_STAR_THROW,
-        "stars of a great star throw": raffzahn.GREAT_STAR_THROW,
-    }
-    results = [
-        throws.HIT[1],
-        throws.SMALL_STARS[1],
-        throws.GREAT_STARS[1],
-        *[throws.OPTIONAL_STARS[1]] * 2,
-        throws.MISS,
-    ]
-    leaves = [
-        tuple("yes" if may else "no" for may in (result.tile is not None, result.may_roll, result.may_pass))
-        for result in results
-    ]
-    rows = table(page, "result", "tile on offer")
-    assert leaves == [(row["take"], row["roll"], row["pass"]) for row in rows]
-    fulfils = ["yes" if result.fulfils else "no" for result in results[:-1]]
-    assert [*fulfils, ""] == [row["taking it fulfils an announcement"] for row in rows]
-
-
-def _cant_stop(page: str) -> None:
-    assert {int(row["column"]): int(row["fields"]) for row in table(page, "column")} == cant_stop.LENGTHS
-    (dice,) = {len(dice) for dice in cant_stop.ROLLED}
-    faces = len(cant_stop.FACES)
-    assert _numbers(page) == {"dice": dice, "faces of a die": faces, "runners": cant_stop.RUNNERS}
-    assert f"the faces {', '.join(map(str, cant_stop.FACES))} in this order" in page
-
-
-def _wuerfelzoo(page: str) -> None:
-    dice = {die: _faces(row) for row in table(page, "dice", "0") for die in _spread(row["dice"])}
-    assert dict(enumerate(wuerfelzoo.FACES)) == dice
-    rows = table(page, "word", "WuerfelzooFace")
-    assert {**{row["word"]: int(row["points"]) for row in rows}, wuerfelzoo.NO_FACE: 0} == wuerfelzoo.PENALTIES
-    assert wuerfelzoo.SPECIES == tuple(row["word"] for row in rows[: len(wuerfelzoo.SPECIES)])
-    assert {int(row["seats"]): int(row["dice of a seat"]) for row in table(page, "seats")} == wuerfelzoo.DEALT
-    uses = {row["species"]: row["choice"] for row in table(page, "species")}
-    assert {species: species if species in wuerfelzoo.CHOICES else "none" for species in wuerfelzoo.SPECIES} == uses
-
-
-def _allie_gator(page: str) -> None:
-    rows = table(page, "cards")
-    deck = [card for row in rows for card in _spread(row["cards"]) for _ in range(int(row["of each"]))]
-    assert list(allie_gator.DECK) == deck
-    assert f"{len(deck)} cards." in page
-    assert list(allie_gator.SPECIALS.values()) == [row["what"] for row in rows[1:]]
-    assert _numbers(page) == {
-        "piles": len(allie_gator.PILES),
-        "cards of a full hand": allie_gator.HAND,
-        "most teeth of a seat": allie_gator.MOST_TEETH,
-    }
-
-
-MATERIAL: dict[str, Callable[[str], None]] = {
-    "raffzahn": _raffzahn,
-    "cant_stop": _cant_stop,
-    "wuerfelzoo": _wuerfelzoo,
-    "allie_gator": _allie_gator,
-}
-
-
 @each_game
 def test_material_is_that_of_the_rules(game: str) -> None:
     """Every die, face, tile, card and number; a game whose material nobody compares has no page to trust."""
-    MATERIAL[game](page_of(game))
+    own_tests(game).compare_page(page_of(game))

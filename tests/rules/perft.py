@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations, product
 from pathlib import Path
@@ -15,12 +15,10 @@ from typing import Any
 
 from rollbook.match.codec.notation import LineWriter, dumps
 from rollbook.match.events import Chosen
-from rollbook.rules import cant_stop
-from rollbook.rules.cant_stop.moves import Rolled
 from rollbook.rules.catalogue import find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Game, Over, ToChoose
-from tests.rules import positions_allie_gator, positions_cant_stop, positions_raffzahn, positions_wuerfelzoo
+from tests.games.material import own_tests
 
 FOLDER = Path(__file__).parents[2] / "replays" / "perft"
 
@@ -38,7 +36,7 @@ class Counted:
     def state(self) -> Any:
         """The position as the rules keep it."""
         setup = _with_numbers(self.setup)
-        return BUILDERS[self.game.name](setup)
+        return own_tests(self.game.name).set_up(setup)
 
 
 def _with_numbers(value: Any) -> Any:
@@ -46,38 +44,6 @@ def _with_numbers(value: Any) -> Any:
     if isinstance(value, dict):
         return {int(key) if key.isdigit() else key: _with_numbers(inner) for key, inner in value.items()}
     return value
-
-
-def _cant_stop(setup: dict[str, Any]) -> Any:
-    going_on = setup.pop("going_on", False)
-    dice = setup.pop("dice", None)
-    state = positions_cant_stop.position(**setup)
-    if dice:
-        return cant_stop.GAME.apply(state, Rolled(tuple(dice)))
-    return positions_cant_stop.choosing_to_go_on(state) if going_on else state
-
-
-def _raffzahn(setup: dict[str, Any]) -> Any:
-    thrown = setup.pop("thrown", None)
-    number = setup.pop("throw", 1)
-    state = positions_raffzahn.position(**setup)
-    return positions_raffzahn.after_throw(number, *thrown, on=state) if thrown else state
-
-
-def _wuerfelzoo(setup: dict[str, Any]) -> Any:
-    return positions_wuerfelzoo.position(*setup.pop("hands"), **setup)
-
-
-def _allie_gator(setup: dict[str, Any]) -> Any:
-    return positions_allie_gator.Position(**setup).state()
-
-
-BUILDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "cant_stop": _cant_stop,
-    "raffzahn": _raffzahn,
-    "wuerfelzoo": _wuerfelzoo,
-    "allie_gator": _allie_gator,
-}
 
 
 def positions() -> Iterator[Counted]:

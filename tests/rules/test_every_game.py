@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -21,14 +19,12 @@ from rollbook.match.codec.notation import LineReader, LineWriter, read_header
 from rollbook.match.events import Chosen, Event, Happened
 from rollbook.match.simulation import Simulation
 from rollbook.rules import allie_gator
-from rollbook.rules.cant_stop.moves import LENGTHS
-from rollbook.rules.cant_stop.state import NOBODY as CANT_STOP_NOBODY
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, ToChoose, Uniform, Watcher, everything_is_open
 from rollbook.rules.options import written
 from rollbook.rules.refusals import Invalid, Reason, RefusedByRules
-from rollbook.rules.wuerfelzoo.state import TABLE
+from tests.games.material import OWN_GAMES, own_tests
 from tests.match.table import Table
 from tests.rules.cases import CASES, Case
 
@@ -44,47 +40,9 @@ few = settings(max_examples=3, deadline=None, print_blob=True, suppress_health_c
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
 
-def cant_stop_material(state: Any) -> object:
-    """The eleven columns, each with markers and a winner that can stand there."""
-    for column, length in LENGTHS.items():
-        heights = [markers[column] for markers in state.markers]
-        assert all(0 <= height <= length for height in [*heights, state.reached[column]])
-        winner = state.winners[column]
-        assert (winner == CANT_STOP_NOBODY) == (length not in heights)
-        if winner != CANT_STOP_NOBODY:
-            assert [length if seat == winner else 0 for seat in range(len(heights))] == heights
-    return len(LENGTHS)
-
-
-def raffzahn_material(state: Any) -> object:
-    """The forty tiles, each in one place; those in none of the sets are out of the game."""
-    places = [state.middle, *state.open_tiles, *state.safe_tiles]
-    in_play = [tile for tile in range(1, 41) for place in places if place >> tile & 1]
-    assert sorted(set(in_play)) == in_play
-    assert sum(place.bit_count() for place in places) == len(in_play)
-    return 40
-
-
-def wuerfelzoo_material(state: Any) -> object:
-    """The fifty dice, each in one place, those on the table in the middle or played as x2."""
-    assert len(state.where) == len(state.faces) == 50
-    on_table = [die for die, place in enumerate(state.where) if place == TABLE]
-    assert sorted([*state.middle, *state.doubles]) == on_table
-    return len(state.where)
-
-
-def allie_gator_material(state: Any) -> object:
-    """The eighty-eight cards, each in one place."""
-    places = (state.targets, state.laid, state.hands, state.penalties, [state.stock])
-    return sorted(Counter(card for piles in places for pile in piles for card in pile).items())
-
-
-MATERIAL: dict[str, Callable[[Any], object]] = {
-    "cant_stop": cant_stop_material,
-    "raffzahn": raffzahn_material,
-    "wuerfelzoo": wuerfelzoo_material,
-    "allie_gator": allie_gator_material,
-}
+def material(game: str, state: Any) -> object:
+    """What never changes in a match; None for a game of another distribution, which brings tests of its own."""
+    return own_tests(game).material(state) if game in OWN_GAMES else None
 
 
 def chance(awaited: Throw | Draw, rng: random.Random) -> tuple[Any, ...]:
@@ -151,7 +109,7 @@ def random_match(case: Case, seed: int) -> tuple[Any, list[Any], list[Event]]:
     rng = random.Random(seed)
     game = case.game
     state = game.start(case.options, case.seats)
-    material = MATERIAL[game.name](state)
+    begun = material(game.name, state)
     moves: list[Any] = []
     events: list[Event] = []
     while not isinstance(awaited := game.awaited(state), Over):
@@ -170,7 +128,7 @@ def random_match(case: Case, seed: int) -> tuple[Any, list[Any], list[Event]]:
         game.play(state, move)
         assert one_at_a_time in (None, state)
         moves.append(move)
-        assert material == MATERIAL[game.name](state)
+        assert begun == material(game.name, state)
     return state, moves, events
 
 

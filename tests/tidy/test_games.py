@@ -21,24 +21,21 @@ NAMED = re.compile("|".join(f"{game}|{game.title().replace('_', '')}" for game i
 OWN = re.compile(rf"(^|/|_)({'|'.join(GAMES)})(/|\.|_|$)")
 """Files that are a game's own: its name is that of a folder, or part of the module's."""
 
+MANY = 4
+"""A list that names so many games was probably meant to have all of them."""
+
 LISTING = {
-    "tests/clients/bots/test_strategies.py": "the house's strategy for every game",
-    "tests/clients/terminal/persons.py": "what persons press differs by game",
-    "tests/clients/terminal/pictures.py": "a picture of every board",
-    "tests/replays/games/snapshots.py": "boards to be looked at, one of each kind",
-    "tests/match/codec/test_notation.py": "lines of every kind, spelled out",
-    "tests/match/test_check.py": "forgeries that differ by game",
+    "tests/clients/bots/test_strategies.py": "examples of strategies, each with the margin by which it wins",
+    "tests/clients/terminal/persons.py": "the games that persons know how to play by their keys",
+    "tests/clients/terminal/pictures.py": "screens of some games",
+    "tests/replays/games/snapshots.py": "boards of some games; each game has a page besides",
+    "tests/match/codec/test_notation.py": "examples of lines, spelled out",
+    "tests/match/test_check.py": "examples of changed dice",
     "tests/match/test_dice.py": "the vectors of the dice, written down for good",
-    "tests/replays/test_game_pages.py": "the material of every game, read off its page",
-    "tests/rules/perft.py": "how positions are set up differs by game",
-    "tests/rules/test_every_game.py": "the material of every game, counted by hand",
     "tests/tidy/test_games.py": "names to find, as examples",
-    "tests/toy/test_toy.py": "the games that the toy is listed among",
     "tests/sim/tables.py": "which games the simulated people open",
-    "tests/v1/test_bounds.py": "the bounds of every game's messages",
-    "tests/v1/test_contract.py": "the numbers in the file that lists games",
 }
-"""Tests with a list or a table of all games, and why."""
+"""Tests with such a list, and why a game that is added need not be in it."""
 
 
 def shared(*roots: str) -> Iterator[tuple[str, ast.Module]]:
@@ -84,12 +81,12 @@ def test_no_shared_module_names_a_game() -> None:
 
 
 def test_no_shared_test_lists_the_games() -> None:
-    """It would forget the next one."""
+    """It would forget the next one: what shared tests have to know of a game is in `tests/games/GAME.py`."""
     listing = {
         path
         for path, tree in shared("tests")
         for node in ast.walk(tree)
-        if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict) and games_in(node) == set(GAMES)
+        if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict) and len(games_in(node)) >= MANY
     }
     assert listing == LISTING.keys()
 

@@ -64,7 +64,8 @@ def rollbook(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 def test_it_is_listed_among_the_games() -> None:
     """In the order of the names, with its options in words."""
-    assert ["allie_gator", "cant_stop", "raffzahn", "toy", "wuerfelzoo"] == list(catalogue.current())
+    games = list(catalogue.current())
+    assert sorted({*games, "toy", "wuerfelzoo"}) == games
     said = rollbook("games")
     assert 0 == said.returncode
     assert all(words in said.stdout for words in ("The Toy", "most, fewest", "3, 2, 4"))

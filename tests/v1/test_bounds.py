@@ -27,56 +27,8 @@ from rollbook.server.rpc.feed import BEATS
 from rollbook.server.rpc.replay import IDLE_SECONDS, PART_BYTES, UPLOAD_SECONDS
 from rollbook.v1.events_pb2 import Event, Private
 from rollbook.v1.games_pb2 import View
+from tests.games.material import own_tests
 from tests.match.test_decide import Played
-
-SEATS = {"cant_stop": 3, "raffzahn": 4, "wuerfelzoo": 3, "allie_gator": 3}
-
-PILE, NUMBER_CARD, CARD = range(2), range(1, 71), range(1, 75)
-COLUMN, TILE, DIE, ANIMAL = range(2, 13), range(1, 41), range(50), range(1, 7)
-
-BOUNDS = {
-    "AllieGatorChoice.Gift.pile": PILE,
-    "AllieGatorChoice.Number.card": NUMBER_CARD,
-    "AllieGatorChoice.Number.pile": PILE,
-    "AllieGatorChoice.Raise.card": NUMBER_CARD,
-    "AllieGatorChoice.Raise.pile": PILE,
-    "AllieGatorChoice.Snap.card": NUMBER_CARD,
-    "AllieGatorHidden.cards": CARD,
-    "AllieGatorOutcome.Draw.count": range(1, 6),
-    "AllieGatorOutcome.Target.card": NUMBER_CARD,
-    "AllieGatorOutcome.Target.pile": PILE,
-    "AllieGatorView.Player.hand": CARD,
-    "AllieGatorView.Player.hand_size": range(6),
-    "AllieGatorView.Player.teeth": range(7),
-    "AllieGatorView.chip": PILE,
-    "AllieGatorView.round": range(1, 100),
-    "CantStopChoice.Advance.columns": COLUMN,
-    "CantStopOutcome.Roll.dice": range(1, 7),
-    "CantStopView.Column.length": range(3, 14),
-    "CantStopView.Column.markers": range(14),
-    "CantStopView.Column.number": COLUMN,
-    "CantStopView.Column.runner": range(14),
-    "CantStopView.dice": range(1, 7),
-    "RaffzahnChoice.Roll.dice": range(3),
-    "RaffzahnChoice.Surrender.tiles": TILE,
-    "RaffzahnChoice.Take.tile": TILE,
-    "RaffzahnOutcome.Roll.dice": [*range(1, 6), 10, 20, 30, 31, 32],
-    "RaffzahnView.announced": TILE,
-    "RaffzahnView.dice": [*range(1, 6), 10, 20, 30, 31, 32],
-    "RaffzahnView.middle": TILE,
-    "RaffzahnView.throws": range(4),
-    "WuerfelzooChoice.Play.dice": DIE,
-    "WuerfelzooChoice.Reroll.dice": DIE,
-    "WuerfelzooOutcome.Draw.dice": DIE,
-    "WuerfelzooOutcome.Roll.dice": DIE,
-    "WuerfelzooTurnChoices.PlayOffer.fewest": range(1, 51),
-    "WuerfelzooTurnChoices.PlayOffer.most": range(1, 51),
-    "WuerfelzooTurnChoices.PlayOffer.species": ANIMAL,
-    "WuerfelzooView.bag": DIE,
-    "WuerfelzooView.round": range(1, 100),
-    "WuerfelzooView.uses": range(50),
-}
-"""The values that a field of a game may have where it is set; of a list, every one."""
 
 BYTES = {
     "Event.previous": [32],
@@ -90,49 +42,6 @@ BYTES = {
 }
 """How long bytes may be."""
 
-COUNTS = {
-    "AllieGatorLegalChoices.choices": range(1, 10_000),
-    "AllieGatorView.piles": [2],
-    "CantStopChoice.Advance.columns": [1, 2],
-    "CantStopLegalChoices.choices": range(1, 10_000),
-    "CantStopOutcome.Roll.dice": [4],
-    "CantStopView.columns": [11],
-    "CantStopView.dice": [0, 4],
-    "RaffzahnLegalChoices.choices": range(1, 10_000),
-    "RaffzahnOutcome.Roll.dice": [3],
-    "RaffzahnView.dice": [0, 3],
-    "WuerfelzooOutcome.Draw.dice": range(1, 50),
-    "WuerfelzooOutcome.Roll.dice": range(1, 50),
-    "WuerfelzooTurnChoices.PlayOffer.dice": range(1, 50),
-    "WuerfelzooTurnChoices.rerolls": range(1, 50),
-    "WuerfelzooView.box": [0],
-}
-"""How many entries a list may have."""
-
-ASCENDING = {
-    "AllieGatorView.Player.hand": None,
-    "CantStopChoice.Advance.columns": None,
-    "CantStopView.columns": "number",
-    "RaffzahnChoice.Roll.dice": None,
-    "RaffzahnChoice.Surrender.tiles": None,
-    "RaffzahnView.Row.open_tiles": None,
-    "RaffzahnView.Row.safe_tiles": None,
-    "RaffzahnView.middle": None,
-    "RaffzahnView.out": None,
-    "WuerfelzooChoice.Play.dice": None,
-    "WuerfelzooChoice.Reroll.dice": None,
-    "WuerfelzooOutcome.Roll.dice": None,
-    "WuerfelzooTurnChoices.PlayOffer.dice": None,
-    "WuerfelzooTurnChoices.doubles": None,
-    "WuerfelzooTurnChoices.rerolls": None,
-    "WuerfelzooView.DiceInFront.dice": "die",
-    "WuerfelzooView.bag": None,
-    "WuerfelzooView.doubles": None,
-    "WuerfelzooView.middle": None,
-    "WuerfelzooView.thrown": None,
-}
-"""Lists that are ascending where they are written, by which field of their entries if these are messages."""
-
 SEAT_FIELDS = {"owner", "seat", "target", "winner"}
 
 by_game = pytest.mark.parametrize("game", sorted(current()))
@@ -142,7 +51,7 @@ by_game = pytest.mark.parametrize("game", sorted(current()))
 def travelled(game: str) -> tuple[Message, ...]:
     """Every message of a match played by chance: events, what lies beside them, views for all eyes, legal choices."""
     rng = random.Random(7)
-    played = Played(game, SEATS[game], entropy=bytes(16))
+    played = Played(game, own_tests(game).SEATS, entropy=bytes(16))
     found: list[Message] = [*_seen(played)]
     played.start()
     while (match := played.ledger.match).sealed is None:
@@ -189,11 +98,12 @@ def _values(game: str) -> Iterator[tuple[str, Any]]:
 @by_game
 def test_numbers_stay_in_their_bounds(game: str) -> None:
     """The comment of a field tells the values that it may have; a client that relies on it never meets another one."""
+    bounds = own_tests(game).BOUNDS
     wrong = set()
     for name, value in _values(game):
-        if name in BOUNDS:
+        if name in bounds:
             entries = [value] if isinstance(value, int) else list(value)
-            wrong |= {(name, entry) for entry in entries if entry not in BOUNDS[name]}
+            wrong |= {(name, entry) for entry in entries if entry not in bounds[name]}
     assert set() == wrong
 
 
@@ -205,14 +115,14 @@ def test_seats_are_numbered_from_0(game: str) -> None:
         for name, value in _values(game)
         if name.rpartition(".")[2] in SEAT_FIELDS and isinstance(value, int)
     }
-    assert {value for _, value in named} <= set(range(SEATS[game]))
+    assert {value for _, value in named} <= set(range(own_tests(game).SEATS))
     assert named
 
 
 @by_game
 def test_lists_and_bytes_have_their_lengths(game: str) -> None:
     """What is never empty has an entry, and hashes and secrets have their 32 bytes."""
-    sized = {**BYTES, **COUNTS}
+    sized = {**BYTES, **own_tests(game).COUNTS}
     found = {(name, len(value)) for name, value in _values(game) if name in sized}
     assert set() == {(name, length) for name, length in found if length not in sized[name]}
     assert BYTES.keys() <= {name for name, _ in found}
@@ -221,24 +131,24 @@ def test_lists_and_bytes_have_their_lengths(game: str) -> None:
 @by_game
 def test_lists_are_ascending_where_it_is_said(game: str) -> None:
     """Whoever compares two of them need not sort; columns, cards and dice of a list may be equal."""
+    ascending = own_tests(game).ASCENDING
     found = {
         (name, tuple(getattr(entry, key) if key else entry for entry in value))
         for name, value in _values(game)
-        if name in ASCENDING
-        for key in [ASCENDING[name]]
+        if name in ascending
+        for key in [ascending[name]]
     }
     assert set() == {(name, entries) for name, entries in found if list(entries) != sorted(entries)}
     met = {name for name, entries in found if len(entries) > 1}
-    own = {name for name in ASCENDING if name.startswith(game.title().replace("_", ""))}
     # Nobody comes by two x2 dice here.
-    assert own - met <= {"WuerfelzooView.doubles", "WuerfelzooTurnChoices.doubles"}
+    assert ascending.keys() - met <= {"WuerfelzooView.doubles", "WuerfelzooTurnChoices.doubles"}
 
 
 @by_game
 def test_legal_choices_come_once_each_in_the_order_of_the_rules(game: str) -> None:
     """By the number of a choice in the list a program may name it."""
     rng = random.Random(7)
-    played = Played(game, SEATS[game], entropy=bytes(16)).start()
+    played = Played(game, own_tests(game).SEATS, entropy=bytes(16)).start()
     listed = 0
     while (match := played.ledger.match).sealed is None:
         legal = played.ledger.game.legal(match.state)
@@ -268,8 +178,7 @@ def test_the_first_seat_is_drawn_once_at_the_start(game: str) -> None:
 @by_game
 def test_every_bound_of_a_game_is_met_by_some_value(game: str) -> None:
     """A bound of a field that never comes, or has no such name any more, is none; options of games do not come here."""
-    prefix = game.title().replace("_", "")
-    bounds = {name for name in (*BOUNDS, *COUNTS) if name.startswith(prefix)}
+    bounds = {*own_tests(game).BOUNDS, *own_tests(game).COUNTS}
     assert bounds - {name for name, _ in _values(game)} <= {"RaffzahnView.announced"}
 
 
@@ -283,7 +192,7 @@ def test_places_begin_with_1_and_equal_ones_share(game: str) -> None:
     }
     assert standings
     for places in standings:
-        assert SEATS[game] == len(places)
+        assert own_tests(game).SEATS == len(places)
         assert [1 + sum(other < place for other in places) for place in places] == list(places)
 
 

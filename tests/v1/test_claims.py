@@ -1,7 +1,7 @@
 """The comments of the protos are true: each sentence with a number or a bound names the test that holds it.
 
-`claims.toml` lists them by file: groups of sentences (`says`) with the test that holds them (`by`), or the reason why
-none does (`unheld`).
+`claims.toml` lists them by file, and `claims_GAME.toml` those of a game: groups of sentences (`says`) with the test
+that holds them (`by`), or the reason why none does (`unheld`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROTOS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "proto").rglob("*.proto"))}
-CLAIMS: dict[str, list[dict[str, Any]]] = tomllib.loads(
-    Path(__file__).with_name("claims.toml").read_text(encoding="utf-8")
-)
+CLAIMS: dict[str, list[dict[str, Any]]] = {}
+for listed in sorted(Path(__file__).parent.glob("claims*.toml")):
+    CLAIMS |= tomllib.loads(listed.read_text(encoding="utf-8"))
 
 CLAIM = re.compile(
     r"\d|\b(never|always|at most|at least|at the earliest|only|up to|within|exactly"

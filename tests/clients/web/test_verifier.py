@@ -15,7 +15,7 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 
 from rollbook.match.codec.messages import hiding
-from rollbook.rules.catalogue import find
+from rollbook.rules.catalogue import AnyGame, find
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.games_pb2 import HiddenOutcome, Options
 from rollbook.v1.replay_file_pb2 import ReplayBody, ReplayNames
@@ -97,9 +97,13 @@ def test_its_messages_are_those_of_the_protos() -> None:
         game: fields[game] for game in found["hiding"]
     }
     assert found["hiding"] == {
-        name: sorted(kind for kind, outcome in find(name).outcomes.items() if hiding(find(name), cast("Any", outcome)))
-        for name in found["hiding"]
+        name: sorted(kind for kind in find(name).outcomes if _hides(find(name), kind)) for name in found["hiding"]
     }
+
+
+def _hides(game: AnyGame, outcome: str) -> bool:
+    kind: Any = game.outcomes[outcome]
+    return hiding(game, kind) is not None
 
 
 def _described(message: Any, apart: set[tuple[str, str]]) -> dict[str, Any]:
