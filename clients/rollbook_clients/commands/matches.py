@@ -50,7 +50,7 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
 
     One line for each match, the newest first: the id, which `rollbook export`, `show`, `replay` and `watch` take, the
     game, the state, and the players; those who ran out of time or resigned are "out". With --mine you are the guest
-    that `rollbook play` made you on this computer, or the owner of --token, and the line tells where it is your turn.
+    that `rollbook play` made you on this computer, or the owner of --token, and matches that wait for you are marked.
 
     With --wait it waits until it is your turn in any match, or you have to get ready, prints that match, and ends with
     exit code 0: useful for matches with a day for each move. Exit code 3 if you have no match to wait for, no match
