@@ -63,7 +63,7 @@ def test_help_names_every_command_and_every_command_explains_itself() -> None:
         ("games", "List the games"),
         ("simulate", "Let bots play"),
         ("check", "Check matches"),
-        ("show", "Narrate the match"),
+        ("show", "Narrate a match"),
     ):
         assert re.search(rf"{command} +{purpose}", done.stdout)
         explained = rollbook(command, "--help")

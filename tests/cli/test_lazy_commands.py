@@ -45,11 +45,11 @@ def imported(*words: str) -> list[str]:
 
 @pytest.mark.parametrize("flag", ["--version", "--help"])
 def test_the_list_of_commands_imports_none_of_them(flag: str) -> None:
-    """Few modules of this project, and no command; of other packages less than twice as many as a small command."""
+    """Few modules of this project, and no command; in all about as many as a small command imports."""
     modules, of_games = imported(flag), imported("games")
     assert not {point.module for point in COMMANDS} & set(modules)
     assert len([module for module in modules if module.startswith("rollbook")]) <= MOST_OWN_MODULES
-    assert len(modules) < 2 * len(of_games)
+    assert len(modules) <= 1.3 * len(of_games)
 
 
 @pytest.mark.parametrize("point", COMMANDS, ids=lambda point: point.name)
