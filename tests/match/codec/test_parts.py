@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from rollbook.match.codec.messages import LONGEST_REMEMBERED, read_choice, write_choice
 from rollbook.match.codec.parts import MOST_REMEMBERED, Remembered, length_delimited
@@ -17,6 +18,14 @@ def test_a_field_is_as_protobuf_writes_it(size: int) -> None:
     """Also where its length takes one byte more than that of the one before."""
     content = b"e" * size
     assert ProjectedEvent(event=content).SerializeToString() == length_delimited(1, content)
+
+
+@pytest.mark.parametrize("number", [15, 16, 17, 2_047, 2_048])
+def test_a_field_of_a_high_number_is_read_by_protobuf(number: int) -> None:
+    """The fifth listed game has a field from 17 on, with a tag of two bytes."""
+    content = b"e" * 200
+    (unknown,) = UnknownFieldSet(ProjectedEvent.FromString(length_delimited(number, content)))
+    assert (number, content) == (unknown.field_number, unknown.data)
 
 
 def test_what_is_remembered_is_made_once_and_is_not_more_than_so_much() -> None:

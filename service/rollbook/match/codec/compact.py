@@ -19,6 +19,7 @@ from google.protobuf.message import Message
 
 from rollbook.match.codec.messages import COUNT, hiding
 from rollbook.match.codec.moves import LONGEST_LIST, is_optional
+from rollbook.match.codec.parts import tag_of, varint
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.codec.words import numbers_of
 from rollbook.match.codec.wrappers import OTHER, place, type_url
@@ -262,7 +263,7 @@ def _list_reader(words: Mapping[Any, int] | None) -> Callable[[bytes | None], tu
 
 
 def _tag(message: type[Message], name: str) -> bytes:
-    return bytes([message.DESCRIPTOR.fields_by_name[name].number << 3 | _SIZED])
+    return tag_of(message.DESCRIPTOR.fields_by_name[name].number)
 
 
 def _layers(wrapper: type[Message], message: type[Message]) -> tuple[bytes, ...]:
@@ -271,20 +272,12 @@ def _layers(wrapper: type[Message], message: type[Message]) -> tuple[bytes, ...]
     if name != OTHER:
         return (_tag(wrapper, name),)
     url = type_url(message).encode("ascii")
-    return _tag(wrapper, name), _tag(Other, "type_url") + _varint(len(url)) + url + _tag(Other, "value")
+    return _tag(wrapper, name), _tag(Other, "type_url") + varint(len(url)) + url + _tag(Other, "value")
 
 
 def _opening(layers: tuple[bytes, ...], length: int) -> bytes:
     """All layers around so many bytes, which are not in it."""
     opening = b""
     for layer in reversed(layers):
-        opening = layer + _varint(length + len(opening)) + opening
+        opening = layer + varint(length + len(opening)) + opening
     return opening
-
-
-def _varint(number: int) -> bytes:
-    written = bytearray()
-    while number >= BELOW:
-        written.append(number % BELOW | BELOW)
-        number //= BELOW
-    return bytes([*written, number])

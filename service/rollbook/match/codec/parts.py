@@ -32,16 +32,29 @@ class Remembered(dict[Any, bytes]):
 
 
 def length_delimited(number: int, content: bytes) -> bytes:
-    """A field of this number, from 1 to 15, that holds bytes or a message."""
+    """A field of this number that holds bytes or a message."""
     return _prefix(number, len(content)) + content
 
 
 @lru_cache(MOST_REMEMBERED)
 def _prefix(number: int, size: int) -> bytes:
-    """Which field it is and how many bytes follow: seven bits of that in each, the lowest first."""
-    prefix = bytearray((number << 3 | 2,))
-    while size > _SEVEN_BITS:
-        prefix.append(size & _SEVEN_BITS | _MORE)
-        size >>= 7
-    prefix.append(size)
-    return bytes(prefix)
+    """Which field it is and how many bytes follow."""
+    return tag_of(number) + varint(size)
+
+
+def tag_of(number: int) -> bytes:
+    """Return the tag of a field of this number that holds bytes, a list or a message."""
+    return varint(number << 3 | 2)
+
+
+def varint(number: int) -> bytes:
+    """Write a number as protobuf does: seven bits in each byte, the lowest first.
+
+    >>> varint(5), varint(300)
+    (b'\\x05', b'\\xac\\x02')
+    """
+    written = bytearray()
+    while number > _SEVEN_BITS:
+        written.append(number & _SEVEN_BITS | _MORE)
+        number >>= 7
+    return bytes([*written, number])
