@@ -110,10 +110,9 @@ class Decision:
         match = self.after.match
         if match.sealed is not None:
             return None
-        if match.is_over:
-            return Sealed(match.places(), None, self.after.secret)
         if match.must_be_sealed:
-            return Sealed(None, BY_OPERATOR, self.after.secret)
+            places, aborted = (match.places(), None) if match.is_over else (None, BY_OPERATOR)
+            return Sealed(places, aborted, self.after.secret)
         if not match.started:
             return Started() if None not in match.entropy else None
         if match.must_forfeit is not None:
