@@ -60,7 +60,7 @@ def test_the_image_runs_as_nobody_in_particular_and_holds_no_secret() -> None:
     copied = [about for word, about in steps() if word == "COPY"]
     there = [source for about in copied if "--from" not in about for source in about.split()[:-1]]
     files = ["pyproject.toml", "README.md", "LICENSE", ".ci/constraints.txt"]
-    assert [*files, "./service", "./replays", "./clients"] == [
+    assert [*files, "./proto", "./service", "./replays", "./clients"] == [
         source if source in files else f"./{source}" for source in there
     ]
     assert all((ROOT / source).exists() for source in there)

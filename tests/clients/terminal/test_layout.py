@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widget import Widget
 
-from rollbook.rules.catalogue import current
+from rollbook.rules.catalogue import find
 from rollbook.rules.game import ToChoose
 from rollbook.v1.games_pb2 import Options
 from rollbook.v1.match_pb2 import (
@@ -386,7 +386,7 @@ def below(screen: MatchScreen) -> str:
 @pytest.mark.parametrize("game", sorted(OWN_GAMES))
 def test_the_note_of_a_choice_is_never_cut(game: str, size: tuple[int, int], language: str) -> None:
     """With the cursor on it, or for the picked dice, all of it is read: in its line, or wrapped below the menu."""
-    screen = AtTable(game, min(3, max(current(game).seats)), 3, language)
+    screen = AtTable(game, min(3, max(find(game).seats)), 3, language)
 
     async def does(pilot: Pilot[Any]) -> None:
         offered = screen.offered

@@ -24,8 +24,8 @@ def test_a_field_is_as_protobuf_writes_it(size: int) -> None:
 def test_a_field_of_a_high_number_is_read_by_protobuf(number: int) -> None:
     """The fifth listed game has a field from 17 on, with a tag of two bytes."""
     content = b"e" * 200
-    (unknown,) = UnknownFieldSet(ProjectedEvent.FromString(length_delimited(number, content)))
-    assert (number, content) == (unknown.field_number, unknown.data)
+    unknown = UnknownFieldSet(ProjectedEvent.FromString(length_delimited(number, content)))
+    assert (1, number, content) == (len(unknown), unknown[0].field_number, unknown[0].data)
 
 
 def test_what_is_remembered_is_made_once_and_is_not_more_than_so_much() -> None:

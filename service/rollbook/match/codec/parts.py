@@ -48,10 +48,10 @@ def tag_of(number: int) -> bytes:
 
 
 def varint(number: int) -> bytes:
-    """Write a number as protobuf does: seven bits in each byte, the lowest first.
+    r"""Write a number as protobuf does: seven bits in each byte, the lowest first.
 
     >>> varint(5), varint(300)
-    (b'\\x05', b'\\xac\\x02')
+    (b'\x05', b'\xac\x02')
     """
     written = bytearray()
     while number > _SEVEN_BITS:
