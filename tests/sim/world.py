@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Final
 from unittest import mock
 
@@ -22,7 +23,7 @@ import structlog
 
 from rollbook.identity.tokens import Role
 from rollbook.match.chain import Entry
-from rollbook.server import archivist
+from rollbook.server import archivist, slices
 from rollbook.storage.archive.log import entries_of, whole
 from rollbook.storage.port import Appended
 from rollbook.v1.events_pb2 import Event
@@ -256,7 +257,7 @@ def _openings(history: History) -> Counter[str]:
 
 @contextmanager
 def closed_off(world: World) -> Iterator[None]:
-    """Nothing from outside reaches the simulation: no other chance, no archive on a disk, no collection of garbage."""
+    """Nothing from outside reaches the simulation: no chance, archive on a disk, real time or collection of garbage."""
     chance = world.source("tokens")
     logged = structlog.get_config()
 
@@ -272,6 +273,7 @@ def closed_off(world: World) -> Iterator[None]:
         with (
             mock.patch.object(secrets, "token_hex", lambda size: chance.randbytes(size).hex()),
             mock.patch.object(archivist, "open_archive", return_value=world.archive),
+            mock.patch.object(slices, "time", SimpleNamespace(perf_counter=world.history.now)),
         ):
             yield
     finally:
