@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +23,7 @@ import yaml
 from rollbook.server.metrics import STORE_ERRORS
 from rollbook.storage.embedded.server import find_server
 from tests.ports import free_port
+from rollbook.storage.redis.log import RedisLog
 from tests.server.serving import READY_SECONDS, Service, started, until
 from tests.storage import failovers
 from tests.storage.failovers import Clustered, Watched, clustered, watched
@@ -33,6 +36,8 @@ WRITTEN = "CHANGE-ME"
 """What stands in the page for a password."""
 
 WATCHER = "watcher"
+CLIENT = Path(sys.executable).with_name("redis-cli")
+FORGOTTEN = "Xanthippe-7f3"
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def test_every_block_says_what_a_test_does_with_it() -> None:
     """A command that is new in the page is run, or its reason stands there."""
     assert TEXT.count("\n```") == 2 * len(BLOCKS)
     for block in BLOCKS:
-        assert block.kind in {"run", "serve", "file", "not run"}
+        assert block.kind in {"run", "serve", "file", "administrator", "not run"}
         assert block.about or block.kind == "run"
 
 
@@ -259,6 +264,87 @@ def test_the_users_rights_suffice_for_a_failover(here: Here) -> None:
             assert [] == denied(new)
             service.process.terminate()
             assert 0 == service.ended(4 * READY_SECONDS)
+
+
+@pytest.fixture
+def administered(here: Here) -> tuple[Path, dict[str, str]]:
+    """The file of users with an administrator as the page makes one, and what the commands of the page need."""
+    folder = here.folder / "etc" / "valkey"
+    folder.mkdir(parents=True)
+    here.names |= {"/etc/valkey/": f"{folder}/", "valkey-cli ": f"{CLIENT} "}
+    file = folder / "users.acl"
+    shutil.copy2(ROOT / "service" / "deploy" / "users.acl", file)
+    run_as_administrator(here, "password")
+    assert 0o600 == (folder / "admin.password").stat().st_mode & 0o777
+    assert f"user admin on >{WRITTEN}" not in file.read_text(encoding="utf-8")
+    return file, {"aclfile": str(file)}
+
+
+def run_as_administrator(here: Here, about: str) -> str:
+    """What such a block of the page prints."""
+    (block,) = [block for block in BLOCKS if (block.kind, block.about) == ("administrator", about)]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    words = ["bash", "-euo", "pipefail", "-c", here.of(block.text)]
+    done = subprocess.run(words, env=environment, cwd=here.folder, capture_output=True, text=True, check=False)
+    assert 0 == done.returncode, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.timeout(300)  # a service, a bot and a command, each a process of its own
+def test_the_administrator_changes_settings_and_forgets(here: Here, administered: tuple[Path, dict[str, str]]) -> None:
+    """The service's user may not rewrite files, and an administrator does it for the command."""
+    file, settings = administered
+    with running(find_server(), here.folder / "valkey", settings | {"appendfsync": "everysec"}) as server:
+        here.names |= {
+            "valkey.internal:6379": f"127.0.0.1:{server.port}",
+            "-h valkey.internal -p 6379": f"-h 127.0.0.1 -p {server.port}",
+            "--player Anna": f"--player {FORGOTTEN}",
+        }
+        assert "OK\nBackground append only file rewriting started\n" == run_as_administrator(here, "server")
+        (command,) = next(block for block in SERVED if block.about == "users").commands
+        with serving(here, f"{command} --listen 127.0.0.1:0") as service:
+            bot = [sys.executable, "-m", "rollbook", "bot", "--game", "cant_stop", "--name", FORGOTTEN]
+            with subprocess.Popen([*bot, "--service", service.address], stdout=subprocess.DEVNULL) as playing:
+                until(lambda: FORGOTTEN in files(server), service)
+                playing.kill()
+            assert "refused" not in run_as_administrator(here, "forget")
+            assert FORGOTTEN not in files(server)
+    assert file.read_text(encoding="utf-8").startswith("user default off\n")
+
+
+def files(server: Server) -> str:
+    """The bytes of all files of a store."""
+    return "".join(path.read_text("latin-1") for path in server.directory.rglob("*.aof") if path.is_file())
+
+
+@pytest.mark.timeout(300)
+def test_the_administrator_creates_a_cluster(here: Here, administered: tuple[Path, dict[str, str]]) -> None:
+    """Of servers that have only the users of the page; the service's user writes on each of them."""
+    settings = administered[1] | {"cluster-enabled": "yes"}
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(running(find_server(), here.folder / f"valkey-{number}", settings))
+            for number in range(3)
+        ]
+        here.names |= {f"192.0.2.{n}:7000": f"127.0.0.1:{server.port}" for n, server in enumerate(servers, 1)}
+        assert "All 16384 slots covered" in run_as_administrator(here, "cluster")
+        password = administered[0].with_name("admin.password")
+        failovers.until(lambda: all(is_whole(server, password) for server in servers))
+        asyncio.run(connected(f"redis+cluster://rollbook:{WRITTEN}@127.0.0.1:{servers[0].port}"))
+
+
+def is_whole(server: Server, password: Path) -> bool:
+    """Whether a server of a cluster finds all others; the service's user may not ask for the state."""
+    words = [str(CLIENT), "-p", str(server.port), "--user", "admin", "cluster", "info"]
+    environment = {**os.environ, "REDISCLI_AUTH": password.read_text(encoding="utf-8").strip()}
+    return "cluster_state:ok" in subprocess.check_output(words, env=environment, text=True)
+
+
+async def connected(url: str) -> None:
+    """Connect as a service does, which writes on every master."""
+    log = await RedisLog.connect(url)
+    await log.prove()
+    await log.close()
 
 
 def introduce_replicas_and_sentinels(store: Watched) -> None:
