@@ -22,8 +22,8 @@ import yaml
 
 from rollbook.server.metrics import STORE_ERRORS
 from rollbook.storage.embedded.server import find_server
-from tests.ports import free_port
 from rollbook.storage.redis.log import RedisLog
+from tests.ports import free_port
 from tests.server.serving import READY_SECONDS, Service, started, until
 from tests.storage import failovers
 from tests.storage.failovers import Clustered, Watched, clustered, watched
