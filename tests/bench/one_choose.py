@@ -23,7 +23,7 @@ from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.fold import MatchFold
 from rollbook.match.ledger import Ledger
 from tests.bench.service.stage import next_choice, stage
-from tests.server.watching import kind
+from tests.server.feeds.watching import kind
 
 WARM_UP: Final = 7
 """Choices before the one that is counted, so that nothing is counted which happens once in a process."""

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from rollbook.cli.progress import Progress
-from rollbook.server.erasure import Erasure, Selection
-from rollbook.server.kept_names import opened
+from rollbook.server.forgetting.erasure import Erasure, Selection
+from rollbook.server.forgetting.kept_names import opened
 
 
 async def forget(data: Path, name: str, last: str) -> None:

@@ -18,9 +18,9 @@ import pytest
 
 from rollbook.identity.keys import load
 from rollbook.identity.tokens import Issuer, Role
-from rollbook.server.bans import LOOK_SECONDS, MOST_BANS
+from rollbook.server.access.bans import LOOK_SECONDS, MOST_BANS
+from rollbook.server.configuration.settings import LIMITS
 from rollbook.server.rpc.admin import LONGEST_PAGE, PAGE
-from rollbook.server.settings import LIMITS
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.keys import BANS_KEY, lobby_key, partition_of, stream_key
 from rollbook.v1 import admin_pb2, feed_pb2, identity_pb2, match_pb2
@@ -28,9 +28,9 @@ from rollbook.v1.admin_pb2_grpc import AdminServiceStub
 from rollbook.v1.cant_stop_pb2 import CantStopOptions
 from rollbook.v1.games_pb2 import Options
 from rollbook.v1.raffzahn_pb2 import RaffzahnOptions
+from tests.server.rpc.talking import Refused, refusal, refused
 from tests.server.serving import READY_SECONDS, Service, another, started
 from tests.server.strangers import Line
-from tests.server.talking import Refused, refusal, refused
 from tests.storage.servers import Server, running
 
 SERVE = [sys.executable, "-m", "rollbook", "serve", "--listen", "127.0.0.1:0", "--log-level", "error"]

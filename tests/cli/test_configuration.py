@@ -20,16 +20,16 @@ import pytest
 from rollbook.cli.app import run
 from rollbook.cli.commands.serve import serve
 from rollbook.server.configuration.flags import Flags
+from rollbook.server.configuration.settings import Limits, SettingRefused, Settings
 from rollbook.server.configuration.sources import EVERY, configure
 from rollbook.server.configuration.table import About, NumberOrAuto, Setting, settings_of
-from rollbook.server.settings import Limits, SettingRefused, Settings
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import identity_pb2, match_pb2
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.match_pb2_grpc import MatchServiceStub
 from tests.cli.test_serve import ANY_PORT, SERVE, done
+from tests.server.rpc.talking import refused
 from tests.server.serving import Service, started, until
-from tests.server.talking import refused
 from tests.storage.servers import running
 
 Say: TypeAlias = Callable[..., tuple[int, str, str]]

@@ -15,7 +15,7 @@ from rollbook.cli.exits import Exit
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.log import RedisLog
 from tests.cli.json_output import objects
-from tests.server.talking import World
+from tests.server.rpc.talking import World
 from tests.storage.servers import ALL_SLOTS, Server, running
 
 

@@ -20,7 +20,7 @@ import pytest
 import redis
 import yaml
 
-from rollbook.server.metrics import STORE_ERRORS
+from rollbook.server.health.metrics import STORE_ERRORS
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.log import RedisLog
 from tests.ports import free_port

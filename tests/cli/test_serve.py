@@ -19,7 +19,7 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 
 from rollbook.identity.keys import load, load_or_create
 from rollbook.replay_file.key_lines import key_id
-from rollbook.server.settings import Listen, SettingRefused, Settings
+from rollbook.server.configuration.settings import Listen, SettingRefused, Settings
 from rollbook.v1 import feed_pb2, identity_pb2, match_pb2, replay_pb2
 from rollbook.v1.feed_pb2_grpc import FeedServiceStub
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub

@@ -13,7 +13,7 @@ from rollbook import DEFAULT_ADDRESS
 from rollbook.cli.service_options import ServiceOptions
 from rollbook.identity.service_keys import ServiceKeys
 from rollbook.replay_file.key_lines import keys_of_service, read_keys, write_keys
-from rollbook.server.settings import Settings
+from rollbook.server.configuration.settings import Settings
 from tests.clients.commands.test_tail import rollbook
 from tests.ports import free_port
 from tests.server.serving import started

@@ -19,8 +19,8 @@ from rollbook.replay_file.key_lines import key_line
 from rollbook.v1 import match_pb2
 from rollbook.v1.match_pb2_grpc import MatchServiceStub
 from tests.cli.test_serve import ANY_PORT, SERVE, done
+from tests.server.rpc.talking import refused
 from tests.server.serving import started
-from tests.server.talking import refused
 
 CLUB = "https://club.example"
 

@@ -132,7 +132,7 @@ class Diary:
 
 async def only_the_diary(foundation: Foundation) -> Any:
     """What these services run."""
-    from rollbook.server.lifecycle import Assembly, Servicer  # noqa: PLC0415 - as serve does
+    from rollbook.server.process.lifecycle import Assembly, Servicer  # noqa: PLC0415 - as serve does
 
     diary = Diary(foundation)
     return Assembly([Servicer(DIARY, diary.add, drain=diary.drain)])
@@ -301,7 +301,7 @@ def main(words: list[str]) -> int:
     """`rollbook serve` with the diary in place of matches; every flag has a value here."""
     from rollbook.cli.commands.serve import run, supervise  # noqa: PLC0415 - only in the process that serves
     from rollbook.cli.worker import work  # noqa: PLC0415 - only in the process that serves
-    from rollbook.server.settings import Settings  # noqa: PLC0415 - only in the process that serves
+    from rollbook.server.configuration.settings import Settings  # noqa: PLC0415 - only in the process that serves
 
     if words == ["worker"]:
         return work(only_the_diary)

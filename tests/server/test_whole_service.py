@@ -26,8 +26,8 @@ from rollbook.v1 import replay_pb2, replay_pb2_grpc
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.feed_pb2 import MatchFrame
 from tests.ports import free_port
+from tests.server.rpc.talking import refusal
 from tests.server.strangers import Line, Stranger
-from tests.server.talking import refusal
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "20"))
 PATIENCE_SECONDS = 240

@@ -16,7 +16,7 @@ from rollbook.rules.game import Watcher
 from rollbook.server.out.projection import made_message
 from rollbook.server.play.matches import Matches
 from rollbook.server.rpc import play
-from rollbook.server.sweeper import Sweeper
+from rollbook.server.timers.sweeper import Sweeper
 from rollbook.storage.port import Appended, AppendResult
 from rollbook.v1.events_pb2 import Event, Private
 from rollbook.v1.refusals_pb2 import RefusalDetail

@@ -24,12 +24,12 @@ from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import Entry, HeadKeys
 from rollbook.replay_file.key_lines import key_id
 from rollbook.server.app import Given, Parts
-from rollbook.server.archive_index import ArchiveIndex
-from rollbook.server.finished import Finished
-from rollbook.server.metrics import MeasuredLog, Metrics
+from rollbook.server.configuration.settings import Limits
+from rollbook.server.health.metrics import MeasuredLog, Metrics
+from rollbook.server.lobby.archive_index import ArchiveIndex
+from rollbook.server.lobby.finished_matches import Finished
 from rollbook.server.refusals import Refusal, refusal_of
 from rollbook.server.rpc.errors import detail_of
-from rollbook.server.settings import Limits
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.v1.refusals_pb2 import RefusalDetail
 from tests.sim.clock import Clock

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rollbook.server.sweeper import EXPIRY_SPARED_MS
+from rollbook.server.timers.sweeper import EXPIRY_SPARED_MS
 
 GAMES: Final = {
     "cant_stop": range(2, 5),

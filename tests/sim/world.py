@@ -23,7 +23,8 @@ import structlog
 
 from rollbook.identity.tokens import Role
 from rollbook.match.chain import Entry
-from rollbook.server import archivist, slices
+from rollbook.server import slices
+from rollbook.server.lobby import archivist
 from rollbook.storage.archive.log import entries_of, whole
 from rollbook.storage.port import Appended
 from rollbook.v1.events_pb2 import Event

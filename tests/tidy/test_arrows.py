@@ -7,12 +7,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"rollbook": "service", "rollbook_replays": "replays", "rollbook_clients": "clients"}
 SHORT = {"rollbook": "", "rollbook_replays": "replays", "rollbook_clients": "clients"}
+
+MOST_AT_THE_TOP: Final = 8
+"""Modules of `server/` outside its rooms."""
 
 Arrows = dict[str, set[str]]
 
@@ -174,3 +178,14 @@ def test_no_grpc_client_is_overlooked(text: str, *, expected: bool) -> None:
 def test_no_import_is_overlooked(text: str) -> None:
     """In whatever way, and at whatever place, it is written."""
     assert ["rollbook.rules.game"] == list(imported(ast.parse(text), {"rollbook.rules.game": Path()}))
+
+
+def test_few_modules_of_the_server_are_in_no_room() -> None:
+    """What is at the top of `server/` is shared by its rooms; a ninth module belongs into one of them."""
+    top = [
+        name
+        for name in modules()
+        if name.startswith("rollbook.server.") and name.count(".") == len(["rollbook", "server"])
+    ]
+    packages = {name.rpartition(".")[0] for name in modules()}
+    assert len([name for name in top if name not in packages]) <= MOST_AT_THE_TOP

@@ -15,6 +15,8 @@ GENERATED: Final = "v1"
 
 GERUNDS: Final[dict[str, str]] = {
     "recording": "a recording is what it makes: a simulated match as a replay",
+    "match_listing": "a listing is a page of matches",
+    "forgetting": "the room of what `rollbook forget` does",
 }
 """Modules that may end in -ing, and why."""
 
@@ -52,4 +54,4 @@ def test_modules_are_called_what_they_hold() -> None:
 
 def test_every_exception_is_needed() -> None:
     """What no module is called needs no excuse."""
-    assert GERUNDS.keys() == GERUNDS.keys() & {module.stem for module in modules()}
+    assert GERUNDS.keys() == GERUNDS.keys() & {path.stem for module in modules() for path in (module, *module.parents)}

@@ -69,7 +69,7 @@ def test_auditing_what_strangers_send_loads_neither_grpc_nor_redis() -> None:
 
 def test_the_supervisor_of_workers_loads_no_grpc() -> None:
     """Not even to find out what it is to start: whatever it has begun, its workers could not begin anew."""
-    assert set() == loaded_by("import rollbook.server.supervisor, rollbook.cli.commands.serve") & {"grpc"}
+    assert set() == loaded_by("import rollbook.server.process.supervisor, rollbook.cli.commands.serve") & {"grpc"}
 
 
 def test_the_command_line_loads_no_command_before_it_is_called() -> None:

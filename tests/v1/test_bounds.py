@@ -20,9 +20,9 @@ from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from rollbook.server import app
 from rollbook.server.feeds import feed
-from rollbook.server.lifecycle import MOST_REQUEST_BYTES
 from rollbook.server.out.projection import legal_message, view_message
 from rollbook.server.play.commands import DECIDED_AGAIN
+from rollbook.server.process.lifecycle import MOST_REQUEST_BYTES
 from rollbook.server.rpc.feed import BEATS
 from rollbook.server.rpc.replay import IDLE_SECONDS, PART_BYTES, UPLOAD_SECONDS
 from rollbook.v1.events_pb2 import Event, Private

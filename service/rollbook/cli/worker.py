@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from rollbook.cli.exits import Exit
 
 if TYPE_CHECKING:
-    from rollbook.server.lifecycle import Assemble
+    from rollbook.server.process.lifecycle import Assemble
 
 WORDS: Final[Sequence[str]] = (sys.executable, "-P", "-m", "rollbook.cli.worker")
 
@@ -19,7 +19,7 @@ def work(assemble: Assemble) -> Exit:
     """Be the worker that standard input asks for, with the servicers that `assemble` makes."""
     from rollbook import processes  # noqa: PLC0415 - gRPC looks at the environment when it is imported
     from rollbook.cli.commands.serve import end_of  # noqa: PLC0415 - as above
-    from rollbook.server.worker import supervised  # noqa: PLC0415 - as above
+    from rollbook.server.process.worker import supervised  # noqa: PLC0415 - as above
 
     try:
         worker = supervised()

@@ -19,35 +19,36 @@ from rollbook.identity.issuers import IssuerRefused, read_issuers
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
-from rollbook.server.access import Acted, Callers, Sights, is_gateway
+from rollbook.server.access.bans import Bans, BanStore
+from rollbook.server.access.device_codes import DeviceCodes
+from rollbook.server.access.house_bots import Invite
+from rollbook.server.access.limits import Budgets, Held, Rates, Strangers
+from rollbook.server.access.players import Players
 from rollbook.server.addresses import Addresses
-from rollbook.server.archive_index import INDEX_NAME, ArchiveIndex
-from rollbook.server.archivist import Archivist
-from rollbook.server.bans import Bans, BanStore
-from rollbook.server.device_codes import DeviceCodes
+from rollbook.server.configuration.settings import Limits
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
-from rollbook.server.finished import Finished
-from rollbook.server.forgetter import Forgetter
-from rollbook.server.house import HouseProcess, is_installed
-from rollbook.server.house_bots import Invite
-from rollbook.server.index_keeper import IndexKeeper
-from rollbook.server.lifecycle import Assembly, Foundation, Servicer
-from rollbook.server.limits import Budgets, Held, Rates, Strangers
-from rollbook.server.lists import Lists
-from rollbook.server.lobby import StoredLobby
+from rollbook.server.forgetting.forgetter import Forgetter
+from rollbook.server.health.metrics import MeasuredLog, Metrics
+from rollbook.server.lobby.archive_index import INDEX_NAME, ArchiveIndex
+from rollbook.server.lobby.archivist import Archivist
+from rollbook.server.lobby.finished_matches import Finished
+from rollbook.server.lobby.index_keeper import IndexKeeper
+from rollbook.server.lobby.lobby import StoredLobby
+from rollbook.server.lobby.match_access import Acted, Callers, Sights, is_gateway
+from rollbook.server.lobby.match_listing import Lists
+from rollbook.server.lobby.rematches import Rematches
 from rollbook.server.log_output import announce_act
-from rollbook.server.metrics import MeasuredLog, Metrics
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
-from rollbook.server.page_process import page_of
 from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
-from rollbook.server.players import Players
-from rollbook.server.quotas import GuestQuota, Quotas
-from rollbook.server.rematches import Rematches
+from rollbook.server.play.quotas import GuestQuota, Quotas
+from rollbook.server.process.house import HouseProcess, is_installed
+from rollbook.server.process.lifecycle import Assembly, Foundation, Servicer
+from rollbook.server.process.page_process import page_of
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.rpc.admin import AdminServicer, Condition
@@ -58,9 +59,8 @@ from rollbook.server.rpc.location import Locator
 from rollbook.server.rpc.match import MatchServicer, Seats
 from rollbook.server.rpc.play import Plays
 from rollbook.server.rpc.replay import ReplayServicer
-from rollbook.server.settings import Limits
-from rollbook.server.store_clock import StoreClock, now_ms, steady_ms
-from rollbook.server.sweeper import Sweeper
+from rollbook.server.timers.store_clock import StoreClock, now_ms, steady_ms
+from rollbook.server.timers.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import Log
 from rollbook.storage.redis.ban_list import BanList

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import grpc
 
-from rollbook.server import limits
+from rollbook.server.access import limits
 from rollbook.v1 import feed_pb2, replay_pb2
 from rollbook.v1.feed_pb2_grpc import FeedServiceStub
 from rollbook.v1.replay_pb2_grpc import ReplayServiceStub

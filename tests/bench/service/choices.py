@@ -19,7 +19,7 @@ from tests.bench.measure import Measure, Run
 from tests.bench.service.bare import CHOICE_BYTES, PLAYED_BYTES, Bare
 from tests.bench.service.size import Size
 from tests.bench.service.stage import Stage, next_choice, stage
-from tests.server.talking import Person
+from tests.server.rpc.talking import Person
 
 Table: TypeAlias = tuple[str, list[Person]]
 Lines: TypeAlias = Iterator[tuple[int, bytes]]

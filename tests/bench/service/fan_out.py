@@ -19,7 +19,7 @@ from tests.bench.service.bare import Bare
 from tests.bench.service.crowd import Crowd
 from tests.bench.service.size import Size
 from tests.bench.service.stage import next_move, stage
-from tests.server.keeping import Process
+from tests.server.replica.keeping import Process
 
 WATCH = "/rollbook.v1.FeedService/WatchMatch"
 TELL = "/Bare/Tell"

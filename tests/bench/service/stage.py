@@ -8,12 +8,12 @@ from rollbook.match.codec.messages import write_choice
 from rollbook.match.ledger import Ledger
 from rollbook.rules.cant_stop.moves import Stop
 from rollbook.server.app import Parts
+from rollbook.server.configuration.settings import Limits
 from rollbook.server.rpc.layers import CallLog, Layer, OpenCalls
-from rollbook.server.settings import Limits
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import Position
-from tests.server.talking import Person
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
+from tests.server.rpc.talking import Person
 
 UNLIMITED = Limits(
     matches_per_subject=10**6,

@@ -14,7 +14,7 @@ import pytest
 from rollbook import processes
 from rollbook.match.chain import entropy_commitment
 from rollbook.rules.catalogue import current
-from rollbook.server.sweeper import SPARED_MS
+from rollbook.server.timers.sweeper import SPARED_MS
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
@@ -26,8 +26,8 @@ from rollbook_clients.bots.house import READY_SECONDS, SEATS, TURN_SECONDS, Hous
 from rollbook_clients.sdk import Unauthenticated, connect
 from tests.clients.sdk.tables import QUICK, address, run
 from tests.ports import free_port
-from tests.server.talking import Person
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
+from tests.server.rpc.talking import Person
 
 POLL_SECONDS = 0.02
 PAUSE_SECONDS = 0.01

@@ -15,9 +15,9 @@ from pathlib import Path
 from rollbook.match.chain import link
 from rollbook.v1 import match_pb2
 from tests.ports import free_port
+from tests.server.process.test_running import self_signed
 from tests.server.serving import started
 from tests.server.strangers import Line, Stranger
-from tests.server.test_running import self_signed
 from tests.server.test_whole_service import Serving, run, seated, serving
 
 SEED = 11

@@ -16,8 +16,8 @@ from typing import Any
 from rollbook.rules.catalogue import current
 from rollbook.v1.games_pb2 import Choice
 from rollbook_clients.sdk import Event, Events, Frame, Legal, Made, Match, Patience, Table, connect
+from tests.server.feeds.watching import Theatre
 from tests.server.serving import Service, started
-from tests.server.watching import Theatre
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "20"))
 PATIENCE_SECONDS = 120

@@ -16,7 +16,7 @@ from rollbook_clients import sdk
 from rollbook_clients.sdk import Illegal, Legal, Malformed, NotAllowed, NotNow, connect, sync
 from rollbook_clients.sdk.choices import CantStop, Raffzahn, from_words, in_words
 from tests.clients.sdk.tables import GAMES, address, run, running, tables, turn
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 
 def test_choices_are_made_by_name() -> None:

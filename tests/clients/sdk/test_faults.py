@@ -25,8 +25,8 @@ from rollbook_clients.sdk import (
 )
 from tests.clients.sdk.proxy import FAULTS, Pair, Proxy, harass
 from tests.clients.sdk.tables import SEED, events, impatient, play, run, running, table, tables, told, turn, until
+from tests.server.feeds.watching import Theatre
 from tests.server.test_whole_service import Serving
-from tests.server.watching import Theatre
 
 HURRIED = impatient(answer=1.0, silence=0.5)
 """In a network like this one, half a second of silence is long."""

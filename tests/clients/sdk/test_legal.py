@@ -14,7 +14,7 @@ from rollbook.v1.match_pb2 import MatchSummary
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooLegalChoices, WuerfelzooTurnChoices
 from rollbook_clients.sdk.legal import Legal, choice_of
 from tests.clients.sdk.tables import GAMES, SEED, pick, run, running, tables, turn
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 
 @pytest.mark.parametrize("game", GAMES)

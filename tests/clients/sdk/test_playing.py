@@ -34,7 +34,7 @@ from tests.clients.sdk.tables import (
     tables,
     turn,
 )
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 
 @pytest.mark.parametrize("game", GAMES)

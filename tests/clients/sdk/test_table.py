@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rollbook.rules.catalogue import current
-from rollbook.server.settings import Limits
+from rollbook.server.configuration.settings import Limits
 from rollbook.v1.cant_stop_pb2 import CantStopOptions
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING
 from rollbook_clients.sdk import GuestsUnreadable, Malformed, RollbookError, Unreachable, connect
@@ -26,7 +26,7 @@ from tests.clients.sdk.tables import (
     tables,
 )
 from tests.ports import free_port
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 
 def test_a_table_at_no_service_is_told_soon_and_in_words() -> None:

@@ -17,7 +17,7 @@ from rollbook_clients.sdk import Match, NotFound, Unreachable
 from rollbook_replays.audit.verdicts import Check, Verdict
 from tests.clients.sdk.proxy import Pair, Proxy
 from tests.clients.sdk.tables import SEED, impatient, play, running, table, tables
-from tests.server.archives import Keeper, run
+from tests.server.lobby.archives import Keeper, run
 
 Scenario = Callable[[Keeper, Proxy, list[Match]], Awaitable[None]]
 

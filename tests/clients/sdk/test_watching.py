@@ -12,10 +12,10 @@ import pytest
 
 from rollbook.match.chain import is_signed, link
 from rollbook.server import app
-from rollbook.server.access import Context
+from rollbook.server.configuration.settings import Limits
 from rollbook.server.feeds import feed as feeds
+from rollbook.server.lobby.match_access import Context
 from rollbook.server.rpc.feed import FeedServicer
-from rollbook.server.settings import Limits
 from rollbook.v1.feed_pb2 import LobbyFrame, MatchFrame, WatchLobbyRequest, WatchMatchRequest
 from rollbook_clients.sdk import (
     Away,
@@ -47,7 +47,7 @@ from tests.clients.sdk.tables import (
     turn,
     until,
 )
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 
 def test_a_watch_tells_a_match_from_its_opening_to_its_end() -> None:

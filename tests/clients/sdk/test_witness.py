@@ -26,7 +26,7 @@ from rollbook_clients.sdk import (
 )
 from rollbook_clients.sdk.commitments import Commitments
 from tests.clients.sdk.tables import events, run, running, seated, table, tables, until
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 
 def told_anew(seen: list[Event]) -> list[ProjectedEvent]:

@@ -20,7 +20,7 @@ from tests.clients.sdk.proxy import Pair, Proxy
 from tests.clients.sdk.tables import run, running, table, tables, turn
 from tests.clients.terminal.pictures import screen_lines
 from tests.ports import free_port
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 
 @pytest.mark.parametrize(

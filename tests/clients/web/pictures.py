@@ -19,7 +19,7 @@ from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED
 from rollbook_clients.sdk import Patience, connect
 from tests.clients.web.browsing import Person, chromium, page_of
 from tests.clients.web.test_page import sat_down
-from tests.server.test_demo import Demonstrating
+from tests.server.process.test_demo import Demonstrating
 
 SIZES: Final = {"phone": (360, 740), "desktop": (1280, 800)}
 LANGUAGES: Final = ("en", "de")

@@ -24,8 +24,8 @@ from tests.clients.web.browsing import Person, chromium, needs_chromium, served_
 from tests.clients.web.test_quiet import listening
 from tests.clients.web.test_quiet import table as next_table
 from tests.ports import free_port
-from tests.server.test_clocks_beside_events import clocks_after
-from tests.server.watching import Theatre
+from tests.server.feeds.test_clocks_beside_events import clocks_after
+from tests.server.feeds.watching import Theatre
 
 SEED: Final = int(os.environ.get("ROLLBOOK_SEED", "20"))
 TURN_MS, RESERVE_MS = 40_000, 20_000

@@ -16,7 +16,7 @@ from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import Text
 from tests.clients.sdk.tables import events, play, run, running, tables
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 LINE = re.compile(r'<li id="line-(\d+)-(\d+)" data-event="\1"><a href="/matches/m/replay\?at=\1" class="number">\1</a>')
 

@@ -6,7 +6,7 @@ from rollbook_clients.web.app import create_app
 from rollbook_clients.web.visit import PageOptions
 from tests.clients.sdk.tables import address, run, running, tables
 from tests.clients.web.test_quiet import listening, table
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 
 def test_who_resigns_has_resigned_and_a_bot_plays_on_until_the_end() -> None:

@@ -18,7 +18,7 @@ from rollbook_clients.web import followed
 from rollbook_clients.web.app import create_app
 from rollbook_clients.web.visit import PageOptions
 from tests.clients.sdk.tables import address, run, running, tables, turn
-from tests.server.watching import Theatre
+from tests.server.feeds.watching import Theatre
 
 SIGN = b"event: beat\ndata: {}\n\n"
 END = b""

@@ -10,8 +10,8 @@ import pytest
 from rollbook.storage.archive.marker import open_archive
 from rollbook.storage.archive.port import ArchiveUnavailable
 from tests.ports import free_port
-from tests.server.archives import Keeper, run
-from tests.server.talking import refusal
+from tests.server.lobby.archives import Keeper, run
+from tests.server.rpc.talking import refusal
 from tests.storage.archive.conftest import s3_environment, s3_running
 
 

@@ -16,7 +16,7 @@ from rollbook.cli.exits import Exit, usage
 from rollbook.cli.json_lines import AsJson, print_json
 
 if TYPE_CHECKING:
-    from rollbook.server.erasure import Erased, Selection
+    from rollbook.server.forgetting.erasure import Erased, Selection
 
 _NEVER_REACHED = (
     "backups that were made before, or meanwhile: a restore brings the names back",
@@ -86,7 +86,7 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
     home = None if data is None else data.expanduser()
 
     def selection() -> Selection:
-        from rollbook.server.erasure import Selection  # noqa: PLC0415 - only for who forgets
+        from rollbook.server.forgetting.erasure import Selection  # noqa: PLC0415 - only for who forgets
 
         name = None if player is None else unicodedata.normalize("NFC", player)
         reference = None if subject is None or home is None else _references(home, issuer, subject)
@@ -99,8 +99,8 @@ def _run(
     data: Path | None, redis: str | None, archive: str | None, selection: Callable[[], Selection], *, as_json: bool
 ) -> Exit:
     from rollbook.identity.service_keys import KeyFileRefused  # noqa: PLC0415 - only for who forgets
-    from rollbook.server.erasure import NotForgotten  # noqa: PLC0415 - see above
-    from rollbook.server.kept_names import NoPlace  # noqa: PLC0415 - see above
+    from rollbook.server.forgetting.erasure import NotForgotten  # noqa: PLC0415 - see above
+    from rollbook.server.forgetting.kept_names import NoPlace  # noqa: PLC0415 - see above
     from rollbook.storage.archive.marker import OtherArchive  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.data_directory import DataDirectoryRefused  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.server import ServerFailed, ServerNotFound  # noqa: PLC0415 - see above
@@ -121,8 +121,8 @@ async def _forget(
     data: Path | None, redis: str | None, archive: str | None, selection: Selection, *, as_json: bool
 ) -> Exit:
     from rollbook.cli.progress import Progress  # noqa: PLC0415 - see above
-    from rollbook.server.erasure import Erasure  # noqa: PLC0415 - see above
-    from rollbook.server.kept_names import opened  # noqa: PLC0415 - see above
+    from rollbook.server.forgetting.erasure import Erasure  # noqa: PLC0415 - see above
+    from rollbook.server.forgetting.kept_names import opened  # noqa: PLC0415 - see above
     from rollbook.storage.archive.marker import S3  # noqa: PLC0415 - see above
 
     async with opened(data, redis, archive) as place:
@@ -168,7 +168,7 @@ def _references(data: Path, issuer: str | None, sub: str) -> Callable[[str], byt
     """Who the subject is in the log of each match."""
     from rollbook.identity.service_keys import service_key  # noqa: PLC0415 - see above
     from rollbook.identity.tokens import OWN_ISSUER, Role, Subject  # noqa: PLC0415 - see above
-    from rollbook.server.players import Players  # noqa: PLC0415 - see above
+    from rollbook.server.access.players import Players  # noqa: PLC0415 - see above
 
     players = Players(service_key(data))
     somebody = Subject(OWN_ISSUER if issuer is None else issuer, sub, Role.PLAYER, (), "", 0)

@@ -52,7 +52,7 @@ def index(
 
 
 def _run(data: Path | None, redis: str | None, *, rebuild: bool, as_json: bool) -> Exit:
-    from rollbook.server.kept_names import NoPlace  # noqa: PLC0415 - only for who asks
+    from rollbook.server.forgetting.kept_names import NoPlace  # noqa: PLC0415 - only for who asks
     from rollbook.storage.embedded.data_directory import DataDirectoryRefused  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.server import ServerFailed, ServerNotFound  # noqa: PLC0415 - see above
     from rollbook.storage.port import StoreUnavailable  # noqa: PLC0415 - see above
@@ -66,9 +66,9 @@ def _run(data: Path | None, redis: str | None, *, rebuild: bool, as_json: bool) 
 
 
 async def _compared(data: Path | None, redis: str | None, *, rebuild: bool, as_json: bool) -> Exit:
-    from rollbook.server.index_keeper import IndexKeeper  # noqa: PLC0415 - see above
-    from rollbook.server.kept_names import store_of  # noqa: PLC0415 - see above
-    from rollbook.server.lobby import StoredLobby  # noqa: PLC0415 - see above
+    from rollbook.server.forgetting.kept_names import store_of  # noqa: PLC0415 - see above
+    from rollbook.server.lobby.index_keeper import IndexKeeper  # noqa: PLC0415 - see above
+    from rollbook.server.lobby.lobby import StoredLobby  # noqa: PLC0415 - see above
 
     async with store_of(data, redis) as log:
         keeper = IndexKeeper(log, StoredLobby(log))

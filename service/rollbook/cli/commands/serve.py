@@ -17,10 +17,10 @@ from rollbook.server.configuration.flags import FLAGS
 from rollbook.server.configuration.table import Setting
 
 if TYPE_CHECKING:
-    from rollbook.server.lifecycle import Assemble
-    from rollbook.server.ports import Listening
-    from rollbook.server.settings import Settings
-    from rollbook.server.signals import Shutdown
+    from rollbook.server.configuration.settings import Settings
+    from rollbook.server.process.lifecycle import Assemble
+    from rollbook.server.process.ports import Listening
+    from rollbook.server.process.signals import Shutdown
 
 
 def serve(
@@ -54,8 +54,8 @@ def serve(
         Print such a file with the defaults, and end.
     """
     from rollbook.server.configuration.page import page  # noqa: PLC0415 - see above
+    from rollbook.server.configuration.settings import SettingRefused  # noqa: PLC0415 - see above
     from rollbook.server.configuration.sources import configure  # noqa: PLC0415 - see above
-    from rollbook.server.settings import SettingRefused  # noqa: PLC0415 - see above
 
     given = {name: value for name, value in flags.items() if value is not None}
     try:
@@ -97,14 +97,14 @@ serve.__signature__ = _SIGNATURE.replace(  # type: ignore[attr-defined]  # it is
 
 def run(settings: Settings, assemble: Assemble) -> Exit:
     """Run a service with the servicers that `assemble` makes, and say why if it cannot be started."""
-    from rollbook.server.lifecycle import serve as serve_until_signalled  # noqa: PLC0415 - see above
+    from rollbook.server.process.lifecycle import serve as serve_until_signalled  # noqa: PLC0415 - see above
 
     return end_of(lambda: serve_until_signalled(settings, assemble, _listening), settings)
 
 
 def supervise(settings: Settings, worker: Sequence[str]) -> Exit:
     """Run a service of several workers, which these words start, and say why if it cannot be started."""
-    from rollbook.server.supervisor import supervise as supervise_until_signalled  # noqa: PLC0415 - see above
+    from rollbook.server.process.supervisor import supervise as supervise_until_signalled  # noqa: PLC0415 - see above
 
     return end_of(lambda: supervise_until_signalled(settings, worker, _listening), settings)
 
@@ -114,10 +114,10 @@ def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Setti
     from rollbook import event_loop  # noqa: PLC0415 - see above
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
     from rollbook.server import log_output  # noqa: PLC0415 - see above
-    from rollbook.server.companion import CompanionMissing  # noqa: PLC0415 - see above
-    from rollbook.server.ports import NotListening  # noqa: PLC0415 - see above
-    from rollbook.server.signals import Shutdown  # noqa: PLC0415 - see above
-    from rollbook.server.staff import WorkerFailed  # noqa: PLC0415 - see above
+    from rollbook.server.process.child_process import CompanionMissing  # noqa: PLC0415 - see above
+    from rollbook.server.process.ports import NotListening  # noqa: PLC0415 - see above
+    from rollbook.server.process.signals import Shutdown  # noqa: PLC0415 - see above
+    from rollbook.server.process.workers import WorkerFailed  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.data_directory import DataDirectoryRefused  # noqa: PLC0415 - see above
     from rollbook.storage.embedded.server import ServerFailed, ServerNotFound  # noqa: PLC0415 - see above
     from rollbook.storage.port import StoreUnavailable  # noqa: PLC0415 - see above

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from rollbook.server.configuration.flags import FLAGS
+from rollbook.server.configuration.settings import LIMITS, Limits, SettingRefused, Settings
 from rollbook.server.configuration.table import close, quoted
-from rollbook.server.settings import LIMITS, Limits, SettingRefused, Settings
 
 EVERY: Final = {setting.key: setting for setting in (*FLAGS, *LIMITS)}
 """All settings there are, by their keys."""

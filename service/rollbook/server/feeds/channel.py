@@ -16,8 +16,8 @@ from rollbook.match.chain import Position, genesis
 from rollbook.match.events import LOG_LOST
 from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.game import Perspective
+from rollbook.server.access.limits import SENT_EVENTS_A_POINT, owe
 from rollbook.server.failures import TailLost
-from rollbook.server.limits import SENT_EVENTS_A_POINT, owe
 from rollbook.server.out.frames import EventsFrame
 from rollbook.server.out.projection import seen_alike
 from rollbook.server.replica.replica import Replica

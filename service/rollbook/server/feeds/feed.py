@@ -25,10 +25,10 @@ from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
+from rollbook.server.access.limits import EXPENSIVE, turn
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
 from rollbook.server.feeds.delays import Delays
-from rollbook.server.limits import EXPENSIVE, turn
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.frames import (
     CaughtUpFrame,

@@ -21,11 +21,11 @@ from typing import Final
 from cachetools import LRUCache
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
-from rollbook.server.access import Sights, judges
+from rollbook.server.access.limits import LOBBY_ROWS_A_POINT, owe
+from rollbook.server.access.players import Players
 from rollbook.server.failures import BROKEN, MatchUnknown
-from rollbook.server.limits import LOBBY_ROWS_A_POINT, owe
-from rollbook.server.lobby import ListedMatch, StoredLobby
-from rollbook.server.players import Players
+from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
+from rollbook.server.lobby.match_access import Sights, judges
 from rollbook.server.slices import Slices
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Announcement, Log, StoreUnavailable

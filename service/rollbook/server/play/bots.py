@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from rollbook.identity.references import request_hash
 from rollbook.match.commands import Declined, Why
-from rollbook.server.access import Sight
+from rollbook.server.access.house_bots import STRATEGIES, STRATEGY, HouseBot, Invite, bots_of
+from rollbook.server.access.players import Players
 from rollbook.server.failures import RequestReused
-from rollbook.server.house_bots import STRATEGIES, STRATEGY, HouseBot, Invite, bots_of
+from rollbook.server.lobby.match_access import Sight
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Answer
-from rollbook.server.players import Players
-from rollbook.server.quotas import Quotas
+from rollbook.server.play.quotas import Quotas
 from rollbook.server.refusals import Refusal
 from rollbook.v1 import match_pb2 as proto
 

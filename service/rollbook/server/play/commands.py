@@ -30,11 +30,11 @@ from rollbook.match.commands import (
 from rollbook.match.events import SeatTaken
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import Invalid
-from rollbook.server.access import Sight, Sights, check_request_id, require
+from rollbook.server.access.house_bots import HouseBot
+from rollbook.server.access.players import Players
 from rollbook.server.failures import RequestReused
-from rollbook.server.house_bots import HouseBot
+from rollbook.server.lobby.match_access import Sight, Sights, check_request_id, require
 from rollbook.server.play.matches import Answer, Matches
-from rollbook.server.players import Players
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
 from rollbook.v1 import match_pb2 as proto

@@ -15,13 +15,13 @@ from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Terms
 from rollbook.rules.catalogue import AnyGame, current, find
 from rollbook.rules.refusals import Invalid, Reason
-from rollbook.server.access import Sights, check_request_id, require
+from rollbook.server.access.players import Players
+from rollbook.server.configuration.settings import Limits
+from rollbook.server.lobby.match_access import Sights, check_request_id, require
 from rollbook.server.play.matches import Answer, Matches
-from rollbook.server.players import Players
-from rollbook.server.quotas import Quotas
+from rollbook.server.play.quotas import Quotas
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
-from rollbook.server.settings import Limits
 from rollbook.storage.port import Log
 from rollbook.v1 import match_pb2 as proto
 

@@ -19,8 +19,8 @@ from rollbook.match.decide import Decision
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.refusals import RefusedByRules
+from rollbook.server.access.limits import EVENTS_A_POINT, owe
 from rollbook.server.failures import MatchUnknown, TailLost
-from rollbook.server.limits import EVENTS_A_POINT, owe
 from rollbook.server.replica.history import PAGE, History, pages
 from rollbook.server.replica.lost_logs import FurthestSent, LostTails
 from rollbook.server.slices import Slices

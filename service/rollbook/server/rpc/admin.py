@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, Subject
-from rollbook.server.access import Acted, Callers, Context, Sights
+from rollbook.server.access.bans import Bans, Bar, Barred
 from rollbook.server.addresses import bannable_network
-from rollbook.server.bans import Bans, Bar, Barred
+from rollbook.server.configuration.settings import LIMITS, Settings
 from rollbook.server.configuration.table import without_credentials
+from rollbook.server.health.process_health import Vitals
+from rollbook.server.lobby.match_access import Acted, Callers, Context, Sights
 from rollbook.server.refusals import Refusal
-from rollbook.server.settings import LIMITS, Settings
-from rollbook.server.vitals import Vitals
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.master_status import ANSWER_SECONDS, MasterStatus
 from rollbook.v1 import admin_pb2 as proto

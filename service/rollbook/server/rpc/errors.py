@@ -15,7 +15,7 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
 from rollbook.rules.refusals import Fact
-from rollbook.server.access import Context
+from rollbook.server.lobby.match_access import Context
 from rollbook.server.refusals import PREFIX, Refusal, refusal_of
 from rollbook.v1.match_pb2 import PlayResponse
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason

@@ -12,11 +12,11 @@ from rollbook.match.codec.envelope import LINK_BYTES
 from rollbook.match.commands import Declined
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective
-from rollbook.server.access import Callers, Context, Sights
+from rollbook.server.access.limits import LOBBY_POINTS, STREAM_POINTS, Held, turn
 from rollbook.server.failures import MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
-from rollbook.server.limits import LOBBY_POINTS, STREAM_POINTS, Held, turn
+from rollbook.server.lobby.match_access import Callers, Context, Sights
 from rollbook.server.out.frames import WRITTEN_AT_ONCE, EventsFrame, FrameMessages, WrittenFrame
 from rollbook.server.play.commands import position_malformed
 from rollbook.server.refusals import Refusal

@@ -15,13 +15,13 @@ from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
 from rollbook.replay_file.key_lines import keys_of_service
-from rollbook.server.access import Callers, Context
-from rollbook.server.bans import Bans
-from rollbook.server.device_codes import DeviceCodes
-from rollbook.server.limits import Rates, Strangers
-from rollbook.server.quotas import GuestQuota
+from rollbook.server.access.bans import Bans
+from rollbook.server.access.device_codes import DeviceCodes
+from rollbook.server.access.limits import Rates, Strangers
+from rollbook.server.configuration.settings import Limits
+from rollbook.server.lobby.match_access import Callers, Context
+from rollbook.server.play.quotas import GuestQuota
 from rollbook.server.refusals import Refusal
-from rollbook.server.settings import Limits
 from rollbook.v1 import identity_pb2 as proto
 from rollbook.v1.identity_pb2_grpc import IdentityServiceServicer
 

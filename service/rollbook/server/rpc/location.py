@@ -9,8 +9,8 @@ import grpc
 
 from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Head
-from rollbook.server.access import Sight, Sights
 from rollbook.server.failures import MatchUnknown, TailLost
+from rollbook.server.lobby.match_access import Sight, Sights
 from rollbook.server.out.projection import legal_message
 from rollbook.server.play.matches import Matches
 from rollbook.server.refusals import Refusal, refusal_of

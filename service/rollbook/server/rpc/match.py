@@ -10,19 +10,19 @@ from rollbook.identity.names import player_name
 from rollbook.identity.tokens import Role, Subject
 from rollbook.match.fold import Misplaced
 from rollbook.rules.game import Watcher
-from rollbook.server.access import Acted, Callers, Context, Sight, Sights, require
+from rollbook.server.access.limits import LIFE_POINTS, OPEN_POINTS, Held
+from rollbook.server.access.players import Players
 from rollbook.server.failures import TailLost
-from rollbook.server.limits import LIFE_POINTS, OPEN_POINTS, Held
-from rollbook.server.lists import Lists, games, points_of
+from rollbook.server.lobby.match_access import Acted, Callers, Context, Sight, Sights, require
+from rollbook.server.lobby.match_listing import Lists, games, points_of
+from rollbook.server.lobby.rematches import Rematches
 from rollbook.server.out.projection import Heads, look_message, made_message
 from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
 from rollbook.server.play.matches import Answer
 from rollbook.server.play.opener import Opener
-from rollbook.server.players import Players
-from rollbook.server.quotas import Quotas
+from rollbook.server.play.quotas import Quotas
 from rollbook.server.refusals import Refusal
-from rollbook.server.rematches import Rematches
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.server.rpc.play import Plays
 from rollbook.storage.port import Hole, Log

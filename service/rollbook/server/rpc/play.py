@@ -16,9 +16,9 @@ from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.tokens import Subject
 from rollbook.match.chain import Position
 from rollbook.match.commands import Declined
-from rollbook.server.access import Sight, Sights, check_request_id
+from rollbook.server.access.limits import take
 from rollbook.server.failures import MatchUnknown
-from rollbook.server.limits import take
+from rollbook.server.lobby.match_access import Sight, Sights, check_request_id
 from rollbook.server.out.projection import Heads, made_message
 from rollbook.server.play.commands import Commands, position_of
 from rollbook.server.play.matches import Answer

@@ -14,14 +14,14 @@ from rollbook.match.chain import Entry, HeadKeys
 from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, write
 from rollbook.replay_file.key_lines import keys_of_service, write_keys
 from rollbook.rules.game import Watcher
-from rollbook.server.access import Callers, Context, Sight, Sights
+from rollbook.server.access.limits import EVENTS_A_POINT, SENT_EVENTS_A_POINT, STREAM_POINTS, Held, owe, turn
 from rollbook.server.addresses import Addresses
-from rollbook.server.auditors import Auditors, NotInstalled
-from rollbook.server.limits import EVENTS_A_POINT, SENT_EVENTS_A_POINT, STREAM_POINTS, Held, owe, turn
+from rollbook.server.configuration.settings import Limits
+from rollbook.server.lobby.match_access import Callers, Context, Sight, Sights
 from rollbook.server.out.replay_export import sealed_replay, seen_replay
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
-from rollbook.server.settings import Limits
+from rollbook.server.rpc.auditors import Auditors, NotInstalled
 from rollbook.storage.archive.log import ArchivedLog, whole_log
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1 import replay_pb2 as proto

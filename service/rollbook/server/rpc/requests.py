@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import structlog
 from google.protobuf.message import DecodeError
 
-from rollbook.server.limits import Strangers
+from rollbook.server.access.limits import Strangers
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.errors import Count, refuse
 from rollbook.server.rpc.layers import Call, Handler, Layer, Measured

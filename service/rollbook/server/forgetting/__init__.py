@@ -1,0 +1,1 @@
+"""Removes names from everything that a service keeps."""

@@ -1,0 +1,100 @@
+"""Where a service keeps names, opened for a command that runs beside it or in its place."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rollbook.server.lobby.archive_index import INDEX_NAME
+from rollbook.storage.archive.marker import S3, OtherArchive, open_archive
+from rollbook.storage.archive.port import Archive
+from rollbook.storage.embedded.data_directory import DataDirectoryInUse
+from rollbook.storage.embedded.server import EmbeddedServer, running_url
+from rollbook.storage.redis.log import RedisLog
+
+
+class NoPlace(Exception):
+    """There is nothing there; the sentence says what would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a service keeps names, as far as it is at hand."""
+
+    log: RedisLog | None = None
+    archive: Archive | None = None
+    index: Path | None = None
+    """The index of a data directory."""
+    store: Path | None = None
+    """The folder of a store of the service's own."""
+
+
+@asynccontextmanager
+async def opened(data: Path | None, redis: str | None, archive: str | None) -> AsyncIterator[Place]:
+    """Everything at hand; NoPlace if something is not there, and whatever a store raises that cannot be used."""
+    where = archive if archive is not None or data is None else str(data / "archive")
+    index = None if data is None else data / INDEX_NAME
+    if redis is None and data is None:
+        yield Place(archive=await _archive(where, None))
+        return
+    async with store_of(data, redis) as log:
+        store = data / "store" if redis is None and data is not None else None
+        yield Place(log, await _archive(where, log), index, store)
+
+
+@asynccontextmanager
+async def store_of(data: Path | None, redis: str | None) -> AsyncIterator[RedisLog]:
+    """The store at a URL, or in a data directory, whether its service runs or not; NoPlace if there is none."""
+    if redis is not None:
+        async with _connected(redis) as log:
+            yield log
+        return
+    if data is None or not (data / "store").is_dir():
+        raise NoPlace(f"{data} has no store: name the Redis of its service with --redis")
+    async with _served(data) as url, _connected(url) as log:
+        yield log
+
+
+@asynccontextmanager
+async def _served(data: Path) -> AsyncIterator[str]:
+    """The address of the store in a data directory: that of the service that has it, or one that runs for us."""
+    try:
+        server = await EmbeddedServer.start(data)
+    except DataDirectoryInUse:
+        yield running_url(data)
+        return
+    try:
+        yield server.url
+    finally:
+        await server.stop()
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[RedisLog]:
+    # Whether others may lose what they write there is none of our business.
+    log = await RedisLog.connect(url, "relaxed")
+    try:
+        yield log
+    finally:
+        await log.close()
+
+
+def _archive_at(where: str) -> Archive | None:
+    """The archive, which is not made here if it is a folder."""
+    is_there = where.startswith(S3) or Path(where).expanduser().is_dir()
+    return open_archive(where) if is_there else None
+
+
+async def _archive(where: str | None, log: RedisLog | None) -> Archive | None:
+    """The archive that the store's matches go to; none if they never went to any."""
+    known = "" if log is None else await log.archive_mark()
+    archive = None if where is None else _archive_at(where)
+    if archive is None and (known or log is None):
+        raise NoPlace(f"{where or 'the archive'}: there is no such folder; --archive names the place of the archive")
+    if known and archive is not None and await archive.mark() != known:
+        raise OtherArchive(
+            f"{archive.where} is not the archive that the finished matches of this store are in: --archive names it"
+        )
+    return archive

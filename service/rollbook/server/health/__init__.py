@@ -1,0 +1,1 @@
+"""Whether the process and its store work, as metrics and as health."""

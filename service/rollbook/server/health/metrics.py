@@ -1,0 +1,397 @@
+"""Numbers for Prometheus: what is appended, called, refused, watched, swept, lost; no label says who, or which match.
+
+Every service counts into a registry of its own, whether or not anybody looks. `MeasuredLog` stands between the service
+and its log, so that whoever appends need not know of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import re
+import time
+from bisect import bisect_left
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
+
+from rollbook import __version__
+from rollbook.match.chain import Entry
+from rollbook.match.events import Event
+from rollbook.rules.catalogue import current
+from rollbook.server.health.process_health import Vitals
+from rollbook.storage.port import (
+    NO_ANSWER,
+    REPLICAS_DIFFER,
+    Appended,
+    AppendResult,
+    AppendUnconfirmed,
+    Conflict,
+    Log,
+    StoreUnavailable,
+)
+from rollbook.storage.wrapped import WrappedLog
+from rollbook.v1.match_pb2 import (
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
+    MatchState,
+)
+
+_SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+_EVENTS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+_STATES: Final[dict[MatchState.ValueType, str]] = {
+    MATCH_STATE_OPEN: "open",
+    MATCH_STATE_GETTING_READY: "getting_ready",
+    MATCH_STATE_RUNNING: "running",
+}
+_RESULTS: Final = ("appended", "conflict", "too_early", "unknown", "unavailable")
+
+STORE_ERRORS: Final = {
+    NO_ANSWER: "no_answer",
+    REPLICAS_DIFFER: "not_durable",
+    "the store is out of memory": "out_of_memory",
+    "the store has too few replicas": "too_few_replicas",
+    "the store's cluster is down": "cluster_down",
+    "the store cannot write to its disk": "disk",
+    "the store takes no writes": "read_only",
+    "the store does not let the service do this": "not_permitted",
+    "a key of the store is not what it should be": "wrong_key",
+    "the store would not keep what it acknowledges": "not_durable",
+    "the store refuses": "refused",
+}
+"""By what clients are told of it: the kind by which a failure of the store is counted."""
+
+_UNCONFIRMED: Final = "unconfirmed"
+_OTHER: Final = "other"
+OTHER_GAMES: Final = "other"
+"""Stands for games that are not installed here."""
+
+_GUESTS: Final = ("new", "returned")
+
+
+class _Lag(Collector):
+    """A histogram of frames, which are so many that each is only counted until somebody looks."""
+
+    def __init__(self) -> None:
+        """No frame was made."""
+        self.frames: Tally[int] = Tally()
+        """By how many events their watchers were behind."""
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        """What has been counted by now; any thread may ask."""
+        frames = dict(self.frames)
+        buckets = [
+            (str(float(most)), sum(times for events, times in frames.items() if events <= most)) for most in _EVENTS
+        ]
+        buckets.append(("+Inf", sum(frames.values())))
+        told = sum(events * times for events, times in frames.items())
+        about = "How many events a watcher was behind when a frame was made for it."
+        yield HistogramMetricFamily("rollbook_feed_lag_events", about, buckets, told)
+
+
+class _Appends(Collector):
+    """Appends by result, and a histogram of how long they took: each is only counted until somebody looks."""
+
+    def __init__(self) -> None:
+        """Nothing was appended."""
+        self._results = dict.fromkeys(_RESULTS, 0)
+        self._within = [0] * (len(_SECONDS) + 1)
+        """How many took longer than the bound before, and no longer than this one; the last of all are beyond."""
+        self._seconds = 0.0
+
+    def count(self, result: str, seconds: float) -> None:
+        """One more."""
+        self._results[result] += 1
+        self._within[bisect_left(_SECONDS, seconds)] += 1
+        self._seconds += seconds
+
+    def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
+        """What has been counted by now; any thread may ask."""
+        results = CounterMetricFamily("rollbook_appends", "Appends by result.", labels=["result"])
+        for result, times in self._results.items():
+            results.add_metric([result], times)
+        yield results
+        bounds = [*(str(float(bound)) for bound in _SECONDS), "+Inf"]
+        buckets = list(zip(bounds, accumulate(self._within), strict=True))
+        yield HistogramMetricFamily("rollbook_append_seconds", "How long an append took.", buckets, self._seconds)
+
+
+class Metrics:
+    """All numbers of one service."""
+
+    def __init__(self) -> None:
+        """Begin at nothing."""
+        self.registry = CollectorRegistry()
+        self.vitals = Vitals()
+        ProcessCollector(registry=self.registry)
+        self._count_calls()
+        self._count_matches()
+        self._count_store()
+        self._count_archive()
+        self._count_loops()
+
+    def _count_calls(self) -> None:
+        self._build = Gauge(
+            "rollbook_build_info", "1, by what runs here.", ["version", "python", "durability"], registry=self.registry
+        )
+        self._call_seconds = Histogram(
+            "rollbook_call_seconds",
+            "How long a call took; a stream until it ended.",
+            ["method", "code"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._calls: dict[tuple[str, str], Histogram] = {}
+        """The same for each method and code, found faster than the library finds it."""
+        self._refusals = Counter("rollbook_refusals", "Refusals by reason.", ["reason"], registry=self.registry)
+        self._serving = Gauge("rollbook_serving", "Processes whose health is good.", registry=self.registry)
+        self._watchers = Gauge("rollbook_watchers", "Feeds of matches under way.", registry=self.registry)
+        self._lobby_watchers = Gauge("rollbook_lobby_watchers", "Feeds of the lobby under way.", registry=self.registry)
+        self._plays = Gauge("rollbook_plays", "Streams of Play under way.", registry=self.registry)
+        self._lag = _Lag()
+        self.registry.register(self._lag)
+        self._guests = Counter("rollbook_guests", "Guests who signed in, by kind.", ["kind"], registry=self.registry)
+        for kind in _GUESTS:
+            self._guests.labels(kind)
+        self._audits = Counter(
+            "rollbook_audits", "Files that were sent and audited, by verdict.", ["verdict"], registry=self.registry
+        )
+
+    def _count_matches(self) -> None:
+        self._found: Tally[tuple[str, str]] = Tally()
+        """Matches by state and game, as they were last listed."""
+        self._matches = Gauge(
+            "rollbook_matches",
+            "Matches that are not over, some seconds ago at most.",
+            ["state", "game"],
+            registry=self.registry,
+        )
+        for state in _STATES.values():
+            for game in current():
+                self._matches.labels(state, game)
+        self._lost_tails = Counter(
+            "rollbook_lost_tails", "Matches whose log lost what had been told.", registry=self.registry
+        )
+        self._sweeps = Counter("rollbook_sweeps", "What was due and done, by kind.", ["kind"], registry=self.registry)
+        self._sweep_seconds = Histogram(
+            "rollbook_sweep_seconds", "How long a sweep took.", buckets=_SECONDS, registry=self.registry
+        )
+        self._swept = Gauge(
+            "rollbook_last_sweep_timestamp_seconds", "When the last sweep ended; 0: never.", registry=self.registry
+        )
+        self._sweepers = Gauge("rollbook_sweepers", "Processes that have the sweeper's lease.", registry=self.registry)
+
+    def _count_store(self) -> None:
+        self._appends = _Appends()
+        self.registry.register(self._appends)
+        self._store_up = Gauge("rollbook_store_up", "1 if the store can be written to, else 0.", registry=self.registry)
+        self._store_errors = Counter(
+            "rollbook_store_errors",
+            "Appends, and proofs that the store can be written to, that failed, by kind.",
+            ["kind"],
+            registry=self.registry,
+        )
+        for kind in (*STORE_ERRORS.values(), _UNCONFIRMED, _OTHER):
+            self._store_errors.labels(kind)
+        self._proof_seconds = Histogram(
+            "rollbook_store_proof_seconds",
+            "How long one write on every master took, under fsync until it was on disk; there is one a second.",
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._clocks = Gauge(
+            "rollbook_clock_difference_seconds",
+            "How far the store's clock is ahead of the service's.",
+            registry=self.registry,
+        )
+
+    def _count_archive(self) -> None:
+        self._archiving = Gauge(
+            "rollbook_archiving", "1 if finished matches go to the archive, else 0.", registry=self.registry
+        )
+        self._archive_backlog = Gauge(
+            "rollbook_archive_backlog", "Finished matches that still lie in the store.", registry=self.registry
+        )
+        self._archived = Counter("rollbook_archived", "Matches that went to the archive.", registry=self.registry)
+        self._archive_failures = Counter(
+            "rollbook_archive_failures",
+            "Looks at the archive, or matches on their way into it, that failed.",
+            registry=self.registry,
+        )
+
+    def _count_loops(self) -> None:
+        self._loop_failures = Counter(
+            "rollbook_loop_failures",
+            "Failures of what the service does all the time.",
+            ["loop"],
+            registry=self.registry,
+        )
+        self._loop_lag = Histogram(
+            "rollbook_event_loop_lag_seconds",
+            "By how much the event loop was late, looked at twice a second.",
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+
+    def runs(self, durability: str) -> None:
+        """This is what runs."""
+        self._build.labels(__version__, platform.python_version(), durability).set(1)
+
+    def appended(self, result: str, seconds: float) -> None:
+        """An append came to this result."""
+        self._appends.count(result, seconds)
+
+    def called(self, method: str, code: str, seconds: float) -> None:
+        """A call of a method of ours has ended."""
+        histogram = self._calls.get((method, code))
+        if histogram is None:
+            histogram = self._calls[method, code] = self._call_seconds.labels(method, code)
+        histogram.observe(seconds)
+
+    def refused(self, reason: str) -> None:
+        """A client was refused something."""
+        self._refusals.labels(reason.lower()).inc()
+
+    def serves(self, *, serves: bool) -> None:
+        """Whether health says that the process serves."""
+        self.vitals.serves = serves
+        self._serving.set(serves)
+
+    def guest(self, *, returned: bool) -> None:
+        """A guest has signed in."""
+        self._guests.labels(_GUESTS[returned]).inc()
+
+    def count_watchers(self, count: Callable[[], int]) -> None:
+        """Ask here how many watchers there are; any thread may do so."""
+        self._watchers.set_function(count)
+
+    def count_lobby_watchers(self, count: Callable[[], int]) -> None:
+        """Ask here how many watch the lobby; any thread may do so."""
+        self._lobby_watchers.set_function(count)
+
+    def count_plays(self, count: Callable[[], int]) -> None:
+        """Ask here how many streams of Play there are; any thread may do so."""
+        self._plays.set_function(count)
+
+    def framed(self, events: int) -> None:
+        """A watcher that was so many events behind got a frame."""
+        self._lag.frames[events] += 1
+
+    def listed(self, counts: Mapping[tuple[MatchState.ValueType, str], int]) -> None:
+        """So many matches are in the lobby, by state and game."""
+        found = Tally({(_STATES[state], game): count for (state, game), count in counts.items() if count})
+        # What there is none of any more is said to be 0.
+        for labels in self._found | found:
+            self._matches.labels(*labels).set(found[labels])
+        self._found = found
+
+    def sweeping(self, *, sweeps: bool) -> None:
+        """Whether this process has the sweeper's lease."""
+        self.vitals.sweeps = sweeps
+        self._sweepers.set(sweeps)
+
+    def swept_all(self, now_ms: int, seconds: float) -> None:
+        """A sweep has come to its end by now, and took so long."""
+        self._swept.set(now_ms / 1_000)
+        self._sweep_seconds.observe(seconds)
+
+    def lost_tail(self) -> None:
+        """A log has lost what was told."""
+        self.vitals.lost_tails += 1
+        self._lost_tails.inc()
+
+    def store_found(self, *, is_up: bool) -> None:
+        """Whether the store can be written to, by the last looks."""
+        self.vitals.store_is_up = is_up
+        self._store_up.set(is_up)
+
+    def store_proved(self, seconds: float) -> None:
+        """A write on every master took so long."""
+        self._proof_seconds.observe(seconds)
+
+    def store_failed(self, failure: BaseException) -> None:
+        """The store did not do what it was asked."""
+        kind = _OTHER
+        if isinstance(failure, AppendUnconfirmed) and failure.cause == NO_ANSWER:
+            kind = _UNCONFIRMED
+        elif isinstance(failure, AppendUnconfirmed | StoreUnavailable):
+            kind = STORE_ERRORS.get(failure.cause, _OTHER)
+        elif isinstance(failure, TimeoutError):
+            kind = STORE_ERRORS[NO_ANSWER]
+        self._store_errors.labels(kind).inc()
+
+    def archiving(self, *, on: bool) -> None:
+        """Whether finished matches go to the archive."""
+        self.vitals.archive_is_up = on
+        self._archiving.set(on)
+
+    def waiting(self, matches: int) -> None:
+        """So many finished matches lie in the store."""
+        self.vitals.archive_backlog = matches
+        self._archive_backlog.set(matches)
+
+    def archived(self) -> None:
+        """A match is in the archive, whole and verified."""
+        self._archived.inc()
+
+    def archive_failed(self) -> None:
+        """A match could not be archived, and stays in the log."""
+        self._archive_failures.inc()
+
+    def loop_failed(self, name: str) -> None:
+        """What the service does all the time has failed, and is tried again."""
+        self._loop_failures.labels(name).inc()
+
+    def loop_lagged(self, seconds: float) -> None:
+        """The event loop came round so late."""
+        self._loop_lag.observe(seconds)
+
+    def clocks_differ(self, seconds: float) -> None:
+        """The store's clock is so far ahead of the service's."""
+        self.vitals.clock_ahead_ms = round(seconds * 1_000)
+        self._clocks.set(seconds)
+
+    def audited(self, verdict: str) -> None:
+        """A file that somebody sent was audited."""
+        self._audits.labels(verdict).inc()
+
+    def swept(self, event: Event) -> None:
+        """The service has done something of its own accord."""
+        self._sweeps.labels(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()).inc()
+
+
+class MeasuredLog(WrappedLog):
+    """A log whose appends are counted and timed."""
+
+    def __init__(self, inner: Log, metrics: Metrics) -> None:
+        """Measure this log."""
+        super().__init__(inner)
+        self._metrics = metrics
+
+    async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
+        """Append, and count what comes of it."""
+        began = time.perf_counter()
+        told = "unavailable"
+        try:
+            result = await self._inner.append(match_id, expected, entries, **terms)
+            if isinstance(result, Appended):
+                told = "appended"
+            else:
+                told = "conflict" if isinstance(result, Conflict) else "too_early"
+        except (AppendUnconfirmed, asyncio.CancelledError) as failure:
+            told = "unknown"
+            if isinstance(failure, AppendUnconfirmed):
+                self._metrics.store_failed(failure)
+            raise
+        except StoreUnavailable as failure:
+            self._metrics.store_failed(failure)
+            raise
+        finally:
+            self._metrics.appended(told, time.perf_counter() - began)
+        return result

@@ -1,0 +1,174 @@
+"""The store under a service: one that is there already, or a server of our own that is started again when it dies.
+
+As long as the store cannot be written to the service does not serve; appends find out by themselves and are refused.
+The log stays connected all the time: a server of our own comes back under the same address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, NoReturn, Protocol
+
+import structlog
+
+from rollbook.server.configuration.settings import Settings
+from rollbook.server.health.metrics import Metrics
+from rollbook.server.health.own_store import LOOK_SECONDS, OwnStore
+from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.dispatch import may_pass
+from rollbook.storage.redis.log import RedisLog
+
+BEAT_SECONDS: Final = 1.0
+"""Between two writes on every master."""
+
+FAILURES: Final = 2
+SUCCESSES: Final = 3
+"""So many beats in a row change what is reported."""
+
+SAY_SECONDS: Final = 1.0
+"""How often it is logged what a start waits for."""
+
+ANSWER_SECONDS: Final = 3.0
+"""How long it may be silent."""
+
+_logger: Any = structlog.get_logger()
+
+Report = Callable[[bool], Awaitable[None]]
+
+
+class Store(Protocol):
+    """A store, as the service's process deals with it."""
+
+    @property
+    def url(self) -> str:
+        """Where the log finds it."""
+
+    async def watch(self, log: RedisLog, report: Report, metrics: Metrics) -> NoReturn:
+        """Report whether it can be written to, again and again."""
+
+    async def stop(self) -> None:
+        """Leave it as it has to be left."""
+
+
+async def connected(store: Store, settings: Settings) -> RedisLog:
+    """The log of a store. One that starts, loads its data or lacks replicas is waited for, as long as is set."""
+    loop = asyncio.get_running_loop()
+    began, why = loop.time(), "no answer yet"
+
+    async def say_why() -> NoReturn:
+        while True:
+            await asyncio.sleep(SAY_SECONDS)
+            seconds = int(loop.time() - began)
+            _logger.warning("waiting for the store", why=why, seconds=seconds, most_seconds=settings.store_wait_seconds)
+
+    saying = asyncio.create_task(say_why())
+    try:
+        while True:
+            try:
+                return await RedisLog.connect(store.url, settings.durability, replicas=settings.replicas)
+            except StoreUnavailable as failure:
+                if not may_pass(failure) or loop.time() - began >= settings.store_wait_seconds:
+                    raise
+                why = str(failure)
+            await asyncio.sleep(LOOK_SECONDS)
+    finally:
+        saying.cancel()
+
+
+async def start_store(settings: Settings) -> Store:
+    """The store that the settings ask for."""
+    if settings.redis is not None:
+        return _Elsewhere(settings.redis)
+    return _Own(await OwnStore.start(settings))
+
+
+class _Elsewhere:
+    """A store that somebody else takes care of."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def watch(self, log: RedisLog, report: Report, metrics: Metrics) -> NoReturn:
+        look = _Look(log, report, metrics)
+        while True:
+            await look.again()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def stop(self) -> None:
+        """Nothing: it is not ours."""
+
+
+class _Own:
+    """A server of our own, which this process takes care of."""
+
+    def __init__(self, store: OwnStore) -> None:
+        self._store = store
+        self.url = store.url
+
+    async def watch(self, log: RedisLog, report: Report, metrics: Metrics) -> NoReturn:
+        """Start the server again when it dies; a data directory that somebody else took meanwhile ends the watch."""
+        look = _Look(log, report, metrics)
+        while True:
+            if self._store.has_ended:
+                await look.found(serves=False)
+                await self._store.start_again()
+            await look.again()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def stop(self) -> None:
+        await self._store.stop()
+
+
+class _Look:
+    """Looks whether a store can be written to, and reports it; one beat that fails or succeeds changes nothing."""
+
+    def __init__(self, log: RedisLog, report: Report, metrics: Metrics) -> None:
+        self._log = log
+        self._report = report
+        self._metrics = metrics
+        metrics.store_found(is_up=True)
+        self._serves = True
+        self._in_a_row = 0
+        """Beats that came to something else than what was reported."""
+        self._next_beat = 0.0
+        self._logger: Any = structlog.get_logger()
+
+    async def again(self) -> None:
+        """Beat, if it is time to."""
+        now = asyncio.get_running_loop().time()
+        if now < self._next_beat:
+            return
+        self._next_beat = now + BEAT_SECONDS
+        why = await self._proved()
+        self._in_a_row = self._in_a_row + 1 if bool(why) is self._serves else 0
+        if self._in_a_row >= (FAILURES if why else SUCCESSES):
+            await self.found(serves=not why, why=why)
+        else:
+            await self._report(self._serves)
+
+    async def _proved(self) -> str:
+        """Write on every master; what is amiss, if anything is."""
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._log.prove()
+        except Exception as failure:  # noqa: BLE001 - whatever it is, the next beat may be better
+            self._metrics.store_failed(failure)
+            if isinstance(failure, TimeoutError):
+                return f"no answer within {ANSWER_SECONDS:g} s"
+            return str(failure) if isinstance(failure, StoreUnavailable) else f"{type(failure).__name__}: {failure}"
+        self._metrics.store_proved(time.perf_counter() - began)
+        return ""
+
+    async def found(self, *, serves: bool, why: str = "") -> None:
+        """Report at once."""
+        self._metrics.store_found(is_up=serves)
+        self._in_a_row = 0
+        if why:
+            self._logger.error("the store cannot be written to", why=why)
+        elif serves:
+            self._logger.info("the store can be written to again")
+        self._serves = serves
+        await self._report(serves)

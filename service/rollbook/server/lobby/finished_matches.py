@@ -1,0 +1,131 @@
+"""Finished matches as lists and looks need them: found in the index, and the index kept like the archive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import structlog
+
+from rollbook.match.chain import Entry
+from rollbook.match.codec.moves import Unreadable
+from rollbook.match.fold import Misplaced
+from rollbook.match.ledger import Ledger
+from rollbook.replay_file.container import NotAReplay
+from rollbook.rules.refusals import RefusedByRules
+from rollbook.server.lobby.archive_index import ArchiveIndex, Wanted
+from rollbook.server.lobby.lobby import ListedMatch
+from rollbook.server.lobby.name_guard import NameUses
+from rollbook.server.out.summary import summary_message
+from rollbook.storage.archive.log import ArchivedLog, entries_of, whole
+from rollbook.storage.archive.port import Archive, ArchiveUnavailable
+from rollbook.v1.events_pb2 import Event
+
+UNKNOWN: Final = ""
+"""The version of a file that was not looked up; the next comparison does."""
+
+_logger = structlog.get_logger()
+
+
+class Finished:
+    """The archive's matches in a few lines each."""
+
+    def __init__(self, log: ArchivedLog, index: ArchiveIndex) -> None:
+        """List what is in the archive of this log."""
+        self._archived = log
+        self._index = index
+        self._broken: dict[str, str] = {}
+        """Files that could not be read, by the version that could not."""
+        self._withheld: set[str] = set()
+        """Files that the archive has, and did not give when they were last asked for: only once is it said."""
+        self._uses = NameUses()
+        self._comparing = asyncio.Lock()
+
+    async def find(self, match_id: str) -> ListedMatch | None:
+        """What there is to say of an archived match; none if it is not in the archive."""
+        found = await asyncio.to_thread(self._index.find, match_id)
+        return found or await self.take(match_id, UNKNOWN)
+
+    async def page(self, wanted: Wanted, before: tuple[int, str] | None, limit: int) -> list[ListedMatch]:
+        """So many matches behind a place in the order of lists."""
+        return await asyncio.to_thread(self._index.page, wanted, before, limit)
+
+    async def take(self, match_id: str, version: str) -> ListedMatch | None:
+        """Note a match from its file; none if there is no file, or nothing can be read from it."""
+        with self._uses.use():
+            return await self._take(match_id, version)
+
+    async def _take(self, match_id: str, version: str) -> ListedMatch | None:
+        data = await self._archived.file(match_id)
+        if data is None:
+            return None
+
+        def note() -> ListedMatch:
+            stored = whole(data, match_id)
+            listed = listed_of(match_id, entries_of(stored), stored.replay.names)
+            self._index.put(listed, version)
+            return listed
+
+        try:
+            return await asyncio.to_thread(note)
+        except (NotAReplay, Misplaced, Unreadable, RefusedByRules) as broken:
+            self._broken[match_id] = version
+            said = "a file of the archive cannot be read"
+            _logger.error(said, match=match_id, why=str(broken))  # noqa: TRY400 - what it means is known
+            return None
+
+    async def compare(self) -> int:
+        """Bring the index up to what the archive has; how many files were new, changed or gone."""
+        archive = self._archived.archive
+        if archive is None:
+            return 0
+        async with self._comparing:
+            return await self._compare(archive)
+
+    async def forget(self) -> None:
+        """Have no names but those that the files have now, and no trace of others; ArchiveUnavailable without files."""
+        if self._archived.archive is None:
+            raise ArchiveUnavailable("without the archive nobody knows which names it has")
+        await self._uses.begin_anew()
+        await self.compare()
+        if self._withheld:
+            raise ArchiveUnavailable(f"a file of the archive cannot be read: that of match {min(self._withheld)}")
+        await asyncio.to_thread(self._index.scrub)
+
+    async def _compare(self, archive: Archive) -> int:
+        there = await archive.versions()
+        noted = await asyncio.to_thread(self._index.versions)
+        for match_id in noted.keys() - there.keys():
+            await asyncio.to_thread(self._index.remove, match_id)
+        changed = [match_id for match_id, version in there.items() if noted.get(match_id) != version]
+        changed = [match_id for match_id in changed if self._broken.get(match_id) != there[match_id]]
+        withheld = {match_id for match_id in changed if not await self._is_taken(archive, match_id, there[match_id])}
+        self._withheld = withheld
+        self._index.is_complete = True
+        return len(changed) + len(noted.keys() - there.keys())
+
+    async def _is_taken(self, archive: Archive, match_id: str, version: str) -> bool:
+        """Whether the archive gave the file; ArchiveUnavailable if it gives nothing else either."""
+        try:
+            await self.take(match_id, version)
+        except ArchiveUnavailable as why:
+            await archive.mark()
+            if match_id not in self._withheld:
+                said = "a file of the archive cannot be read"
+                _logger.error(said, match=match_id, why=str(why))  # noqa: TRY400 - what it means is known
+            return False
+        return True
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._index.close()
+
+
+def listed_of(match_id: str, entries: Sequence[Entry], names: Sequence[str]) -> ListedMatch:
+    """A match that is over in a few lines, from its log and the names beside it; who opened it is forgotten."""
+    ledger = Ledger.fold(match_id, list(entries))
+    players = tuple(ledger.players)
+    by_player = {player: name for player, name in zip(players, names, strict=False) if player}
+    opened_ms = int(Event.FromString(entries[0].event).time_ms)
+    return ListedMatch(summary_message(ledger, by_player, opened_ms), b"", players)

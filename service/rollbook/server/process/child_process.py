@@ -1,0 +1,173 @@
+"""Programs that a service starts beside itself and that are clients of it: kept going, and ended with it.
+
+Such a program is a command that the service knows by its name alone. One frame goes in, a JSON object: where the
+service is and how it proves itself, and what else this program has to know. Frames come out, a JSON object each: what
+is to be logged. When its standard input ends, it finishes what is under way. If it ends by itself it is started again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+import structlog
+from cryptography import x509
+
+from rollbook import processes
+from rollbook.server.configuration.settings import Listen, Tls
+from rollbook.server.health.restarts import RestartPauses
+
+DRAIN_SECONDS: Final = 5.0
+LAST_WORDS_SECONDS: Final = 2.0
+"""Between the end of what a program says and its own."""
+
+MOST_LOGGED_BYTES: Final = 64 << 10
+
+_LEVELS: Final = {"debug", "info", "warning", "error"}
+_log = structlog.get_logger()
+
+
+class CompanionMissing(Exception):
+    """No installed package has this program."""
+
+
+class CompanionProcess(ABC):
+    """One such program, for as long as the service lives."""
+
+    def __init__(self, name: str, command: str, needs: str, tls: Tls | None, pass_fds: Sequence[int] = ()) -> None:
+        """Be ready to start the command, called by this name in logs; CompanionMissing if there is none.
+
+        It inherits these files, and `needs` is the flag that wants it.
+        """
+        words = processes.command(command)
+        if words is None:
+            raise CompanionMissing(f"{needs} needs the command `rollbook {command}`, which no installed package offers")
+        self._name = name
+        self._words = words
+        self._pass_fds = tuple(pass_fds)
+        self._certificates = None if tls is None else tls.certificate.read_bytes()
+        self._child: processes.Child | None = None
+        self._ending = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, address: Listen) -> None:
+        """Have it call the service that listens here from now on."""
+        self._task = asyncio.create_task(self._keep_going(address))
+
+    async def drain(self) -> None:
+        """Have it call no more; what is under way is finished."""
+        self._ending.set()
+        if self._child is not None:
+            self._child.stdin.close()
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=DRAIN_SECONDS)
+        await self.close()
+
+    async def close(self) -> None:
+        """End it, finished or not."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    @abstractmethod
+    def _instructions(self) -> Mapping[str, Any]:
+        """What it has to know besides where the service is."""
+
+    def _news(self) -> Iterable[Mapping[str, Any]]:
+        """What it is told behind that, whenever it is started."""
+        return ()
+
+    def _receive(self, _said: Mapping[str, Any]) -> bool:
+        """Whether it has said something to this service, which is not to be logged."""
+        return False
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        """Say something more to it, if it is there."""
+        if self._child is not None and not self._child.stdin.is_closing():
+            self._child.stdin.write(processes.frame(json.dumps(message).encode()))
+
+    async def _keep_going(self, address: Listen) -> None:
+        pauses = RestartPauses(first_seconds=1.0, longest_seconds=60.0, lived_seconds=60.0)
+        while True:
+            began = time.monotonic()
+            code = await self._run(address)
+            if self._ending.is_set():
+                return
+            pause = pauses.after(time.monotonic() - began)
+            _log.warning(f"{self._name} has ended, and is started again", code=code, in_seconds=pause)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._ending.wait()
+                    return
+
+    async def _run(self, address: Listen) -> int | None:
+        """Run the program once, and give its exit code; none if it had to be killed."""
+        async with processes.running(self._words, env=_environment(address), pass_fds=self._pass_fds) as child:
+            self._child = child
+            self._send({**self._service(address), **self._instructions()})
+            for more in self._news():
+                self._send(more)
+            if self._ending.is_set():
+                child.stdin.close()
+            try:
+                with suppress(processes.CutOff):
+                    while True:
+                        self._relay(await processes.receive_frame(child.stdout, MOST_LOGGED_BYTES))
+            finally:
+                self._child = None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORDS_SECONDS):
+                    return await child.wait()
+            return None
+
+    def _service(self, address: Listen) -> Mapping[str, Any]:
+        certificates = self._certificates
+        return {
+            "address": str(_reachable(address)),
+            "certificates": None if certificates is None else certificates.decode("ascii", "replace"),
+            "server_name": "" if certificates is None else certified_name(certificates),
+        }
+
+    def _relay(self, data: bytes) -> None:
+        """Hear or log what it says."""
+        try:
+            said = json.loads(data)
+            if self._receive(said):
+                return
+            level, event = str(said.pop("level")), str(said.pop("event"))
+        except (ValueError, AttributeError, KeyError, TypeError):
+            _log.warning(f"{self._name} is not understood")
+            return
+        getattr(_log, level if level in _LEVELS else "warning")(event, **said)
+
+
+def certified_name(certificates: bytes) -> str:
+    """A name that the first of these certificates, PEM, is good for; empty if it has none."""
+    certificate, *_ = x509.load_pem_x509_certificates(certificates)
+    names: Sequence[object] = ()
+    with suppress(x509.ExtensionNotFound):
+        alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        names = [
+            *alternatives.get_values_for_type(x509.DNSName),
+            *alternatives.get_values_for_type(x509.IPAddress),
+        ]
+    if not names:
+        names = [name.value for name in certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
+    return str(names[0]).replace("*", "house", 1) if names else ""
+
+
+def _reachable(address: Listen) -> Listen:
+    """Where somebody on this machine finds a service that may listen on all its addresses."""
+    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked for, not listened on
+    return Listen(everywhere.get(address.host, address.host), address.port)
+
+
+def _environment(address: Listen) -> Mapping[str, str]:
+    """What is around the house: no proxy between it and its own machine."""
+    return os.environ | {"no_grpc_proxy": _reachable(address).host}

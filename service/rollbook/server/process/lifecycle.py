@@ -1,0 +1,360 @@
+"""A service from its start to its end: store, keys, servicers, and a drain that takes a bounded time.
+
+The servicers come from outside: this module knows how a gRPC server is run, and nothing of matches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
+
+import grpc
+import structlog
+from grpc_health.v1 import health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from rollbook import event_loop
+from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
+from rollbook.server.access.house_bots import Invite
+from rollbook.server.access.limits import Strangers
+from rollbook.server.addresses import Addresses
+from rollbook.server.configuration.settings import Listen, Settings, Tls
+from rollbook.server.health.metrics import Metrics
+from rollbook.server.health.store_health import Store, connected, start_store
+from rollbook.server.process.metrics_http import exposed
+from rollbook.server.process.ports import Listening, NotListening, why_not
+from rollbook.server.process.shared_keys import SharedKeys
+from rollbook.server.process.signals import Shutdown, Signals, ending_signals
+from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
+from rollbook.server.rpc.health import Health
+from rollbook.server.rpc.lasting_server import lasting_server
+from rollbook.server.rpc.layers import CallLog, Layer, OpenCalls
+from rollbook.server.rpc.requests import Reading
+from rollbook.storage.redis.log import RedisLog
+
+MOST_REQUEST_BYTES: Final = 64 * 1024 + 64
+"""A part of a replay file that is as large as it may be, and the message around it."""
+
+MOST_METADATA_BYTES: Final = 16 * 1024
+MOST_STREAMS_A_CONNECTION: Final = 12_000
+"""More than the feeds that one connection may carry, so that whoever watches too much is refused in words."""
+
+MOST_OTHER_CALLS: Final = 2_000
+"""Calls under way beside feeds and streams of Play, whose own limits are reached first."""
+
+DRAIN_SECONDS: Final = 10.0
+"""How long commands in flight and watchers may take to finish."""
+
+LAST_ANSWERS_SECONDS: Final = 1.0
+"""How long answers may take to leave that are written already."""
+
+LOOP_LOOK_SECONDS: Final = 0.5
+
+CLOSE_SECONDS: Final = 5.0
+"""How long appends may take that nobody waits for any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foundation:
+    """What servicers are built on."""
+
+    settings: Settings
+    log: RedisLog
+    keys: ServiceKeys
+    metrics: Metrics = field(default_factory=Metrics)
+    invite: Invite | None = None
+    """Tells the house of whoever started this process where its bots sit; none: a house is this process's own."""
+
+
+async def _at_once() -> None:
+    """Nothing has to be ended by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Servicer:
+    """One gRPC service."""
+
+    name: str
+    """Its full name, for health and reflection."""
+    add: Callable[[grpc.aio.Server], None]
+    """Registers it; what `add_…Servicer_to_server` does."""
+    drain: Callable[[], Awaitable[None]] = _at_once
+    """Ends its long streams with a last word; when it returns, whatever is left are calls that end by themselves."""
+    close: Callable[[], Awaitable[None]] = _at_once
+    """Ends its tasks, after the last call."""
+
+
+class Companion(Protocol):
+    """A client that the service itself has: it begins when the service listens, and ends before the service does."""
+
+    def start(self, address: Listen) -> None:
+        """Begin to call the service, which listens here."""
+
+    async def drain(self) -> None:
+        """Finish what is under way; when it returns, the companion calls no more."""
+
+    async def close(self) -> None:
+        """End it, finished or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """Everything that a service offers."""
+
+    servicers: Sequence[Servicer]
+    layers: Sequence[Layer] = ()
+    """Around every call, the first of them outermost; outside of them all the call is logged."""
+    companions: Sequence[Companion] = ()
+    works: Callable[[], bool] = lambda: True
+    """Whether it does by itself what it has to do all the time; if not, nothing of it serves."""
+    apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
+    """What health tells by names of its own: whether that works."""
+
+
+Assemble = Callable[[Foundation], Awaitable[Assembly]]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process shares with whoever started it; nothing, if it is all of its service."""
+
+    metrics: Metrics = field(default_factory=Metrics)
+    apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
+    """What health tells of other processes, by names of its own."""
+    invite: Invite | None = None
+    """Tells the house where its bots sit."""
+
+
+async def serve(
+    settings: Settings, assemble: Assemble, listening: Callable[[Listening], None], around: Surroundings | None = None
+) -> Shutdown:
+    """Run a service, or one worker of it, until a signal ends it: the first one drains, the second one forces.
+
+    Call it on the main thread. What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound,
+    ServerFailed, StoreUnavailable, KeyFileRefused, NotListening, which also ends a service whose server has ended.
+    """
+    with ending_signals() as signals:
+        async with AsyncExitStack() as stack:
+            running = await signals.unless_asked_to_end(_start(settings, assemble, stack, around or Surroundings()))
+            if running is None:
+                return Shutdown.DRAINED
+            event_loop.settle()
+            listening(running.listening)
+            watch = running.store.watch(running.log, running.say_whether_it_serves, running.metrics)
+            watching = asyncio.create_task(watch)
+            terminated = asyncio.create_task(running.server.wait_for_termination())
+            either: set[asyncio.Future[Any]] = {watching, terminated, signals.first}
+            try:
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if terminated.done():
+                    raise NotListening("the server has ended by itself, and nothing can be called any more")
+                ended = await running.drain(signals)
+            finally:
+                # A watch that ended by itself did so by what ends the service.
+                for task in (watching, terminated):
+                    if not task.done():
+                        task.cancel()
+                await asyncio.wait({watching, terminated})
+            if not watching.cancelled():
+                watching.result()
+        structlog.get_logger().info("ended", how=ended.name.lower())
+        return ended
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """Everything that a start brings about."""
+
+    listening: Listening
+    store: Store
+    log: RedisLog
+    server: grpc.aio.Server
+    health: Health
+    open_calls: OpenCalls
+    assembly: Assembly
+    shared_keys: SharedKeys
+    metrics: Metrics
+
+    async def say_whether_it_serves(self, answers: bool) -> None:  # noqa: FBT001 - it is the one thing that is said
+        """Say so by health; `answers` is what the store does."""
+        apart = {name: works() for name, works in self.assembly.apart.items()}
+        serves = answers and self.shared_keys.fit and self.assembly.works()
+        self.metrics.serves(serves=serves)
+        await self.health.set_serving(serving=serves, apart=apart)
+
+    async def drain(self, signals: Signals) -> Shutdown:
+        """Let what is under way finish, for as long as it may take and nobody forces it."""
+        structlog.get_logger().info("draining", most_seconds=DRAIN_SECONDS)
+        self.metrics.serves(serves=False)
+        await self.health.drain()
+        draining = asyncio.create_task(self._let_finish())
+        await asyncio.wait({draining, signals.second}, return_when=asyncio.FIRST_COMPLETED)
+        if draining.done():
+            draining.result()
+            return Shutdown.DRAINED
+        draining.cancel()
+        await asyncio.wait({draining})
+        await _stop(self.server)
+        return Shutdown.FORCED
+
+    async def _let_finish(self) -> None:
+        try:
+            async with asyncio.timeout(DRAIN_SECONDS):
+                # Companions first, as long as their calls are answered.
+                await _drain(self.assembly.companions)
+                self.open_calls.drain()
+                await _drain(self.assembly.servicers)
+                # Only now does the server hang up: until then whoever calls is told why there is no answer.
+                await self.open_calls.finished()
+        except TimeoutError:
+            structlog.get_logger().warning("calls did not end in time")
+        # What gRPC has not sent yet of the last answers goes out.
+        await _stop(self.server, LAST_ANSWERS_SECONDS)
+
+
+async def _drain(parts: Sequence[Companion | Servicer]) -> None:
+    for failure in await asyncio.gather(*(part.drain() for part in parts), return_exceptions=True):
+        if isinstance(failure, Exception):
+            structlog.get_logger().error("a drain has failed", exc_info=failure)
+
+
+async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, around: Surroundings) -> _Running:
+    """Start everything, in an order in which nothing is reachable before what it needs is there."""
+    metrics = around.metrics
+    if settings.metrics is not None:
+        page = exposed(metrics.registry, lambda: metrics.vitals.serves, settings.metrics)
+        await stack.enter_async_context(page)
+    metrics.runs(settings.durability)
+    stack.push_async_callback(_ended, asyncio.create_task(_measure_the_loop(metrics)))
+    store = await start_store(settings)
+    stack.push_async_callback(store.stop)
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    keys = ServiceKeys.in_directory(settings.data, settings.head_key, settings.name)
+    log = await stack.enter_async_context(_connected(store, settings))
+    shared_keys = SharedKeys(log, keys, metrics.loop_failed)
+    await shared_keys.settle()
+    stack.push_async_callback(shared_keys.close)
+    assembly = await assemble(Foundation(settings, log, keys, metrics, around.invite))
+    assembly = replace(assembly, apart={**assembly.apart, **around.apart})
+    servicers = assembly.servicers
+    for servicer in servicers:
+        stack.push_async_callback(servicer.close)
+    names = [servicer.name for servicer in servicers]
+    health = Health(names, assembly.apart)
+    call_log, open_calls = CallLog(metrics.called, settings.log_calls), OpenCalls(metrics.refused)
+    server = lasting_server(
+        [_reading(settings, metrics), call_log, open_calls, *assembly.layers],
+        [
+            *_OPTIONS,
+            # Unless it is one of several workers, a second service would share the port, and get half of the calls.
+            ("grpc.so_reuseport", int(bool(settings.worker))),
+            ("grpc.max_allowed_incoming_connections", settings.limits.connections),
+        ],
+        settings.limits.watches + settings.limits.plays + MOST_OTHER_CALLS,
+    )
+    for servicer in servicers:
+        servicer.add(server)
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
+    bound = _listen(server, settings)
+    # The store has just answered, and nobody shall be told otherwise before it is looked at for the first time.
+    metrics.serves(serves=True)
+    await health.set_serving(serving=True, apart={name: works() for name, works in assembly.apart.items()})
+    await server.start()
+    stack.push_async_callback(_stop, server)
+    for companion in assembly.companions:
+        stack.push_async_callback(companion.close)
+        companion.start(bound)
+    listening = Listening(bound, settings, keys.head.key_id)
+    return _Running(listening, store, log, server, health, open_calls, assembly, shared_keys, metrics)
+
+
+async def _measure_the_loop(metrics: Metrics) -> None:
+    """Say again and again how late the loop comes round."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + LOOP_LOOK_SECONDS
+        await asyncio.sleep(LOOP_LOOK_SECONDS)
+        metrics.loop_lagged(max(0.0, loop.time() - due))
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
+
+
+def _reading(settings: Settings, metrics: Metrics) -> Reading:
+    strangers = Strangers(Addresses(settings.trust_proxy), settings.limits, lambda: time.monotonic_ns() // 1_000_000)
+    return Reading(strangers, metrics.called, metrics.refused)
+
+
+async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:
+    """End whatever is left of it, and do not wait for ever for that."""
+    stopping = asyncio.ensure_future(server.stop(grace_seconds))
+    done, _ = await asyncio.wait({stopping}, timeout=grace_seconds + CLOSE_SECONDS)
+    if not done:
+        structlog.get_logger().warning("the server does not stop")
+
+
+_OPTIONS: Final = [
+    ("grpc.max_receive_message_length", MOST_REQUEST_BYTES),
+    ("grpc.max_metadata_size", MOST_METADATA_BYTES),
+    ("grpc.absolute_max_metadata_size", MOST_METADATA_BYTES),
+    ("grpc.max_concurrent_streams", MOST_STREAMS_A_CONNECTION),
+    # What a stream may have on its way to us stays as small as it begins: gRPC would let it grow to megabytes.
+    ("grpc.http2.bdp_probe", 0),
+    # Calls that have come and are not looked at yet; gRPC cancels what is more, at first by chance.
+    ("grpc.server.max_pending_requests", MOST_STREAMS_A_CONNECTION),
+    ("grpc.server.max_pending_requests_hard_limit", 2 * MOST_STREAMS_A_CONNECTION),
+    # A feed may be silent for long: who is gone is noticed, and who asks whether we are there is not taken for a flood.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+]
+
+
+@asynccontextmanager
+async def _connected(store: Store, settings: Settings) -> AsyncIterator[RedisLog]:
+    log = await connected(store, settings)
+    try:
+        yield log
+    finally:
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await log.close()
+        except TimeoutError:
+            structlog.get_logger().warning("appends were broken off: the store does not answer")
+
+
+def _listen(server: grpc.aio.Server, settings: Settings) -> Listen:
+    address = settings.listen
+    try:
+        if settings.tls is None:
+            port = server.add_insecure_port(str(address))
+        else:
+            port = server.add_secure_port(str(address), _credentials(settings.tls))
+    except RuntimeError:
+        raise NotListening.at(address, why_not(address)) from None
+    return Listen(address.host, port)
+
+
+def _credentials(tls: Tls) -> grpc.ServerCredentials:
+    """The credentials, if they fit together; gRPC would only find out when somebody calls."""
+    try:
+        key, certificate = tls.key.read_bytes(), tls.certificate.read_bytes()
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key, password="")
+    except ssl.SSLError as failure:
+        raise NotListening(
+            f"{tls.certificate} and {tls.key} are not a certificate and its unencrypted key in PEM ({failure.reason})"
+        ) from failure
+    except OSError as failure:
+        raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure
+    return grpc.ssl_server_credentials([(key, certificate)])

@@ -1,0 +1,89 @@
+"""The page of a service, in a process that is a client like any other: watch, play, replay and verify in a browser.
+
+It is the command `rollbook page`. The service holds the port for it, so that whoever knocks while the page is started
+again waits instead of being turned away.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+import structlog
+
+from rollbook.identity.tokens import Issuer, Role
+from rollbook.server.configuration.settings import Listen, Settings, Tls
+from rollbook.server.log_output import announce
+from rollbook.server.process.child_process import CompanionMissing, CompanionProcess
+from rollbook.server.process.ports import NotListening, once_free
+
+COMMAND: Final = "page"
+SUBJECT: Final = "page"
+
+TOKEN_SECONDS: Final = 7 * 24 * 3_600
+"""The page ends before its token does, and is started again with another one."""
+
+MOST_WAITING: Final = 1_024
+
+_log = structlog.get_logger()
+
+
+class PageProcess(CompanionProcess):
+    """The process of the page: started, kept going, and ended with the service."""
+
+    def __init__(self, issuer: Issuer, tls: Tls | None, listener: socket.socket, command: str = COMMAND) -> None:
+        """Be ready to serve whoever connects to this listening socket; CompanionMissing if there is no page."""
+        super().__init__("the page", command, "--web", tls, pass_fds=(listener.fileno(),))
+        self._issuer = issuer
+        self._listener = listener
+
+    def start(self, address: Listen) -> None:
+        """Begin, and say where."""
+        super().start(address)
+        host, port = self._listener.getsockname()[:2]
+        announce(f"the page is at http://{Listen(host, port)}/", page=f"http://{Listen(host, port)}/")
+
+    async def close(self) -> None:
+        """End it; nobody can connect any more."""
+        await super().close()
+        self._listener.close()
+
+    def _instructions(self) -> Mapping[str, Any]:
+        token = self._issuer.mint(
+            SUBJECT, Role.GATEWAY, name=SUBJECT, issued_at=int(time.time()), lifetime_seconds=TOKEN_SECONDS
+        )
+        return {"listener": self._listener.fileno(), "token": token, "seconds": TOKEN_SECONDS}
+
+
+async def page_of(settings: Settings, issuer: Issuer) -> PageProcess | None:
+    """The page that the settings want; NotListening or CompanionMissing if it is needed and cannot be.
+
+    Otherwise what is in its way is said, and the service does without.
+    """
+    if settings.web is None:
+        return None
+    try:
+        listener = await _listener(settings.web)
+    except OSError as failure:
+        why = failure.strerror or str(failure)
+        if settings.web_is_needed:
+            raise NotListening(f"cannot listen on {settings.web} for the page: {why}") from None
+        _log.warning(f"there is no page, because {settings.web} cannot be had; --web names another place", why=why)
+        return None
+    try:
+        return PageProcess(issuer, settings.tls, listener)
+    except CompanionMissing:
+        listener.close()
+        if settings.web_is_needed:
+            raise
+        return None
+
+
+async def _listener(address: Listen) -> socket.socket:
+    """A socket that listens there, as soon as the page of a service that was killed has let go of it; OSError."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    return await once_free(
+        lambda: socket.create_server((address.host, address.port), family=family, backlog=MOST_WAITING)
+    )

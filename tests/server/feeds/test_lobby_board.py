@@ -1,0 +1,337 @@
+"""The board: one look at the lobby serves all who watch it, and tells nobody more than they may see."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
+from rollbook.match.chain import Entry
+from rollbook.server.configuration.settings import Limits
+from rollbook.server.feeds.lobby_board import COMPARING_LOOKS, HURRIED_LOOKS, MOST_LOOKS, Board
+from rollbook.server.lobby.lobby import ListedMatch
+from rollbook.storage.port import Announcement, StoreUnavailable
+from rollbook.storage.redis.keys import partition_of
+from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING
+from tests.server.rpc.talking import World, run
+from tests.storage.memory import MemoryLog
+
+SECONDS = 0.01
+MANY = Limits(matches_per_subject=1_000, open_matches_per_subject=1_000, requests_at_once=10_000)
+
+
+class Counting:
+    """A log that counts how often its lobby and its matches are read, and can be made to fail."""
+
+    def __init__(self) -> None:
+        """Nobody has read yet."""
+        self.inner = MemoryLog()
+        self.lobbies = 0
+        self.reads = 0
+        self.broken = False
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is as it is."""
+        return getattr(self.inner, name)
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The lobby, unless it is broken."""
+        if self.broken:
+            raise StoreUnavailable("gone")
+        self.lobbies += 1
+        return await self.inner.lobby_parts(parts)
+
+    async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
+        """Read, and count."""
+        self.reads += 1
+        return await self.inner.read(match_id, after, limit)
+
+
+def somebody(sub: str) -> Subject:
+    """A player as their token says."""
+    return Subject(OWN_ISSUER, sub, Role.PLAYER, (), sub.capitalize(), 2_000_000_000)
+
+
+async def looked_at_for_ever(board: Board) -> None:
+    """Watch on."""
+    while True:
+        await board.next_look()
+
+
+def test_one_look_serves_everybody_who_watches() -> None:
+    """A look asks every partition of the store; a thousand watchers must not ask a thousand times."""
+    log = Counting()
+
+    async def scenario(world: World) -> None:
+        board = world.service.board(SECONDS)
+        all_there = asyncio.Barrier(40)
+
+        async def watch() -> int:
+            async with board.watched():
+                await all_there.wait()
+                before = log.lobbies
+                for _ in range(5):
+                    await board.next_look()
+                return log.lobbies - before
+
+        assert {5} == set(await asyncio.gather(*[watch() for _ in range(40)]))
+        await board.close()
+
+    run(scenario, log=log)
+
+
+def test_a_match_that_has_not_changed_is_not_read_again() -> None:
+    """Choices change nothing in the lobby, and matches are many."""
+    log = Counting()
+
+    async def scenario(world: World) -> None:
+        for _ in range(3):
+            await world.person("opener").open()
+        board = world.service.board(SECONDS)
+        async with board.watched():
+            before = log.reads
+            for _ in range(3):
+                await board.next_look()
+            assert before == log.reads
+            match_id = (await world.person("opener").open()).match_id
+            while match_id not in await board.seen_by(somebody("watcher"), ""):
+                await board.next_look()
+        await board.close()
+
+    run(scenario, log=log)
+
+
+def test_of_a_match_with_a_delay_only_who_sits_at_it_sees_more() -> None:
+    """What is found out once for the public is not told to players instead of what they may see, nor the reverse."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.seated(spectator_delay_seconds=60)
+        board = world.service.board(SECONDS)
+        async with board.watched():
+            player, stranger = somebody("p1"), somebody("stranger")
+            await world.get_ready(match_id, people)
+            await board.next_look()
+            await board.next_look()
+            states = [(await board.seen_by(who, "cant_stop"))[match_id].state for who in (player, stranger)]
+            assert [MATCH_STATE_RUNNING, MATCH_STATE_GETTING_READY] == states
+            world.clock.ms += 60_000
+            await board.next_look()
+            await board.next_look()
+            states = [(await board.seen_by(who, "cant_stop"))[match_id].state for who in (player, stranger)]
+            assert [MATCH_STATE_RUNNING] * 2 == states
+            assert {} == await board.seen_by(player, "raffzahn")
+        await board.close()
+
+    run(scenario)
+
+
+def test_a_private_match_is_not_on_the_board() -> None:
+    """Not even for whoever has a seat at it: the lobby is what everybody may know of."""
+
+    async def scenario(world: World) -> None:
+        shown = (await world.person("p0").open()).match_id
+        hidden, _ = await world.seated(is_private=True)
+        board = world.service.board(SECONDS)
+        async with board.watched():
+            seen = await board.seen_by(somebody("p0"), "")
+            assert hidden not in seen
+            assert MATCH_STATE_OPEN == seen[shown].state
+        await board.close()
+
+    run(scenario)
+
+
+def test_who_watches_is_told_that_the_store_is_gone_and_may_come_back() -> None:
+    """Silence would look like a lobby in which nothing happens."""
+    log = Counting()
+
+    async def scenario(world: World) -> None:
+        board = world.service.board(SECONDS)
+        async with board.watched():
+            log.broken = True
+            for _ in range(2):
+                with pytest.raises(StoreUnavailable):
+                    await looked_at_for_ever(board)
+        log.broken = False
+        match_id, _ = await world.started()
+        async with board.watched():
+            await board.next_look()
+            assert MATCH_STATE_RUNNING == (await board.seen_by(somebody("x"), ""))[match_id].state
+        await board.close()
+
+    run(scenario, log=log)
+
+
+class Parted(Counting):
+    """A lobby of 64 parts, of which it is noted what each look asks for."""
+
+    parts = 64
+
+    def __init__(self) -> None:
+        """Nobody has looked yet, and everything is announced."""
+        super().__init__()
+        self.asked: list[str] = []
+        self.is_deaf = False
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """What lies in these parts."""
+        self.lobbies += 1
+        lobby = await self.inner.lobby()
+        self.asked += [match_id for match_id in lobby if partition_of(match_id, self.parts) in parts]
+        return {match_id: data for match_id, data in lobby.items() if partition_of(match_id, self.parts) in parts}
+
+    async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
+        """What the lobby says of these."""
+        self.asked += match_ids
+        return await self.inner.summaries(match_ids)
+
+    async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
+        """Hear everything, or nothing."""
+        await self.inner.listen(lambda said: None if self.is_deaf else heard(said), began)
+
+
+def looks(board: Board, times: int) -> Callable[[], Awaitable[None]]:
+    """So many looks."""
+
+    async def look() -> None:
+        for _ in range(times):
+            await board.next_look()
+
+    return look
+
+
+def test_a_look_asks_for_what_is_new_and_a_part_of_the_rest() -> None:
+    """However many matches there are, a look costs what has changed, and compares a thirtieth beside it."""
+    log = Parted()
+
+    async def scenario(world: World) -> None:
+        opener = world.person("opener")
+        for _ in range(90):
+            await opener.open()
+        board = world.service.board(SECONDS)
+        async with board.watched():
+            await looks(board, HURRIED_LOOKS + 1)()
+            log.asked.clear()
+            reads = log.reads
+            for _ in range(COMPARING_LOOKS):
+                await board.next_look()
+            compared = len(log.asked)
+            assert compared <= 2 * 90, "each match about once in so many looks"
+            assert reads == log.reads
+            log.asked.clear()
+            match_id = (await opener.open()).match_id
+            while match_id not in await board.seen_by(somebody("watcher"), ""):
+                await board.next_look()
+            assert log.reads > reads
+        await board.close()
+
+    run(scenario, log=log, limits=MANY)
+
+
+def test_what_nobody_announced_is_found_by_comparing() -> None:
+    """What is opened, begins, and leaves the lobby: a board that hears nothing is late, and never wrong for good."""
+    log = Parted()
+    log.is_deaf = True
+
+    async def scenario(world: World) -> None:
+        watcher = somebody("watcher")
+        board = world.service.board(SECONDS)
+        async with board.watched():
+            match_id, people = await world.seated()
+            while match_id not in await board.seen_by(watcher, ""):
+                await board.next_look()
+            await world.get_ready(match_id, people)
+            while (await board.seen_by(watcher, ""))[match_id].state != MATCH_STATE_RUNNING:
+                await board.next_look()
+            await log.inner.unlist(match_id)
+            while match_id in await board.seen_by(watcher, ""):
+                await board.next_look()
+        await board.close()
+
+    run(scenario, log=log)
+
+
+def test_a_match_with_a_delay_is_folded_when_there_is_more_to_see_and_not_before() -> None:
+    """Delayed matches are many as well; the public sees more of one only when something has become old enough."""
+    log = Counting()
+
+    async def scenario(world: World) -> None:
+        match_id, _ = await world.started(spectator_delay_seconds=60)
+        board = world.service.board(SECONDS)
+        async with board.watched():
+            await looks(board, 2)()
+            before = log.reads
+            world.clock.ms += 30_000
+            await looks(board, 5)()
+            assert before == log.reads
+            assert MATCH_STATE_GETTING_READY == (await board.seen_by(somebody("x"), ""))[match_id].state
+            world.clock.ms += 30_000
+            await looks(board, 2)()
+            assert MATCH_STATE_RUNNING == (await board.seen_by(somebody("x"), ""))[match_id].state
+            before = log.reads
+            await looks(board, 5)()
+            assert before == log.reads
+        await board.close()
+
+    run(scenario, log=log)
+
+
+def test_who_is_behind_by_many_looks_misses_nothing() -> None:
+    """A slow watcher is told of everything that there may be something new of."""
+
+    async def scenario(world: World) -> None:
+        board = world.service.board(SECONDS)
+        async with board.watched():
+            behind = board.looks
+            opened = {(await world.person(f"p{number}").open()).match_id for number in range(3)}
+            while not opened <= (await board.seen_by(somebody("x"), "")).keys():
+                await board.next_look()
+            assert opened <= set(board.changed_since(behind))
+            now = board.looks
+            await looks(board, 2)()
+            assert not opened & set(board.changed_since(now))
+            await looks(board, MOST_LOOKS + 1)()
+            assert opened <= set(board.changed_since(behind))
+        await board.close()
+
+    run(scenario)
+
+
+def test_names_that_are_forgotten_are_not_shown() -> None:
+    """What was read before is dropped, although nothing has been announced."""
+
+    async def scenario(world: World) -> None:
+        match_id, _ = await world.seated()
+        board = world.service.board(SECONDS)
+        async with board.watched():
+            assert "P0" == (await board.seen_by(somebody("x"), ""))[match_id].seats[0].name
+            stored = await world.log.summary(match_id)
+            nameless = ListedMatch.read(stored)
+            nameless.summary.seats[0].name = ""
+            world.log._lobby[match_id] = nameless.write()
+            await world.service.lobby.forget()
+            await looks(board, 2)()
+            assert "" == (await board.seen_by(somebody("x"), ""))[match_id].seats[0].name
+        await board.close()
+
+    run(scenario)
+
+
+def test_who_comes_when_the_last_has_just_left_is_told_what_happens() -> None:
+    """What ends with the last watcher begins with the next one, however soon that is."""
+
+    async def scenario(world: World) -> None:
+        board = world.service.board(SECONDS)
+        for _ in range(5):
+            async with board.watched():
+                await board.next_look()
+        async with board.watched():
+            match_id = (await world.person("opener").open()).match_id
+            while match_id not in await board.seen_by(somebody("x"), ""):
+                await board.next_look()
+        await board.close()
+
+    run(scenario)

@@ -1,0 +1,94 @@
+"""Names at tables that several processes serve: each is told by every process, whoever appended what and when."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+
+import grpc
+import pytest
+
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.redis.log import RedisLog
+from tests.server.rpc.talking import Person, World, refused
+from tests.storage.servers import Server, running
+
+PATIENCE_SECONDS = 60
+TABLES, SEATS = 8, 4
+
+
+@pytest.fixture(scope="module")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for all tests of this module."""
+    with running(find_server(), tmp_path_factory.mktemp("valkey")) as found:
+        yield found
+
+
+def run(server: Server, scenario: Callable[[World, World], Awaitable[None]]) -> None:
+    """Let the scenario happen at two replicas of a service, each with connections of its own."""
+
+    async def main() -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
+            replicas = []
+            for _ in range(2):
+                log = await RedisLog.connect(server.url)
+                stack.push_async_callback(log.close)
+                replicas.append(await stack.enter_async_context(World(log=log).serving()))
+            await scenario(*replicas)
+
+    asyncio.run(main())
+
+
+async def names(person: Person, match_id: str) -> list[str]:
+    """The names at a table, as somebody is told."""
+    return [seat.name for seat in (await person.look(match_id)).summary.seats]
+
+
+async def sit(person: Person, match_id: str, name: str) -> None:
+    """Sit down on some seat, however many do so at the same time."""
+    while True:
+        try:
+            await person.call("TakeSeat", match_id=match_id, name=name)
+        except grpc.aio.AioRpcError as error:
+            assert "CONTENDED" == refused(error).reason
+        else:
+            return
+
+
+def test_whoever_sits_down_at_once_at_two_replicas_keeps_the_name(valkey: Server) -> None:
+    """Seats are taken in all orders at both replicas; every name is told by both, in looks and in lists."""
+
+    async def table(one: World, other: World, number: int) -> None:
+        people = [(one, other)[seat % 2].person(f"guest-{number}-{seat}") for seat in range(SEATS)]
+        match_id = (await people[number % 2].open(seats=SEATS)).match_id
+        expected = [f"Guest {seat}" for seat in range(SEATS)]
+        await asyncio.gather(*[sit(person, match_id, name) for person, name in zip(people, expected, strict=True)])
+        for world in (one, other):
+            anybody = world.person("anybody")
+            assert expected == sorted(await names(anybody, match_id))
+            listed = (await anybody.call("ListMatches", page_size=200)).matches
+            (found,) = [match for match in listed if match.match_id == match_id]
+            assert expected == sorted(seat.name for seat in found.seats)
+
+    async def scenario(one: World, other: World) -> None:
+        await asyncio.gather(*[table(one, other, number) for number in range(TABLES)])
+
+    run(valkey, scenario)
+
+
+def test_a_name_that_was_changed_elsewhere_is_not_put_back(valkey: Server) -> None:
+    """Somebody gets up and sits down by another name; a process that knew the old one appends next."""
+
+    async def scenario(one: World, other: World) -> None:
+        here, there, guest = one.person("anna"), other.person("bert"), one.person("guest")
+        match_id = (await here.open(seats=3)).match_id
+        await sit(here, match_id, "Anna")
+        assert ["Anna", "", ""] == await names(there, match_id)
+        await here.call("LeaveSeat", match_id=match_id)
+        await sit(here, match_id, "Anastasia")
+        await sit(there, match_id, "Bert")
+        for person in (here, there, guest):
+            assert ["Anastasia", "Bert", ""] == await names(person, match_id)
+
+    run(valkey, scenario)

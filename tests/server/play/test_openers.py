@@ -1,0 +1,189 @@
+"""What whoever opened a match may do before its seats close: free a seat, and have bots of the house sit down."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from rollbook.identity.tokens import Role
+from rollbook.match.chain import entropy_commitment, entropy_of
+from rollbook.server.access.house_bots import NAMES, STRATEGIES, HouseBot, secret_of
+from rollbook.server.app import Given, Parts
+from rollbook.server.configuration.settings import Limits
+from rollbook.v1 import match_pb2
+from rollbook.v1.events_pb2 import Event
+from tests.server.rpc.talking import World, refusal, run
+
+
+class Hosting(World):
+    """A service with a house, which only notes where its bots sit."""
+
+    def process(self, keys: dict[str, Any] | None = None) -> Parts:
+        """A process of the service over the same log."""
+        self.invited: list[tuple[str, HouseBot]] = []
+        given = self.given(keys)
+        fields = {name: getattr(given, name) for name in Given.__slots__}
+        return Parts(Given(**{**fields, "invite": lambda match_id, bot: self.invited.append((match_id, bot))}))
+
+
+def host(scenario: Any, **how: Any) -> None:
+    """Let a scenario happen at a service with a house."""
+
+    async def main() -> None:
+        async with asyncio.timeout(60), Hosting(**how).serving() as world:
+            await scenario(world)
+
+    asyncio.run(main())
+
+
+def test_whoever_opened_a_private_match_frees_its_seats() -> None:
+    """Again and again with the same answer; nobody else may, and who sat there may come back."""
+
+    async def scenario(world: World) -> None:
+        opener, guest = world.person("opener"), world.person("guest")
+        opened = await opener.open(is_private=True)
+        where = {"match_id": opened.match_id}
+        sit = {**where, "invitation_code": opened.invitation_code}
+        await guest.call("TakeSeat", **sit, seat=1)
+        assert "NOT_OPENER" == (await refusal(guest.call("FreeSeat", **where, seat=1))).reason
+        freed = await opener.call("FreeSeat", **where, seat=1, request_id="free-it-1")
+        assert "seat_left" == Event.FromString(freed.made.events[0].event).WhichOneof("body")
+        assert freed == await opener.call("FreeSeat", **where, seat=1, request_id="free-it-1")
+        assert "SEAT_FREE" == (await refusal(opener.call("FreeSeat", **where, seat=1))).reason
+        for seat in ({}, {"seat": 2}, {"seat": -1}):
+            assert "SEAT_UNKNOWN" == (await refusal(opener.call("FreeSeat", **where, **seat))).reason
+        await guest.call("TakeSeat", **sit)
+        await opener.call("TakeSeat", **where, invitation_code=opened.invitation_code)
+        assert "SEATS_CLOSED" == (await refusal(opener.call("FreeSeat", **where, seat=0))).reason
+
+    run(scenario)
+
+
+def test_whoever_opened_a_match_is_told_so_and_has_its_invitation_code_again() -> None:
+    """On a second device, or after a restart, while seats are free; nobody else is, not even who sits there."""
+
+    async def scenario(world: World) -> None:
+        opener, guest = world.person("opener"), world.person("guest")
+        opened = await opener.open(is_private=True)
+        where = {"match_id": opened.match_id}
+        await guest.call("TakeSeat", **where, invitation_code=opened.invitation_code)
+        mine, seen = await opener.call("GetMatch", **where), await guest.call("GetMatch", **where)
+        assert (True, opened.invitation_code) == (mine.is_opener, mine.invitation_code)
+        assert (False, "") == (seen.is_opener, seen.invitation_code)
+        await opener.call("TakeSeat", **where, invitation_code=opened.invitation_code)
+        mine = await opener.call("GetMatch", **where)
+        assert (False, "") == (mine.is_opener, mine.invitation_code)
+        public = await opener.open()
+        mine = await opener.call("GetMatch", match_id=public.match_id)
+        assert (True, "") == (mine.is_opener, mine.invitation_code)
+
+    run(scenario)
+
+
+def test_of_a_public_match_no_seat_of_a_stranger_is_freed() -> None:
+    """Whoever came may stay."""
+
+    async def scenario(world: World) -> None:
+        opener, stranger = world.person("opener"), world.person("stranger")
+        match_id = (await opener.open()).match_id
+        await stranger.call("TakeSeat", match_id=match_id)
+        assert "MATCH_IS_PUBLIC" == (await refusal(opener.call("FreeSeat", match_id=match_id, seat=0))).reason
+        operator = world.person("operator", Role.OPERATOR)
+        assert "NOT_OPENER" == (await refusal(operator.call("FreeSeat", match_id=match_id, seat=0))).reason
+
+    run(scenario)
+
+
+def test_bots_of_the_house_sit_down_where_the_opener_wants_them() -> None:
+    """Marked as such, by names of their own, with entropy that their process knows, and gone again if freed."""
+
+    async def scenario(world: Hosting) -> None:
+        opener = world.person("opener")
+        match_id = (await opener.open("allie_gator", 4)).match_id
+        where = {"match_id": match_id}
+        first = await opener.call("AddBot", **where, seat=2, strategy="monte_carlo", request_id="add-bot-1")
+        assert first == await opener.call("AddBot", **where, seat=2, strategy="monte_carlo", request_id="add-bot-1")
+        second = await opener.call("AddBot", **where)
+        assert [2, 0] == [first.seat, second.seat]
+        taken = Event.FromString(first.made.events[0].event).seat_taken
+        anna, tom = HouseBot("Anna", "monte_carlo"), HouseBot("Tom", "heuristic")
+        assert entropy_commitment(entropy_of(secret_of(b"s" * 32, anna.sub), match_id)) == taken.entropy_commitment
+        assert taken.house
+        names = [seat.name for seat in (await opener.look(match_id)).summary.seats]
+        assert ["Tom (bot, heuristic)", "", "Anna (bot, monte carlo)", ""] == names
+        assert [(match_id, anna), (match_id, anna), (match_id, tom)] == world.invited
+        await opener.call("FreeSeat", **where, seat=2)
+        assert not (await opener.look(match_id)).summary.seats[2].taken
+        world.invited.clear()
+        await world.service.bots.invite_again(world.clock.ms)
+        assert [(match_id, tom)] == world.invited
+
+    host(scenario)
+
+
+def test_bots_are_refused_with_what_is_wrong() -> None:
+    """A strategy that there is none of, a seat that is taken, somebody else's match, seats that are closed."""
+
+    async def scenario(world: World) -> None:
+        opener, guest = world.person("opener"), world.person("guest")
+        match_id = (await opener.open()).match_id
+        where = {"match_id": match_id}
+        unknown = await refusal(opener.call("AddBot", **where, strategy="perfect"))
+        assert ("STRATEGY_UNKNOWN", ",".join(STRATEGIES)) == (unknown.reason, unknown.facts["allowed"])
+        assert "NOT_OPENER" == (await refusal(guest.call("AddBot", **where))).reason
+        await opener.call("AddBot", **where, strategy="random", request_id="add-bot-1")
+        again = opener.call("AddBot", **where, strategy="heuristic", request_id="add-bot-1")
+        assert "REQUEST_ID_REUSED" == (await refusal(again)).reason
+        assert "SEAT_TAKEN" == (await refusal(opener.call("AddBot", **where, seat=0))).reason
+        await guest.call("TakeSeat", **where)
+        assert "SEATS_CLOSED" == (await refusal(opener.call("AddBot", **where))).reason
+
+    host(scenario)
+
+
+def test_without_a_house_there_are_no_bots() -> None:
+    """Which is said, and what to do."""
+
+    async def scenario(world: World) -> None:
+        opener = world.person("opener")
+        match_id = (await opener.open()).match_id
+        told = await refusal(opener.call("AddBot", match_id=match_id))
+        assert "NO_HOUSE" == told.reason
+        assert "rollbook bot" in told.message
+
+    run(scenario)
+
+
+def test_bots_have_as_many_seats_as_the_operator_allows() -> None:
+    """Of all matches together; a seat that is freed, and a match that is over, make room."""
+
+    async def scenario(world: World) -> None:
+        opener = world.person("opener")
+        matches = [(await opener.open("raffzahn", 4)).match_id for _ in range(3)]
+        for match_id in matches[:2]:
+            await opener.call("AddBot", match_id=match_id)
+        full = await refusal(opener.call("AddBot", match_id=matches[2]))
+        assert ("TOO_MANY_BOTS", "2") == (full.reason, full.facts["limit"])
+        await opener.call("AbortMatch", match_id=matches[0])
+        assert 0 == (await opener.call("AddBot", match_id=matches[2])).seat
+        await opener.call("FreeSeat", match_id=matches[2], seat=0)
+        world.clock.ms += 60_000
+        assert 0 == (await opener.call("AddBot", match_id=matches[2], strategy="random")).seat
+
+    host(scenario, limits=Limits(house_seats=2, requests_at_once=10**6))
+
+
+def test_there_are_as_many_bots_as_any_table_has_seats() -> None:
+    """A table of bots alone plays as well."""
+
+    async def scenario(world: World) -> None:
+        opener = world.person("opener")
+        seats = len(NAMES)
+        match_id = (await opener.open("raffzahn", seats)).match_id
+        for number in range(seats):
+            await opener.call("AddBot", match_id=match_id, strategy=STRATEGIES[number % len(STRATEGIES)])
+        summary = (await opener.look(match_id)).summary
+        assert match_pb2.MATCH_STATE_GETTING_READY == summary.state
+        assert seats == len({seat.name for seat in summary.seats})
+
+    host(scenario)

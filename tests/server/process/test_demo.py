@@ -1,0 +1,355 @@
+"""`rollbook serve --demo` as a newcomer finds it: a match of each game to look at, whatever becomes of the service."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+import psutil
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from rollbook.identity.tokens import Issuer
+from rollbook.rules.catalogue import current
+from rollbook.server.configuration.settings import SettingRefused, Settings
+from rollbook.server.process.child_process import CompanionMissing, certified_name
+from rollbook.server.process.house import COMMAND, HouseProcess
+from rollbook.v1.events_pb2 import Event, SeatTaken
+from rollbook.v1.feed_pb2 import WatchMatchRequest
+from rollbook.v1.match_pb2 import (
+    MATCH_STATE_ABORTED,
+    MATCH_STATE_FINISHED,
+    MATCH_STATE_RUNNING,
+    ListMatchesRequest,
+    MatchSummary,
+)
+from rollbook_clients.sdk import connect
+from tests.clients.commands.test_tail import assert_checks, tailing
+from tests.server.serving import started
+from tests.server.strangers import CALL_SECONDS, Line, Stranger
+from tests.server.test_whole_service import PATIENCE_SECONDS, Serving, run
+from tests.storage.terminating import certificate
+
+SEED = 5
+POLL_SECONDS = 0.05
+FAST_SECONDS = "0.01"
+OVER = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
+
+
+class Demonstrating(Serving):
+    """`rollbook serve --demo` with bots that do not think for long."""
+
+    thinking_seconds = FAST_SECONDS
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it, by its variables."""
+        env = os.environ | {"ROLLBOOK_DEMO": "true", "ROLLBOOK_DEMO_SECONDS": self.thinking_seconds}
+        words = ["serve", "--data", str(self.data), "--listen", self.address]
+        with (self.data.parent / "service.log").open("ab") as said:
+            return subprocess.Popen([sys.executable, "-m", "rollbook", *words], stderr=said, env=env)
+
+
+class Unhurried(Demonstrating):
+    """A demo whose matches last longer than it takes to kill and restart the service, also on a busy machine."""
+
+    thinking_seconds = "0.15"
+
+
+@asynccontextmanager
+async def demonstrating(
+    folder: Path, kind: type[Demonstrating] = Demonstrating
+) -> AsyncIterator[tuple[Demonstrating, Stranger]]:
+    """A demo that is ended in the end, whatever happens, and a guest who looks at it."""
+    service = kind(folder / "data")
+    line = Line(service.address)
+    try:
+        guest = Stranger(line, "Guest", random.Random(SEED))
+        await guest.sign_in()
+        yield service, guest
+    finally:
+        await line.channel.close()
+        if service.process.poll() is None:
+            service.end()
+
+
+async def listed(guest: Stranger) -> dict[str, MatchSummary]:
+    """The matches that are open or running, by game; never two of one game."""
+    request = ListMatchesRequest()
+    stub = guest.line.matches.ListMatches
+    answer = await guest.line.settled(lambda: stub(request, metadata=guest.metadata, timeout=CALL_SECONDS))
+    alive = [summary for summary in answer.matches if summary.state not in OVER]
+    found = {summary.game: summary for summary in alive}
+    assert len(found) == len(alive)
+    return found
+
+
+async def until(guest: Stranger, condition: Callable[[dict[str, MatchSummary]], bool]) -> dict[str, MatchSummary]:
+    """Look at the list until it is as it should become."""
+    while True:
+        found = await listed(guest)
+        if condition(found):
+            return found
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def all_run(found: dict[str, MatchSummary]) -> bool:
+    """Whether there is a running match of each game."""
+    return set(current()) == {game for game, match in found.items() if match.state == MATCH_STATE_RUNNING}
+
+
+def test_there_is_a_public_match_of_each_game_and_every_seat_brings_entropy(tmp_path: Path) -> None:
+    """For whoever comes by, with dice that nobody fixed; the service ends cleanly while they are played."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (service, guest):
+            found = await until(guest, all_run)
+            for match in found.values():
+                assert [True] * 3 == [seat.brings_entropy for seat in match.seats]
+                assert ["Anna (bot)", "Tom (bot)", "Willi (bot)"] == [seat.name for seat in match.seats]
+                assert (False, False) == (match.is_private, match.dice_fixed)
+            assert 0 == service.end()
+            assert '"level": "error"' not in service.said()
+            assert "Traceback" not in service.said()
+
+    run(scenario)
+
+
+async def seats_taken(guest: Stranger, match_id: str) -> list[SeatTaken]:
+    """Who sits in a match, as its log says."""
+    request = WatchMatchRequest(match_id=match_id)
+    taken: list[SeatTaken] = []
+    async for frame in guest.line.feeds.WatchMatch(request, metadata=guest.metadata, timeout=CALL_SECONDS):
+        events = [Event.FromString(event.event) for event in frame.events.events]
+        taken += [event.seat_taken for event in events if event.HasField("seat_taken")]
+        if frame.HasField("caught_up"):
+            return taken
+    raise AssertionError("the feed has ended")
+
+
+def test_the_log_says_who_is_a_bot_of_the_house(tmp_path: Path) -> None:
+    """Of each of them and of no guest, whatever the guest is called: it cannot be taken back once it is written."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (_, guest):
+            for match in (await until(guest, all_run)).values():
+                assert [True] * 3 == [taken.house for taken in await seats_taken(guest, match.match_id)]
+            for name in ("house-anna", "Anna (bot)"):
+                another = Stranger(guest.line, name, random.Random(name))
+                await another.sign_in()
+                match_id = await another.open(2, cant_stop={})
+                await another.sit(match_id)
+                assert [False] == [taken.house for taken in await seats_taken(another, match_id)]
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("game", list(current()))
+def test_a_match_of_the_demo_is_valid_and_the_next_one_follows(game: str, tmp_path: Path) -> None:
+    """What `rollbook tail` prints of it passes check; when it is over, another one of the game is opened."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (service, guest):
+            first = (await until(guest, lambda found: game in found))[game].match_id
+            async with tailing(tmp_path, first, "--service", service.address) as tail:
+                assert 0 == await tail.ended(), tail.said
+                await assert_checks(tail.printed)
+                assert '"by":"caretaker"' not in "".join(tail.lines)
+            await until(guest, lambda found: game in found and found[game].match_id != first)
+
+    run(scenario)
+
+
+def test_after_a_restart_the_demo_carries_on_with_its_matches(tmp_path: Path) -> None:
+    """Killed or ended, it opens no further ones beside them, and each of them is still played to a valid end."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path, Unhurried) as (service, guest):
+            before = await until(guest, all_run)
+            kept = before["wuerfelzoo"].match_id
+            async with tailing(tmp_path, kept, "--service", service.address) as tail:
+                await tail.until_lines(1)
+                service.kill_both()
+                count = len(tail.lines)
+                await tail.until_lines(count + 5)
+                assert 0 == service.end()
+                service.process = service.start()
+                # Whenever it is looked at, there is no second match of a game.
+                await until(guest, lambda _: tail.process.poll() is not None)
+                assert 0 == await tail.ended(), tail.said
+                await assert_checks(tail.printed)
+            await until(guest, all_run)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("moment", range(4))
+def test_a_demo_that_is_killed_as_it_begins_leaves_no_match_behind(moment: int, tmp_path: Path) -> None:
+    """Seats that are half taken or half ready are filled by the same bots, with the entropy they committed to."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (service, guest):
+            await until(guest, lambda found: len(found) > moment)
+            service.kill_service()
+            await until(guest, all_run)
+            assert 0 == service.end()
+            assert "gives up" not in service.said()
+
+    run(scenario)
+
+
+def houses(service: Demonstrating) -> list[psutil.Process]:
+    """The processes of house bots that a service has."""
+    return [child for child in psutil.Process(service.process.pid).children() if COMMAND in child.cmdline()]
+
+
+async def until_house(service: Demonstrating) -> psutil.Process:
+    """Wait until there is one."""
+    while True:
+        for house in houses(service):
+            return house
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def test_a_house_that_dies_is_started_again_and_carries_on(tmp_path: Path) -> None:
+    """With the matches it finds; nobody but the operator's log notices."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (service, guest):
+            before = (await until(guest, all_run))["wuerfelzoo"]
+            house = await until_house(service)
+            house.kill()
+            await until(guest, lambda _: not house.is_running())
+            assert house.pid != (await until_house(service)).pid
+            position = (await listed(guest))["wuerfelzoo"].position.sequence
+            found = await until(guest, lambda found: found["wuerfelzoo"].position.sequence > position)
+            assert before.match_id == found["wuerfelzoo"].match_id
+            assert "is started again" in service.said()
+            assert 0 == service.end()
+
+    run(scenario)
+
+
+def test_the_house_ends_with_its_service_however_that_ends(tmp_path: Path) -> None:
+    """Nobody plays on at a service that is not there, and nothing is left behind on the machine."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (service, guest):
+            await until(guest, all_run)
+            house = await until_house(service)
+            service.process.kill()
+            psutil.wait_procs([house], timeout=PATIENCE_SECONDS)
+            assert not house.is_running()
+            service.process.wait()
+            service.process = service.start()
+            await until(guest, all_run)
+            house = await until_house(service)
+            assert 0 == service.end()
+            assert not house.is_running()
+            assert "is started again" not in service.said()
+
+    run(scenario)
+
+
+def test_no_secret_of_the_house_stands_where_others_can_read_it(tmp_path: Path) -> None:
+    """Neither tokens nor entropy are on its command line or in its environment."""
+
+    async def scenario() -> None:
+        async with demonstrating(tmp_path) as (service, _):
+            house = await until_house(service)
+            service_key = (service.data / "service.key").read_bytes()
+            assert [COMMAND] == house.cmdline()[-1:]
+            told = " ".join([*house.cmdline(), *house.environ().values()])
+            assert "eyJ" not in told
+            assert service_key.hex() not in told
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_the_house_plays_at_a_service_with_tls(workers: str, tmp_path: Path) -> None:
+    """Through the same door as everybody: it trusts the service's own certificate, by the name that stands in it.
+
+    There is one house, however many workers there are, and it ends before they do.
+    """
+
+    async def scenario() -> None:
+        made = certificate(tmp_path, "elsewhere", address="192.0.2.7")
+        flags = {"--data": tmp_path / "data", "--tls-cert": made.certificate, "--tls-key": made.key}
+        words = [sys.executable, "-m", "rollbook", "serve", "--listen", "127.0.0.1:0", "--demo", "--workers", workers]
+        with started([*words, *(str(word) for pair in flags.items() for word in pair)]) as one:
+            authorities = made.certificate.read_bytes()
+            async with connect(one.address, authorities=authorities, server_name="192.0.2.7") as table:
+                running = 0
+                while running < len(current()):
+                    await asyncio.sleep(POLL_SECONDS)
+                    running = len([match async for match in table.matches(state=MATCH_STATE_RUNNING)])
+            everything = psutil.Process(one.process.pid).children(recursive=True)
+            assert 1 == len([process for process in everything if COMMAND in process.cmdline()])
+            one.process.terminate()
+            assert 0 == one.ended()
+            assert not [line for line in one.lines if line["level"] in {"error", "warning"}]
+
+    run(scenario)
+
+
+def test_without_house_bots_there_is_no_demo() -> None:
+    """The service knows them by the name of a command, which may not be there: then it says so and does not start."""
+    issuer = Issuer(Ed25519PrivateKey.generate())
+    with pytest.raises(CompanionMissing, match="`rollbook no-such-command`, which no installed package offers"):
+        HouseProcess(issuer, bytes(32), None, 1, "no-such-command")
+
+
+@pytest.mark.parametrize(
+    ("names", "name"),
+    [
+        ([x509.DNSName("play.example.org"), x509.IPAddress(ip_address("192.0.2.7"))], "play.example.org"),
+        ([x509.DNSName("*.example.org")], "house.example.org"),
+        ([x509.IPAddress(ip_address("2001:db8::1"))], "2001:db8::1"),
+        ([], "only a common name"),
+    ],
+)
+def test_a_certificate_is_good_for_a_name(names: list[x509.GeneralName], name: str) -> None:
+    """Which the house asks for, since it calls the service by an address of this machine."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "only a common name")])
+    now = datetime.now(UTC)
+    built = x509.CertificateBuilder().subject_name(who).issuer_name(who).public_key(key.public_key())
+    built = built.serial_number(1).not_valid_before(now).not_valid_after(now + timedelta(days=1))
+    if names:
+        built = built.add_extension(x509.SubjectAlternativeName(names), critical=False)
+    pem = built.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
+    assert name == certified_name(pem)
+
+
+def test_without_the_flag_there_are_no_bots() -> None:
+    """Nobody plays in a service whose operator did not ask for it."""
+    assert None is Settings.read().demo_seconds
+    assert None is Settings.read(demo_seconds=1.0).demo_seconds
+    assert 2.0 == Settings.read(demo=True).demo_seconds
+
+
+def test_the_calls_of_a_demo_are_logged_only_if_somebody_asks_for_them() -> None:
+    """Its bots call all the time, and the addresses of the service would be gone from the screen within seconds."""
+    assert 1.0 == Settings.read().log_calls
+    assert 0.0 == Settings.read(demo=True).log_calls
+    assert 0.5 == Settings.read(demo=True, log_calls=0.5).log_calls
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, 31.0, float("nan"), float("inf")])
+def test_a_pace_that_no_match_could_keep_is_refused(seconds: float) -> None:
+    """A bot that never chooses would lose its turns to its clock."""
+    with pytest.raises(SettingRefused) as refused:
+        Settings.read(demo=True, demo_seconds=seconds)
+    assert "--demo-seconds" == refused.value.flag

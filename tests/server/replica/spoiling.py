@@ -1,0 +1,149 @@
+"""A theatre over a store of each kind, and what can happen to the store behind its back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import redis.asyncio
+
+from rollbook.match.chain import Entry
+from rollbook.match.ledger import Ledger
+from rollbook.storage.archive.log import ArchivedLog
+from rollbook.storage.port import AppendResult, StoreUnavailable
+from rollbook.storage.redis.keys import stream_key
+from rollbook.storage.redis.log import RedisLog
+from rollbook.v1.table_pb2 import Position, SignedHead
+from tests.server.feeds.watching import Theatre
+from tests.server.rpc.talking import PATIENCE_SECONDS, Refused
+from tests.storage.servers import Server
+
+
+class SetLog(RedisLog):
+    """A store whose clock can be set forward."""
+
+    ahead_ms = 0
+
+    async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **how: Any) -> AppendResult:
+        """What is due by the clock as it was set is due."""
+        not_before_ms = how.pop("not_before_ms", None)
+        due_ms = None if not_before_ms is None else not_before_ms - self.ahead_ms
+        return await super().append(match_id, expected, entries, not_before_ms=due_ms, **how)
+
+    async def now_ms(self) -> int:
+        """The time as it was set."""
+        return await super().now_ms() + self.ahead_ms
+
+
+class Spoiler(Theatre):
+    """A world whose logs are cut, put away and holed."""
+
+    client: Any = None
+    """Somebody with a client of their own for the store; nobody for memory."""
+
+    server: Server | None = None
+
+    async def restart_store(self) -> None:
+        """Kill the store under the service, and start it again once the service cannot do without it any more."""
+        assert self.server is not None
+        self.server.kill()
+        with pytest.raises(StoreUnavailable):
+            await self.log.now_ms()
+        await asyncio.to_thread(self.server.start_again)
+
+    async def sweep_on(self, seconds: int) -> None:
+        """Let so much time go by on the store's clock, in which the service sweeps, and is not sparing in the end."""
+        sweeper = self.service.sweeper()
+        for _ in range(seconds):
+            await sweeper.sweep()
+            self.clock.ms += 1_000
+            store = self.log.store if isinstance(self.log, ArchivedLog) else self.log
+            if isinstance(store, SetLog):
+                store.ahead_ms += 1_000
+        await sweeper.sweep()
+
+    async def cut(self, match_id: str, keep: int) -> None:
+        """Leave so many events, as a restored backup does."""
+        if self.client is None:
+            del self.log._streams[match_id].entries[keep:]
+            return
+        key = stream_key(match_id)
+        left = await self.client.xrange(key, count=keep)
+        await self.client.delete(key)
+        for identity, fields in left:
+            await self.client.xadd(key, fields, id=identity)
+
+    async def delete(self, match_id: str) -> None:
+        """Leave nothing of the log."""
+        if self.client is None:
+            del self.log._streams[match_id]
+        else:
+            await self.client.delete(stream_key(match_id))
+
+    async def dig(self, match_id: str, sequence: int) -> None:
+        """Take one event out of the log; the memory of a process cannot have a hole."""
+        assert 1 == await self.client.xdel(stream_key(match_id), f"{sequence}-0")
+
+    @asynccontextmanager
+    async def restarted(self) -> AsyncIterator[Spoiler]:
+        """Another process of the service over the same store, which remembers nothing."""
+        self.service = self.process()
+        await self.service.clock.compare()
+        before = self.channel
+        async with self.serving(self.service):
+            yield self
+        self.channel = before
+
+    async def folded(self, match_id: str) -> Ledger:
+        """The fold of what is stored."""
+        return Ledger.fold(match_id, await self.log.read(match_id, 0, 100_000))
+
+    @property
+    def lost_tails(self) -> float:
+        """What the alarm of this process counts."""
+        return self.service.metrics.registry.get_sample_value("rollbook_lost_tails_total") or 0
+
+
+def kept(head: SignedHead) -> Position:
+    """The position that a client sends along which keeps its heads."""
+    return Position(sequence=head.sequence, link=head.link, key_id=head.key_id, signature=head.signature)
+
+
+def said(told: Refused) -> tuple[str, str, dict[str, str], str, bytes]:
+    """All of a refusal."""
+    return told.code.name, told.reason, told.facts, told.message, told.detail.SerializeToString(deterministic=True)
+
+
+@asynccontextmanager
+async def spoiled(server: Server | None, **how: Any) -> AsyncIterator[Spoiler]:
+    """A world in memory, or on a server that is empty."""
+    if server is None:
+        async with Spoiler(**how).serving() as world:
+            assert isinstance(world, Spoiler)
+            yield world
+        return
+    client: Any
+    async with redis.asyncio.Redis(port=server.port, protocol=2) as client:
+        await client.flushall()
+        log = await SetLog.connect(server.url)
+        try:
+            async with Spoiler(log=ArchivedLog(log, None), **how).serving() as world:
+                assert isinstance(world, Spoiler)
+                world.client, world.server = client, server
+                await world.service.clock.compare()
+                yield world
+        finally:
+            await log.close()
+
+
+def run(server: Server | None, scenario: Callable[[Spoiler], Awaitable[None]], **how: Any) -> None:
+    """Let the scenario happen in such a world."""
+
+    async def main() -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), spoiled(server, **how) as world:
+            await scenario(world)
+
+    asyncio.run(main())

@@ -1,0 +1,478 @@
+"""Logs that are put back, or away, behind the service's back: noticed, sealed once, never built on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import pytest
+import redis.asyncio
+
+from rollbook.match.chain import Entry, Position, genesis
+from rollbook.match.commands import Declined, Why
+from rollbook.match.events import LOG_LOST, Sealed
+from rollbook.match.ledger import Ledger
+from rollbook.rules.game import Watcher
+from rollbook.server.failures import TailLost
+from rollbook.server.feeds.feed import Feeds
+from rollbook.server.out.frames import CaughtUpFrame, ConfirmedFrame, EndedFrame, EventsFrame, Frame
+from rollbook.storage.embedded.server import find_server
+from rollbook.storage.port import AppendResult, StoreUnavailable
+from rollbook.storage.redis.keys import stream_key
+from rollbook.storage.redis.log import RedisLog
+from rollbook.v1 import match_pb2
+from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
+from rollbook.v1.feed_pb2 import END_REASON_MATCH_OVER
+from tests.server.play.test_matches import NOW_MS, Client, Table
+from tests.server.replica.keeping import HEAD_KEYS, Process, lost_tails
+from tests.server.rpc.talking import World, refusal, some_choice
+from tests.server.rpc.talking import run as run_world
+from tests.storage.memory import MemoryLog
+from tests.storage.servers import Server, running
+
+PATIENCE_SECONDS = 60
+Cut = Callable[[int], Awaitable[None]]
+Act = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Store:
+    """A log, and what can happen to it behind its back."""
+
+    log: Any
+    cut: Cut
+    """Leaves so many events, as a restored backup does."""
+    delete: Act
+    let_go: Act
+    """Lets go of all entries; how many there were stays known."""
+
+
+def in_memory() -> Store:
+    """A store that is gone with the test."""
+    log = MemoryLog(lambda: NOW_MS)
+
+    async def cut(keep: int) -> None:
+        del log._streams["m"].entries[keep:]
+
+    async def delete() -> None:
+        del log._streams["m"]
+
+    return Store(log, cut, delete, lambda: log.trim("m"))
+
+
+@asynccontextmanager
+async def on_a_server(server: Server) -> AsyncIterator[Store]:
+    """The server that a service of its own starts, and somebody with a client of their own."""
+    log = await RedisLog.connect(server.url)
+    key = stream_key("m")
+    client: Any
+    async with redis.asyncio.Redis(port=server.port, protocol=2) as client:
+
+        async def cut(keep: int) -> None:
+            left = await client.xrange(key, count=keep)
+            # At once, as by a failover: watchers may look at any time.
+            async with client.pipeline(transaction=True) as changes:
+                changes.delete(key)
+                for identity, fields in left:
+                    changes.xadd(key, fields, id=identity)
+                await changes.execute()
+
+        async def delete() -> None:
+            await client.delete(key)
+
+        async def let_go() -> None:
+            await client.xtrim(key, maxlen=0, approximate=False)
+
+        await client.flushall()
+        # The store was begun with a number of partitions, which went with everything else.
+        await log.close()
+        log = await RedisLog.connect(server.url)
+        try:
+            yield Store(log, cut, delete, let_go)
+        finally:
+            await log.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for all tests of this module."""
+    with running(find_server(), tmp_path_factory.mktemp("valkey")) as found:
+        yield found
+
+
+Run = Callable[[Callable[[Store], Awaitable[None]]], None]
+
+
+@pytest.fixture(params=["memory", "valkey"])
+def run(request: pytest.FixtureRequest) -> Run:
+    """Runs a scenario on each kind of store in turn."""
+    server = None if request.param == "memory" else request.getfixturevalue("server")
+
+    def bounded(scenario: Callable[[Store], Awaitable[None]]) -> None:
+        async def main() -> None:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                if server is None:
+                    await scenario(in_memory())
+                else:
+                    async with on_a_server(server) as store:
+                        await scenario(store)
+
+        asyncio.run(main())
+
+    return bounded
+
+
+async def stored(log: Any) -> Ledger:
+    """The fold of what is stored, by somebody who remembers nothing."""
+    return Ledger.fold("m", await log.read("m"))
+
+
+async def played(store: Store) -> tuple[Table, Position]:
+    """A match with some choices, and how far it was told."""
+    table = Table(store.log)
+    await table.start()
+    for number in range(3):
+        await table.through(table.one, request=f"c{number}")
+    return table, (await table.one.ledger("m")).head
+
+
+async def assert_sealed_once(log: Any, at: int, lost: Position) -> None:
+    """The seal stands behind what was stored, says why, with the head that is lost, and nothing comes after it."""
+    ledger = await stored(log)
+    evidence = HEAD_KEYS.sign("m", lost.sequence, lost.link)
+    assert Sealed(None, LOG_LOST, ledger.secret, evidence) == ledger.match.sealed
+    assert at == ledger.head.sequence == await log.head("m")
+
+
+def feeds_of(log: Any, process: Process | None = None) -> Feeds:
+    """The feeds of a process of the service."""
+    process = process or Process(log)
+    return Feeds(log, process.replicas, lambda: NOW_MS)
+
+
+def watch(feeds: Feeds, position: Position | None = None) -> AsyncIterator[Frame]:
+    """A feed for everybody's eyes."""
+    return feeds.watch("m", position, lambda _: Watcher.PUBLIC)
+
+
+async def catch_up(feed: AsyncIterator[Frame]) -> None:
+    """Read on until there is nothing more for now."""
+    async for frame in feed:
+        if isinstance(frame, CaughtUpFrame):
+            return
+
+
+async def lost_of(feed: AsyncIterator[Frame]) -> TailLost:
+    """What a feed ends with that must not end well."""
+    try:
+        async for frame in feed:
+            assert not isinstance(frame, EndedFrame)
+    except TailLost as lost:
+        return lost
+    raise AssertionError("the feed ended without a word")
+
+
+def test_a_cut_log_is_sealed_behind_what_is_stored(run: Run) -> None:
+    """Whoever comes first is told what was lost; from then on the match is over, and says why."""
+
+    async def scenario(store: Store) -> None:
+        table, told = await played(store)
+        await store.cut(told.sequence - 2)
+        with pytest.raises(TailLost) as lost:
+            await table.one.ledger("m")
+        assert (told.sequence, told.sequence - 2) == (lost.value.known, lost.value.stored)
+        await assert_sealed_once(store.log, told.sequence - 1, told)
+        sealed = (await table.one.ledger("m")).match.sealed
+        assert sealed is not None
+        assert "log_lost" == sealed.aborted
+        with pytest.raises(Declined) as declined:
+            await table.players[0].resign(0)
+        assert Why.MATCH_SEALED == declined.value.reason
+        await assert_sealed_once(store.log, told.sequence - 1, told)
+
+    run(scenario)
+
+
+def test_a_command_that_meets_a_cut_log_is_not_carried_out(run: Run) -> None:
+    """Also one that is decided on what this process remembers, and finds out when it appends."""
+
+    async def scenario(store: Store) -> None:
+        table, told = await played(store)
+        await store.cut(told.sequence - 1)
+        with pytest.raises(TailLost):
+            await table.players[0].resign(0)
+        await assert_sealed_once(store.log, told.sequence, told)
+
+    run(scenario)
+
+
+def test_a_log_that_went_on_otherwise_is_noticed_even_if_it_is_as_long_as_before(run: Run) -> None:
+    """It is the link of the last event that counts, not its number."""
+
+    async def scenario(store: Store) -> None:
+        table = Table(store.log)
+        ledger = await table.start()
+        before = ledger.head.sequence
+        first, *others = ledger.game.legal(ledger.match.state)
+        await table.through(table.one, first, request="first")
+        told = (await table.one.ledger("m")).head
+        await store.cut(before)
+        forgetful = Process(store.log)
+        seat = ledger.awaited_seat
+        assert seat is not None
+        await Client(forgetful, f"p{seat}").choose(others[0], ledger.head, "other", seat)
+        assert told.sequence == await store.log.head("m")
+        with pytest.raises(TailLost):
+            await table.one.ledger("m")
+        await assert_sealed_once(store.log, told.sequence + 1, told)
+
+    run(scenario)
+
+
+def test_nothing_is_appended_to_a_log_that_went_on_otherwise(run: Run) -> None:
+    """A process that remembers another event of the same number finds out when it appends, and not afterwards."""
+
+    async def scenario(store: Store) -> None:
+        table = Table(store.log)
+        ledger = await table.start()
+        before = ledger.head.sequence
+        first, *others = ledger.game.legal(ledger.match.state)
+        answer = await table.through(table.one, first, request="first")
+        told = answer.ledger.head
+        await store.cut(before)
+        seat = ledger.awaited_seat
+        assert seat is not None
+        await Client(Process(store.log), f"p{seat}").choose(others[0], ledger.head, "other", seat)
+        assert told.sequence == await store.log.head("m")
+        with pytest.raises(TailLost):
+            await table.players[0].resign(0)
+        await assert_sealed_once(store.log, told.sequence + 1, told)
+
+    run(scenario)
+
+
+def test_several_processes_that_notice_at_once_seal_once(run: Run) -> None:
+    """A conflict means that somebody else did it."""
+
+    async def scenario(store: Store) -> None:
+        _, told = await played(store)
+        processes = [Process(store.log) for _ in range(4)]
+        for process in processes:
+            await process.ledger("m")
+        await store.cut(told.sequence - 3)
+        results = await asyncio.gather(*[process.ledger("m") for process in processes], return_exceptions=True)
+        assert [TailLost] * 4 == [type(result) for result in results]
+        await assert_sealed_once(store.log, told.sequence - 2, told)
+
+    run(scenario)
+
+
+def test_a_deleted_log_is_lost_for_good_and_nothing_takes_its_place(run: Run) -> None:
+    """There is nothing to seal; neither a command nor the request that opened the match makes it anew."""
+
+    async def scenario(store: Store) -> None:
+        table, told = await played(store)
+        await store.delete()
+        for _ in range(2):
+            with pytest.raises(TailLost) as lost:
+                await table.one.ledger("m")
+            assert (told.sequence, 0) == (lost.value.known, lost.value.stored)
+            with pytest.raises(TailLost):
+                await table.players[0].resign(0)
+            with pytest.raises(TailLost):
+                await table.players[0].open()
+        assert 0 == await store.log.head("m")
+
+    run(scenario)
+
+
+def test_a_running_match_whose_entries_were_trimmed_away_is_lost(run: Run) -> None:
+    """That their number is still known is no reason to build on them."""
+
+    async def scenario(store: Store) -> None:
+        table, told = await played(store)
+        await store.let_go()
+        for _ in range(2):
+            with pytest.raises(TailLost):
+                await table.one.ledger("m")
+        assert told.sequence == await store.log.head("m")
+
+    run(scenario)
+
+
+def test_a_match_that_is_over_may_be_let_go_of(run: Run) -> None:
+    """The log of a finished match is trimmed once it is archived; its head stays, and nothing is lost."""
+
+    async def scenario(store: Store) -> None:
+        table, _ = await played(store)
+        await table.players[0].resign(0)
+        over = await table.one.ledger("m")
+        assert over.match.sealed is not None
+        await store.log.trim("m")
+        assert over.head == (await table.one.ledger("m")).head
+
+    run(scenario)
+
+
+class Unwilling:
+    """A store that takes no appends for a while."""
+
+    def __init__(self, inner: Any) -> None:
+        """Be willing at first."""
+        self.inner = inner
+        self.willing = True
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is as it is."""
+        return getattr(self.inner, name)
+
+    async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **how: Any) -> AppendResult:
+        """Append, or do not."""
+        if not self.willing:
+            raise StoreUnavailable("not now")
+        result: AppendResult = await self.inner.append(match_id, expected, entries, **how)
+        return result
+
+
+def test_a_seal_that_the_store_did_not_take_is_made_up_for(run: Run) -> None:
+    """Until then nothing else is appended, and everybody is refused."""
+
+    async def scenario(store: Store) -> None:
+        log = Unwilling(store.log)
+        table, told = await played(Store(log, store.cut, store.delete, store.let_go))
+        await store.cut(told.sequence - 1)
+        log.willing = False
+        for _ in range(2):
+            with pytest.raises(TailLost):
+                await table.one.ledger("m")
+        assert told.sequence - 1 == await log.head("m")
+        log.willing = True
+        with pytest.raises(TailLost):
+            await table.one.ledger("m")
+        await assert_sealed_once(log, told.sequence, told)
+
+    run(scenario)
+
+
+def test_it_is_counted_once_for_each_match() -> None:
+    """An alarm that rings with every call says nothing."""
+
+    async def scenario() -> None:
+        store = in_memory()
+        counted: list[str] = []
+        lost = lost_tails(store.log, lambda: counted.append("m"))
+        table = Table(store.log)
+        await table.start()
+        process = Process(store.log, lost)
+        await process.ledger("m")
+        await store.delete()
+        for _ in range(3):
+            with pytest.raises(TailLost):
+                await process.ledger("m")
+        assert ["m"] == counted
+
+    asyncio.run(scenario())
+
+
+def test_watchers_of_a_cut_log_are_told_although_nothing_new_ever_comes(run: Run) -> None:
+    """All of them, in every process; the match is sealed once, and who comes back with what was lost hears the same."""
+
+    async def scenario(store: Store) -> None:
+        _, told = await played(store)
+        processes = [feeds_of(store.log) for _ in range(2)]
+        feeds = [watch(process) for process in processes for _ in range(3)]
+        for feed in feeds:
+            await catch_up(feed)
+        await store.cut(told.sequence - 2)
+        lost = await asyncio.gather(*[lost_of(feed) for feed in feeds])
+        assert {told.sequence} == {each.known for each in lost}
+        await assert_sealed_once(store.log, told.sequence - 1, told)
+        started_again = feeds_of(store.log)
+        for process in (*processes, started_again):
+            assert told.sequence == (await lost_of(watch(process, told))).known
+            await process.close()
+
+    run(scenario)
+
+
+def test_a_watcher_from_before_the_cut_goes_on_to_the_seal(run: Run) -> None:
+    """What it knows is still there, so it is told the end like everybody who comes later."""
+
+    async def scenario(store: Store) -> None:
+        _, told = await played(store)
+        feeds = feeds_of(store.log)
+        live = watch(feeds)
+        await catch_up(live)
+        await store.cut(told.sequence - 1)
+        await lost_of(live)
+        ledger = await stored(store.log)
+        frames = [frame async for frame in watch(feeds, Position(0, genesis("m")))]
+        assert isinstance(frames[0], ConfirmedFrame)
+        assert told.sequence == sum(len(frame.events) for frame in frames if isinstance(frame, EventsFrame))
+        assert EndedFrame(END_REASON_MATCH_OVER, ledger.head) == frames[-1]
+        await feeds.close()
+
+    run(scenario)
+
+
+def test_watchers_of_a_deleted_log_are_told_and_it_stays_deleted(run: Run) -> None:
+    """Also those who come later, to a process that remembers."""
+
+    async def scenario(store: Store) -> None:
+        await played(store)
+        feeds = feeds_of(store.log)
+        live = watch(feeds)
+        await catch_up(live)
+        await store.delete()
+        assert 0 == (await lost_of(live)).stored
+        assert 0 == (await lost_of(watch(feeds))).stored
+        assert 0 == await store.log.head("m")
+        await feeds.close()
+
+    run(scenario)
+
+
+def test_what_a_watcher_was_told_binds_commands_and_the_other_way_round(run: Run) -> None:
+    """A process has one memory: whoever of its parts was further is believed."""
+
+    async def scenario(store: Store) -> None:
+        _, told = await played(store)
+        process = Process(store.log)
+        feeds = feeds_of(store.log, process)
+        live = watch(feeds)
+        await catch_up(live)
+        await store.cut(told.sequence - 1)
+        with pytest.raises(TailLost):
+            await process.ledger("m")
+        await lost_of(live)
+        await feeds.close()
+        await assert_sealed_once(store.log, told.sequence, told)
+
+    run(scenario)
+
+
+def test_clients_are_told_data_loss_and_then_find_the_match_aborted() -> None:
+    """With the heads as facts; and lists show what became of it."""
+
+    async def scenario(world: World) -> None:
+        match_id, people = await world.started()
+        person, seen = await world.awaited(match_id, people)
+        choice, position = some_choice(seen.legal), seen.summary.position
+        made = (await person.choose(match_id, choice, position)).made
+        del world.log._streams[match_id].entries[made.last - 1 :]
+        told = await refusal(person.choose(match_id, choice, position))
+        assert (grpc.StatusCode.DATA_LOSS, "LOG_LOST") == (told.code, told.reason)
+        assert {"known": str(made.last), "stored": str(made.last - 1)} == told.facts
+        summary = (await person.look(match_id)).summary
+        assert match_pb2.MATCH_STATE_ABORTED == summary.state
+        assert ABORT_REASON_LOG_LOST == summary.aborted.reason
+        (listed,) = (await person.call("ListMatches")).matches
+        assert ABORT_REASON_LOG_LOST == listed.aborted.reason
+        again = await refusal(person.choose(match_id, choice, position))
+        assert "MATCH_ABORTED" == again.reason
+
+    run_world(scenario)

@@ -1,0 +1,215 @@
+"""Every limit that a service has, reached over the wire: the list of them is `Limits`, and none is left out here."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import grpc
+import pytest
+
+from rollbook.server.addresses import FORWARDED
+from rollbook.server.configuration.settings import Limits
+from rollbook.v1 import replay_pb2_grpc
+from rollbook.v1.identity_pb2 import SignInRequest
+from rollbook.v1.match_pb2 import PlayRequest
+from tests.server.feeds.watching import Theatre
+from tests.server.lobby.archives import Keeper, run
+from tests.server.rpc.talking import Refused, refusal
+
+Reach: TypeAlias = Callable[[Keeper], Awaitable[Refused]]
+
+
+async def one_match_more_of_all(world: Theatre) -> Refused:
+    """Everybody has opened one."""
+    for name in ("one", "two"):
+        await world.person(name).open()
+    return await refusal(world.person("three").open())
+
+
+async def one_match_more_of_one(world: Theatre) -> Refused:
+    """Others still may."""
+    one = world.person("one")
+    for _ in range(2):
+        await one.open()
+    await world.person("two").open()
+    return await refusal(one.open())
+
+
+async def one_seat_more(world: Theatre) -> Refused:
+    """In a third match."""
+    one = world.person("one")
+    matches = [(await world.person("opener").open()).match_id for _ in range(3)]
+    for match_id in matches[:2]:
+        await one.call("TakeSeat", match_id=match_id)
+    return await refusal(one.call("TakeSeat", match_id=matches[2]))
+
+
+async def one_call_more_at_once(world: Theatre) -> Refused:
+    """Without a rest."""
+    match_id, one = (await world.person("opener").open()).match_id, world.person("one")
+    for _ in range(2):
+        await one.look(match_id)
+    return await refusal(one.look(match_id))
+
+
+async def one_call_more_in_a_second(world: Theatre) -> Refused:
+    """What is used up comes back by so many a second, and no faster."""
+    match_id, one = (await world.person("opener").open()).match_id, world.person("one")
+    for _ in range(Limits().requests_at_once):
+        await one.look(match_id)
+    world.clock.ms += 1_000
+    for _ in range(2):
+        await one.look(match_id)
+    return await refusal(one.look(match_id))
+
+
+async def one_subject_more_of_an_address(world: Theatre) -> Refused:
+    """Each uses up its own points; a call that names an address is counted there also on this machine."""
+    match_id = (await world.person("opener").open()).match_id
+    people = [world.person(name) for name in ("a", "b", "c")]
+    for person in people:
+        person.metadata = (*person.metadata, (FORWARDED, "203.0.113.7"))
+    for person in people[:2]:
+        for _ in range(Limits().requests_at_once):
+            await person.look(match_id)
+    return await refusal(people[2].look(match_id))
+
+
+async def one_play_more(world: Theatre, *names: str) -> Refused:
+    """Of these people, the last of whom is refused; the others have had an answer on their streams."""
+    match_id, _ = await world.started()
+    for name in names[:-1]:
+        play = world.person(name).play()
+        await play.write(PlayRequest(match_id=match_id))
+        assert (await play.read()).HasField("refused")
+    return await refusal(world.person(names[-1]).play().read())
+
+
+async def one_watch_more(world: Theatre, *names: str) -> Refused:
+    """Of these people, the last of whom is refused."""
+    for name in names[:-1]:
+        await world.lobby(world.person(name)).until("snapshot")
+    return await refusal(world.lobby(world.person(names[-1])).next())
+
+
+async def one_guest_more(world: Theatre) -> Refused:
+    """From the one address that a test has."""
+    for _ in range(2):
+        await world.nobody().identity.SignIn(SignInRequest())
+    return await refusal(world.nobody().identity.SignIn(SignInRequest()))
+
+
+async def a_guest_stays_too_long(world: Theatre) -> Refused:
+    """With the token of the first day."""
+    token = (await world.nobody().identity.SignIn(SignInRequest())).token
+    guest = world.nobody(token)
+    await guest.call("ListMatches")
+    world.clock.ms += 2_000
+    return await refusal(guest.call("ListMatches"))
+
+
+async def one_file_more(world: Keeper, *names: str) -> Refused:
+    """While the one thread that writes files is busy: whoever is refused is answered all the same."""
+    match_id, _ = await world.over()
+    busy = threading.Event()
+    with ThreadPoolExecutor(max_workers=1) as only:
+        asyncio.get_running_loop().set_default_executor(only)
+        only.submit(busy.wait)
+        people = [world.person(name) for name in names]
+        try:
+            return await first_refused([world.replay(person, match_id) for person in people])
+        finally:
+            busy.set()
+
+
+async def one_audit_more(world: Keeper, *names: str) -> Refused:
+    """While the others have not sent theirs; a part that crosses a refusal would make grpcio say INTERNAL instead."""
+    stub: Any = replay_pb2_grpc.ReplayServiceStub(world.channel)
+    return await first_refused([stub.AuditReplay(metadata=world.person(name).metadata) for name in names])
+
+
+async def one_stranger_more(world: Theatre, rests: int = 0) -> Refused:
+    """From the one address that a test has; what is used up comes back by so many a second, and no faster."""
+    nobody = world.nobody()
+    for _ in range(rests and Limits().strangers_at_once):
+        await nobody.call("ListGames")
+    world.clock.ms += rests
+    for _ in range(2):
+        await nobody.call("ListGames")
+    told = await refusal(nobody.call("ListGames"))
+    unsigned = await refusal(nobody.call("ListMatches"))
+    assert (told.reason, told.facts) == (unsigned.reason, unsigned.facts)
+    return told
+
+
+async def first_refused(calls: Iterable[Awaitable[Any]]) -> Refused:
+    """The one of several calls that does not wait; the others are given up."""
+    waiting = [asyncio.ensure_future(call) for call in calls]
+    try:
+        (done,), _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        return await refusal(done)
+    finally:
+        for call in waiting:
+            call.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+def counted(limit: str) -> dict[str, str]:
+    """The facts of a limit of two that is told by its name."""
+    return {"limit": "2", "of": limit}
+
+
+EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
+    "matches": (one_match_more_of_all, "TOO_MANY_MATCHES", counted("matches")),
+    "matches_per_subject": (one_match_more_of_one, "TOO_MANY_MATCHES", counted("matches_per_subject")),
+    "open_matches_per_subject": (one_match_more_of_one, "TOO_MANY_MATCHES", counted("open_matches_per_subject")),
+    "seats_per_subject": (one_seat_more, "TOO_MANY_SEATS", counted("seats_per_subject")),
+    "waiting_seats_per_subject": (one_seat_more, "TOO_MANY_SEATS", counted("waiting_seats_per_subject")),
+    "requests_per_second": (one_call_more_in_a_second, "RATE_LIMITED", {"retry_after_ms": "500"}),
+    "requests_at_once": (one_call_more_at_once, "RATE_LIMITED", {"retry_after_ms": "5"}),
+    "subjects_per_address": (one_subject_more_of_an_address, "RATE_LIMITED", {"retry_after_ms": "3"}),
+    "plays_per_subject": (lambda world: one_play_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "plays": (lambda world: one_play_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "watches_per_subject": (lambda world: one_watch_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "watches": (lambda world: one_watch_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "guests_per_address_per_hour": (one_guest_more, "TOO_MANY_GUESTS", {"retry_after_ms": "1800000"}),
+    "guests_per_hour": (one_guest_more, "TOO_MANY_GUESTS", {"retry_after_ms": "1800000"}),
+    "replays_per_subject": (lambda world: one_file_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "replays": (lambda world: one_file_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "audits_per_subject": (lambda world: one_audit_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "audits": (lambda world: one_audit_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "audits_per_address": (lambda world: one_audit_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
+    "strangers_at_once": (one_stranger_more, "RATE_LIMITED", {"retry_after_ms": "10"}),
+    "strangers_per_second": (lambda world: one_stranger_more(world, 1_000), "RATE_LIMITED", {"retry_after_ms": "500"}),
+    "guest_token_seconds": (a_guest_stays_too_long, "TOKEN_EXPIRED", {}),
+}
+
+
+def test_no_limit_is_without_a_test() -> None:
+    """Whoever adds a limit adds the way to reach it. Those of the connection itself are tried where a service runs.
+
+    Two are no bounds but what holds for matches whose opener says nothing: `test_expiry.py` tries them. How many seats
+    the house may have is tried in `test_openers.py`.
+    """
+    bounds = {field.name for field in fields(Limits)} - {"open_seconds", "idle_seconds"}
+    assert bounds == {*REACHED, "connections", "house_seats"}
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_a_limit_of_two_refuses_the_third(name: str, tmp_path: Path) -> None:
+    """By its reason, with how many there may be or when to come again; everything below it is served."""
+    reach, reason, facts = REACHED[name]
+
+    async def scenario(world: Keeper) -> None:
+        told = await reach(world)
+        code = grpc.StatusCode.UNAUTHENTICATED if reason == "TOKEN_EXPIRED" else EXHAUSTED
+        assert (code, reason, facts) == (told.code, told.reason, told.facts)
+
+    run(scenario, tmp_path, limits=replace(Limits(), **{name: 2}))
