@@ -1,4 +1,4 @@
-"""One caller, in a process of its own, that calls as often as its limits allow, over several connections at once.
+"""One caller, in a process of its own, that makes several calls at once over as many connections, again and again.
 
 It reads what to do as one JSON object on standard input, writes a line once its first calls are answered, and goes on
 until standard input ends. Then it writes how many calls were answered, and how many were refused.
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from math import ceil
 from typing import Any, Final
 
 import grpc
@@ -87,14 +90,20 @@ def retry_seconds(error: grpc.aio.AioRpcError) -> float:
 
 
 async def attack(what: dict[str, Any]) -> Counter[str]:
-    """Call again and again, in so many loops at once, each over a connection of its own."""
+    """Call at this rate, so many times at once, each time over a connection of its own."""
     counted: Counter[str] = Counter()
     call, begun = calls(what)[what["call"]], asyncio.Event()
 
+    period, began = what["at_once"] / what["rate"], time.monotonic()
+
     async def again_and_again() -> None:
+        due = began
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1)]
         async with grpc.aio.insecure_channel(what["address"], options=options) as channel:
             while True:
+                await asyncio.sleep(due - time.monotonic())
+                # A caller that is late, because its calls take turns, does not hurry afterwards.
+                due += max(1, ceil((time.monotonic() - due) / period)) * period
                 try:
                     await call(channel, what["token"])
                     counted["answered"] += 1
@@ -118,6 +127,8 @@ async def attack(what: dict[str, Any]) -> Counter[str]:
 
 def main() -> None:
     """Attack, and write how many calls were answered and refused."""
+    # As if it ran on another machine: what it does with the answers must not take the time of the service.
+    os.nice(10)
     print(json.dumps(asyncio.run(attack(json.loads(sys.stdin.readline())))), flush=True)
 
 

@@ -19,8 +19,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
+from rollbook.server import limits
+from rollbook.server.lists import LONGEST_PAGE
+from rollbook.server.settings import Limits
 from tests.bench import results
 from tests.bench.one_caller.costs import costs_of_calls
 from tests.bench.one_caller.size import FULL, TINY, Size
@@ -33,14 +36,31 @@ from tests.server.serving import Service, started
 MOST: Final = 2.0
 """How many times as long an honest choice may take, of a hundred the slowest but one."""
 
+WORKERS: Final = 2
+SHARE: Final = 0.95
+"""Of its limits, which the caller uses: connections are not spread evenly over workers."""
+
 ATTACKS: Final[Mapping[str, tuple[str, int]]] = {
     "8 parallel ListMatches, pages of 200": ("ListMatches", 8),
-    "WatchLobby, opened and cancelled": ("WatchLobby", 8),
-    "GetReplay of a long running match": ("GetReplay", 4),
-    "WatchMatch of it, opened and cancelled": ("WatchMatch", 8),
-    "GetMatch of it": ("GetMatch", 8),
+    "8 parallel WatchLobby, opened and cancelled": ("WatchLobby", 8),
+    "4 parallel GetReplay of a long running match": ("GetReplay", 4),
+    "8 parallel WatchMatch of it, opened and cancelled": ("WatchMatch", 8),
+    "8 parallel GetMatch of it": ("GetMatch", 8),
 }
 """The call, and how many of it at once."""
+
+
+def points_of(call: str, size: Size) -> float:
+    """The points of a call."""
+    events = size.events / limits.EVENTS_A_POINT + size.events / limits.SENT_EVENTS_A_POINT
+    return {
+        "ListMatches": 1 + LONGEST_PAGE / limits.ROWS_A_POINT,
+        "WatchLobby": limits.LOBBY_POINTS + size.listed / limits.LOBBY_ROWS_A_POINT,
+        "GetReplay": limits.STREAM_POINTS + events,
+        "WatchMatch": limits.STREAM_POINTS + events,
+        "GetMatch": 1,
+    }[call]
+
 
 ENVIRONMENT: Final = {
     f"ROLLBOOK_LIMITS_{name}": "10000000" for name in ("GUESTS_PER_ADDRESS_PER_HOUR", "GUESTS_PER_HOUR")
@@ -108,18 +128,19 @@ def honest(service: Service, size: Size, rate: float) -> Round:
 
 
 @contextmanager
-def attacked(service: Service, call: str, at_once: int, match_id: str) -> Iterator[dict[str, int]]:
+def attacked(service: Service, call: str, at_once: int, rate: float, match_id: str) -> Iterator[dict[str, int]]:
     """One caller, who begins before this is entered; how many calls it made is known when this is left."""
     with service.channel() as channel:
         token = Tables(channel).guest()
-    what = {"address": service.address, "token": token, "call": call, "at_once": at_once, "match_id": match_id}
+    asked: dict[str, Any] = {"address": service.address, "token": token, "call": call, "match_id": match_id}
+    asked |= {"at_once": at_once, "rate": rate}
     words = (sys.executable, "-m", "tests.bench.one_caller.attack")
     counted: dict[str, int] = {}
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(json.dumps(what) + "\n")
+            process.stdin.write(json.dumps(asked) + "\n")
             process.stdin.flush()
             assert json.loads(process.stdout.readline()) == "begun"
             yield counted
@@ -136,7 +157,7 @@ def beside_one_caller(size: Size, said: Callable[[str], None]) -> list[str]:
     rate = most / 2
     said(f"one worker manages {most:,.0f} moves/s, so {rate:,.0f} are offered")
     found = {name: Beside() for name in ATTACKS}
-    with limited("--workers", "2") as service, service.channel() as channel:
+    with limited("--workers", str(WORKERS)) as service, service.channel() as channel:
         filled(service, size.listed, running=False)
         tables = Tables(channel)
         long = tables.started([tables.guest(), tables.guest()])["match_id"]
@@ -144,7 +165,8 @@ def beside_one_caller(size: Size, said: Callable[[str], None]) -> list[str]:
         for _ in range(size.rounds):
             for name, (call, at_once) in ATTACKS.items():
                 without = honest(service, size, rate)
-                with attacked(service, call, at_once, long) as counted:
+                often = SHARE * WORKERS * Limits().requests_per_second / points_of(call, size)
+                with attacked(service, call, at_once, often, long) as counted:
                     beside = honest(service, size, rate)
                 pair = Pair(without, beside, counted)
                 found[name].pairs.append(pair)

@@ -19,8 +19,8 @@ from rollbook.server.failures import RulesetUnknown
 from rollbook.storage.port import Hole, Log
 from rollbook.v1.events_pb2 import Event
 
-PAGE: Final = 1_000
-"""Entries that are read at once."""
+PAGE: Final = 200
+"""Entries that are read at once: in so many the store and the event loop can be interrupted."""
 
 
 async def pages(log: Log, match_id: str, after: int = 0) -> AsyncIterator[list[Entry]]:
