@@ -21,9 +21,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from rollbook.server import limits
-from rollbook.server.lists import LONGEST_PAGE
-from rollbook.server.settings import Limits
+from rollbook.server.access import limits
+from rollbook.server.configuration.settings import Limits
+from rollbook.server.lobby.match_listing import LONGEST_PAGE
 from tests.bench import results
 from tests.bench.one_caller.costs import costs_of_calls
 from tests.bench.one_caller.size import FULL, TINY, Size
