@@ -31,6 +31,24 @@ PARENT_SECONDS: Final = 1.0
 MOST_MESSAGE_BYTES: Final = 1 << 20
 """The longest message of a service to a program of its own."""
 
+_NEEDED: Final = {
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "PATH",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "VIRTUAL_ENV",
+    "XDG_RUNTIME_DIR",
+}
+_NEEDED_PREFIXES: Final = ("COVERAGE_", "GRPC_", "LC_", "LD_", "MALLOC_", "PYTEST_", "PYTHON")
+"""Environment variables that every program needs: where things are, and how to run or trace it. None is a secret."""
+
 _PR_SET_PDEATHSIG: Final = 1
 _LENGTH: Final = struct.Struct(">I")
 
@@ -59,6 +77,15 @@ class Child:
         return await self.process.wait()
 
 
+def environment(*prefixes: str) -> dict[str, str]:
+    """The environment of a child process: what every program needs, and the variables that begin with a prefix.
+
+    The store's password and the keys of a cloud, which a service is often given by variables, are left out.
+    """
+    kept = (*_NEEDED_PREFIXES, *prefixes)
+    return {name: value for name, value in os.environ.items() if name in _NEEDED or name.startswith(kept)}
+
+
 @asynccontextmanager
 async def running(
     words: Sequence[str],
@@ -69,10 +96,18 @@ async def running(
 ) -> AsyncIterator[Child]:
     """Run a program with pipes to it, and kill it in the end if it has not ended by itself.
 
-    It has a session of its own, so that Ctrl-C reaches the service alone, and of our files only those that are passed.
+    Without `env` it gets only the variables that every program needs. It has a session of its own, so that Ctrl-C
+    reaches the service alone, and of our files only those that are passed.
     """
+    env = env or environment()
     process = await asyncio.create_subprocess_exec(
-        *words, stdin=PIPE, stdout=PIPE, stderr=stderr, env=env, start_new_session=True, pass_fds=pass_fds
+        *words,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=stderr,
+        env=env or environment(),
+        start_new_session=True,
+        pass_fds=pass_fds,
     )
     try:
         yield Child(process, cast("asyncio.StreamWriter", process.stdin), cast("asyncio.StreamReader", process.stdout))

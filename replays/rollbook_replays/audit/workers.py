@@ -17,6 +17,7 @@ from pickle import UnpicklingError
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
+from rollbook.processes import environment
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.replay_file.key_lines import KnownKeys, write_keys
 from rollbook_replays.audit.sources import Source
@@ -52,6 +53,7 @@ class _Auditor:
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                env=environment(),
                 start_new_session=True,
             )
         self.connection = Connection(ours.detach())

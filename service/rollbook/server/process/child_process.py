@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -108,7 +107,7 @@ class CompanionProcess(ABC):
 
     async def _run(self, address: Listen) -> int | None:
         """Run the program once, and give its exit code; none if it had to be killed."""
-        async with processes.running(self._words, env=_environment(address), pass_fds=self._pass_fds) as child:
+        async with processes.running(self._words, pass_fds=self._pass_fds) as child:
             self._child = child
             self._send({**self._service(address), **self._instructions()})
             for more in self._news():
@@ -166,8 +165,3 @@ def _reachable(address: Listen) -> Listen:
     """Where somebody on this machine finds a service that may listen on all its addresses."""
     everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked for, not listened on
     return Listen(everywhere.get(address.host, address.host), address.port)
-
-
-def _environment(address: Listen) -> Mapping[str, str]:
-    """What is around the house: no proxy between it and its own machine."""
-    return os.environ | {"no_grpc_proxy": _reachable(address).host}

@@ -32,6 +32,9 @@ LOOK_SECONDS: Final = 1.0
 SILENT_LOOKS: Final = 30
 """A worker whose loop has not gone round between so many looks in a row hangs: what it is asked it will not answer."""
 
+_OF_S3: Final = ("AWS_", *(f"{kind}_PROXY" for kind in ("HTTP", "HTTPS", "ALL", "NO")))
+"""Variables by which a worker finds an archive in S3, with credentials; proxies may be in small letters as well."""
+
 _log = structlog.get_logger()
 
 
@@ -150,7 +153,8 @@ class Worker:
         """Run it once; whether it could be called, and its exit code."""
         could_be_called = self._misses_store = False
         try:
-            async with processes.running(self._words) as child:
+            prefixes = (*_OF_S3, *map(str.lower, _OF_S3)) if self._settings.archive_place.startswith("s3://") else ()
+            async with processes.running(self._words, env=processes.environment(*prefixes)) as child:
                 self._child = child
                 _log.debug("a worker begins", worker=self.number, process=child.process.pid)
                 if self._ending.is_set():

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
 
+from rollbook.processes import environment
 from rollbook.storage.append_only import extended_file, zeros_behind
 from rollbook.storage.embedded.data_directory import DataDirectory, Lock
 from rollbook.storage.redis.durability import NEEDED_FOR_FSYNC, Durability
@@ -220,6 +221,7 @@ def _launch(binary: Path, data: DataDirectory, arguments: Sequence[str], lock: L
             stdout=log,
             stderr=log,
             cwd=data.store,
+            env=environment(),
             pass_fds=(lock.file,),
             start_new_session=True,
         )
