@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from time import monotonic, sleep
 
+from rollbook_replays.games.wuerfelzoo.animals import SIGNS
 from tests.clients.terminal.pseudo import Pseudo
 
 MATCH_SECONDS = 110.0
@@ -87,12 +88,17 @@ def lays_soon(person: Person, text: str) -> None:
     if not offered.get("1", "").startswith("Lay"):
         first(person, text)
         return
-    said = offered["1"].removeprefix("Lay").strip()
-    wanted = re.match(r"(?:Pick dice to lay:|It takes) [\d\u2013]+ \u00d7 (\w+)", said)
+    note = "\n".join(text.splitlines()[MENU_ROW:])
+    wanted = re.search(r"(?:Pick dice to lay:|It takes) (\d+)\S* \u00d7 (\w+)", note)
     if wanted:
-        # The letters before dice that are not picked; a picked one stands in brackets.
-        person.press(re.findall(rf"\b([a-z]) \S ?{wanted[1][:2].title()}", text)[0])
-    elif not said.startswith("You have nothing"):
+        # A picked die stands in brackets. The note below may be a moment older than the dice.
+        picked = re.findall(r"\b([a-z])\[", text)
+        others = re.findall(rf"\b([a-z]) {SIGNS[wanted[2]]}", text)
+        if len(picked) < int(wanted[1]):
+            person.press("".join(others[:1]))
+        elif len(picked) > int(wanted[1]):
+            person.press(picked[0])
+    elif "You have nothing" not in note:
         person.press("1")
     elif re.search(r"\b[a-z]\[", text):
         person.press("2")

@@ -66,6 +66,7 @@ def test_the_lobby_names_what_enter_does(
         await until(pilot, lambda: keys_below(screen).strip().startswith(f"⏎ {words(f'hint.{enters}')}"))
         said = [words(f"hint.{name}") in keys_below(screen) for name in ("sit_down", "go_back")]
         assert said == [enters == "sit_down", enters == "go_back"]
+        assert keys_below(screen).strip().endswith(f"esc {words('hint.leave')}")
 
     on_screen(screen, does)
 

@@ -60,7 +60,7 @@ def test_a_choice_that_nobody_answered_is_settled_by_the_log() -> None:
     for by_caretaker, expected in ((False, "has arrived: Stop"), (True, "did not count: Stop")):
         notices, log = told()
         notices.sends("Stop", is_away=True)
-        assert "nobody knows yet whether this counted: Stop" in notices.is_unknown()
+        assert "unclear whether this counted: Stop" in notices.is_unknown()
         notices.happened(event("chosen", by_caretaker=by_caretaker))
         assert [True] == [expected in line for line in log]
 

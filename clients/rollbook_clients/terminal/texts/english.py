@@ -184,7 +184,7 @@ and after three turns in a row you are out.""",
     "result.gave_up": "out",
     # The lobby.
     "hint.sit_down": "sit down",
-    "hint.go_back": "to your table",
+    "hint.go_back": "table",
     "hint.open": "new match",
     "hint.watch": "watch",
     "hint.code": "by id",

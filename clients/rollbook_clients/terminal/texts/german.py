@@ -187,7 +187,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "result.gave_up": "ausgeschieden",
     # The lobby.
     "hint.sit_down": "setzen",
-    "hint.go_back": "zum Tisch",
+    "hint.go_back": "Tisch",
     "hint.open": "neue Partie",
     "hint.watch": "zusehen",
     "hint.code": "Code",
