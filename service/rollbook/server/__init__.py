@@ -1,1 +1,1 @@
-"""The service around matches: commands become appends, appends become answers."""
+"""The match service: commands append events to a log, and clients receive events from that log."""

@@ -1,4 +1,4 @@
-"""Where calls come from: the address of the peer, or the one that a trusted proxy or a gateway names."""
+"""The address of a caller: that of the peer, or the one that a trusted proxy or a gateway reports."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Network: TypeAlias = IPv4Network | IPv6Network
 Address: TypeAlias = IPv4Address | IPv6Address
 
 FORWARDED: Final = "x-forwarded-for"
-"""In the metadata of a call: the hops that it has made, the last of them at the right."""
+"""Metadata key with the addresses that the call has passed; the most recent one is rightmost."""
 
 IPV6_PREFIX: Final = 64
-"""What one household has; every address of it is as good as another."""
+"""One household gets a /64; all addresses in it count as one caller."""
 
 _BANNABLE: Final = {4: (8, 32), 6: (32, IPV6_PREFIX)}
-"""By IP version the prefix lengths of networks that can be banned: the widest and the narrowest."""
+"""Prefix lengths of networks that can be banned, by IP version: the widest and the narrowest."""
 
 
 MOST_LOGGED: Final = 100
-"""Values of x-forwarded-for that no address can be read from, each of which a process logs once."""
+"""Each process logs at most this many distinct values of x-forwarded-for in which it finds no address."""
 
 LONGEST_LOGGED: Final = 100
 
@@ -34,22 +34,22 @@ _logger = structlog.get_logger()
 
 
 class Addresses:
-    """Tells the addresses of callers, as far as that tells callers apart."""
+    """Determines callers' addresses, as the keys by which limits and bans distinguish callers."""
 
     def __init__(
         self, trusted: Sequence[Network] = (), is_gateway: Callable[[str], bool] = lambda _token: False
     ) -> None:
-        """Believe what proxies in these networks say, and whoever has a token of which this holds."""
+        """Trust proxies in these networks, and callers whose token satisfies `is_gateway`."""
         self._trusted = tuple(trusted)
         self._is_gateway = is_gateway
         self._logged: set[str] = set()
 
     def of(self, context: Any) -> str:
-        """Where a call comes from: an IPv4 address, the /64 of an IPv6 address, or what gRPC says of the peer.
+        """The caller's address: an IPv4 address, the /64 of an IPv6 address, or the peer as gRPC gives it.
 
-        A proxy names who called it behind whoever it was told of, so the hops are read from the right; the first that
-        is no trusted proxy is the caller. What is no address is not believed, nor what stands before it. A gateway is
-        believed wherever it calls from.
+        A proxy appends the address that called it to x-forwarded-for, so the addresses are read from the right. The
+        first one that is not a trusted proxy is the caller. Reading stops at an unreadable address. A gateway's header
+        is trusted from any address.
         """
         peer = context.peer()
         caller = _address_of(peer)
@@ -71,7 +71,7 @@ class Addresses:
         return len(sent) == 1 and isinstance(sent[0], str) and self._is_gateway(sent[0].removeprefix("Bearer "))
 
     def _log_unreadable(self, hop: str, proxy: Address) -> None:
-        """Log a value once, and no more when there are too many: a proxy that sends such a value sends many."""
+        """Log each distinct value once, at most `MOST_LOGGED` values: a proxy that sends one such value sends many."""
         shown = ascii(hop)[:LONGEST_LOGGED]
         if shown not in self._logged and len(self._logged) < MOST_LOGGED:
             self._logged.add(shown)
@@ -82,7 +82,7 @@ class Addresses:
 
 
 def read_network(text: str) -> Network:
-    """A network, or one address; ValueError for anything else.
+    """Parse a network or a single address; raises ValueError for anything else.
 
     >>> read_network("10.0.0.0/8"), read_network("::1")
     (IPv4Network('10.0.0.0/8'), IPv6Network('::1/128'))
@@ -91,9 +91,7 @@ def read_network(text: str) -> Network:
 
 
 def bannable_network(text: str) -> str:
-    """The network that an operator bans, in its one spelling; raises ValueError, with the cause, for anything else.
-
-    A single IPv6 address means its /64.
+    """The network that an operator bans, in canonical spelling; raises ValueError, with the cause, for anything else.
 
     >>> bannable_network("192.0.2.7"), bannable_network("2001:db8::7"), bannable_network("10.0.0.0/8")
     ('192.0.2.7', '2001:db8::/64', '10.0.0.0/8')
@@ -109,7 +107,7 @@ def bannable_network(text: str) -> str:
 
 
 def bannable_networks_around(key: str) -> Iterator[str]:
-    """Every network that can be banned and contains a caller, who is given as `Addresses.of` returns it.
+    """Every bannable network that contains the caller `key`, which is a return value of `Addresses.of`.
 
     >>> list(bannable_networks_around("192.0.2.7"))[:2], list(bannable_networks_around("unix:"))
     (['192.0.0.0/8', '192.0.0.0/9'], [])
@@ -133,7 +131,7 @@ def _hops(context: Any) -> list[str]:
 
 
 def _read_hop(text: str) -> Address | None:
-    """An address as proxies write it: plain, in brackets, or with a port behind it."""
+    """Parse an address as proxies write it: plain, in brackets, or followed by a port; None if it cannot be parsed."""
     host, colon, port = text.rpartition(":")
     has_port = colon and port.isascii() and port.isdecimal()
     return _read(text.strip("[]")) or (_read(host.strip("[]")) if has_port else None)
@@ -154,5 +152,5 @@ def _limit_key(address: Address) -> str:
 
 
 def _name(network: Network) -> str:
-    """One IPv4 address is named without its prefix length, as limits name it."""
+    """A single IPv4 address is written without its prefix length, as in the keys of limits."""
     return str(network.network_address if network.prefixlen == network.max_prefixlen else network)

@@ -1,6 +1,6 @@
-"""What `rollbook serve` serves, put together: the servicers of matches, feeds, identity and replays, over one log.
+"""Builds all servicers of `rollbook serve` (matches, feeds, identity, replays, operators) over one log.
 
-Nothing else knows all parts: `Parts` stays in here, and what is made of it is given what it needs and no more.
+Only `Parts` knows every part, and it stays in this module; each object that it builds receives only what it needs.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ from rollbook.v1.match_pb2_grpc import add_MatchServiceServicer_to_server
 from rollbook.v1.replay_pb2_grpc import add_ReplayServiceServicer_to_server
 
 ARCHIVE: Final = "rollbook.archive"
-"""By this name health tells whether finished matches go to the archive."""
+"""Name of the health check that reports whether finished matches go to the archive."""
 
 LOBBY_SECONDS: Final = 1.0
-"""How often the lobby is looked at while somebody watches it."""
+"""How often the lobby board reads the lobby while it has watchers."""
 
 SECRET_BYTES: Final = 32
 
@@ -88,44 +88,43 @@ def draw_secret() -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a service is made of before it is put together."""
+    """The dependencies from which `Parts` builds a service."""
 
     log: Log
     head_keys: HeadKeys
     replay_key: SigningKey
-    """Signs replay files and nothing else."""
+    """Signs replay files only."""
     service_key: bytes
-    """32 bytes, from which match ids, salts, invitation codes and page tokens follow."""
+    """32 bytes, from which match ids, salts, invitation codes and page tokens are derived."""
     verifier: Verifier
     clock_ms: Callable[[], int]
-    """The process's own, by which tokens hold; matches go by the store's."""
+    """The process's clock, which decides whether tokens have expired; matches use the store's clock."""
     steady_ms: Callable[[], int] | None = None
-    """Goes on evenly although the clock is set; none: the clock is never set."""
+    """A monotonic clock, unaffected when the system clock is set; None: `clock_ms` is used."""
     guests: Guests | None = None
-    """Without it the service takes no guests."""
+    """None: the service accepts no guests."""
     name: str = ""
-    """Whose keys these are called; empty: the oldest head key names them."""
+    """The name of the service whose keys these are; empty: derived from the oldest head key."""
     draw_secret: Callable[[], bytes] = draw_secret
     limits: Limits = field(default_factory=Limits)
     addresses: Addresses = field(default_factory=Addresses)
     metrics: Metrics = field(default_factory=Metrics)
     finished: Finished | None = None
-    """What the archive has; none: there is no archive."""
+    """The archived matches; None: there is no archive."""
     archives: Callable[[str], bool] = lambda _match_id: True
-    """Whether this process is the one to archive a match."""
+    """Whether this process is the one that archives the match of this id."""
     bans: BanStore | None = None
-    """Who is kept out; none: nobody ever is."""
+    """The stored bans; None: there are no bans."""
     acted: Acted = announce_act
-    """Hears of what operators do."""
+    """Called with every act of an operator."""
     invite: Invite | None = None
-    """Tells the house where its bots sit; without it nobody can ask bots to a table."""
+    """Notifies the house of the seats of its bots; None: clients cannot invite bots to a table."""
 
 
 class Parts:
-    """The parts of one service, each knowing only what it was given."""
+    """Builds the parts of one service; each part receives only what it needs."""
 
     def __init__(self, given: Given) -> None:
-        """Put them together."""
         self.given = given
         log, metrics, limits = given.log, given.metrics, given.limits
         self.clock = clock_ms = StoreClock(log, given.clock_ms, given.steady_ms or given.clock_ms, metrics)
@@ -162,7 +161,7 @@ class Parts:
         self.plays = Plays(self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
 
     def match_servicer(self) -> MatchServicer:
-        """What serves matches."""
+        """Build the servicer for matches."""
         given, limits = self.given, self.given.limits
         plays_held = Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open")
         self.metrics.count_plays(lambda: plays_held.held)
@@ -184,7 +183,7 @@ class Parts:
         )
 
     def admin_servicer(self, condition: Condition) -> AdminServicer:
-        """What serves operators."""
+        """Build the servicer for operators."""
         return AdminServicer(
             callers=self.callers,
             sights=self.sights,
@@ -195,7 +194,7 @@ class Parts:
         )
 
     def lists(self) -> Lists:
-        """What lists matches."""
+        """Build the object that lists matches."""
         given = self.given
         return Lists(
             given.log,
@@ -207,7 +206,7 @@ class Parts:
         )
 
     def feed_servicer(self, servicer: type[FeedServicer] = FeedServicer) -> FeedServicer:
-        """What serves feeds."""
+        """Build the servicer for feeds."""
         given, limits = self.given, self.given.limits
         feeds = Feeds(given.log, self.replicas, self.clock, self.metrics.framed, self.metrics.loop_failed)
         board = self.board(LOBBY_SECONDS)
@@ -227,11 +226,11 @@ class Parts:
         return served
 
     def board(self, seconds: float) -> Board:
-        """What looks at the lobby so often for whoever watches it."""
+        """Build the lobby board, which reads the lobby every `seconds` while it has watchers."""
         return Board(self.given.log, self.lobby, self.sights, self.players, seconds=seconds, clock_ms=self.clock)
 
     def identity_servicer(self) -> IdentityServicer:
-        """What serves guests and keys."""
+        """Build the servicer for guests and keys."""
         given = self.given
         return IdentityServicer(
             given.guests,
@@ -249,7 +248,7 @@ class Parts:
         )
 
     def replay_servicer(self, log: ArchivedLog) -> ReplayServicer:
-        """What hands out and audits files."""
+        """Build the servicer that exports and audits replay files."""
         given = self.given
         return ReplayServicer(
             log=log,
@@ -265,7 +264,7 @@ class Parts:
         )
 
     def sweeper(self) -> Sweeper:
-        """What does what nobody sends."""
+        """Build the sweeper, which runs the timers."""
         return Sweeper(
             log=self.given.log,
             lobby=self.lobby,
@@ -281,7 +280,7 @@ class Parts:
     def archivist(
         self, log: ArchivedLog, finished: Finished, where: str, *, after_seconds: int, step: Step = no_step
     ) -> Archivist:
-        """What archives matches that are over."""
+        """Build the archivist, which archives finished matches."""
         given = self.given
         return Archivist(
             log,
@@ -300,7 +299,7 @@ class Parts:
 
 
 async def assemble(foundation: Foundation) -> Assembly:
-    """Everything that the contract has, on this log and these keys."""
+    """Build all servicers, layers and companions of the service on this store and these keys."""
     keys, settings = foundation.keys, foundation.settings
     own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
     index = ArchiveIndex(settings.data / INDEX_NAME)
@@ -374,7 +373,7 @@ async def assemble(foundation: Foundation) -> Assembly:
 
 
 def _house(foundation: Foundation) -> tuple[HouseProcess | None, Invite | None]:
-    """The house of this process, if it has one of its own, and how it is told where its bots sit, if there are any."""
+    """The house process, if this process runs one itself, and the function that notifies a house of its bots' seats."""
     settings, keys = foundation.settings, foundation.keys
     has_bots = bool(settings.limits.house_seats) and is_installed()
     if foundation.invite is not None:

@@ -1,4 +1,4 @@
-"""What keeps a match from being looked at or played: there is none, its log is lost, or a request id was used twice."""
+"""Exceptions of reading or playing a match: it does not exist, its log is lost, or a request id was used twice."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from rollbook.storage.port import Hole
 
 
 class MatchUnknown(Exception):
-    """There is no such match."""
+    """No match has this id."""
 
 
 class RulesetUnknown(Unreadable):
-    """The match is of a ruleset that this server does not have, as in the middle of a rolling upgrade."""
+    """This server does not have the match's ruleset, for example in the middle of a rolling upgrade."""
 
 
 class RequestReused(Exception):
-    """The request id has been used for something else."""
+    """The request id was used before for a different request."""
 
 
 class TailLost(Exception):
-    """The stored log is shorter than, or other than, what this service has told; nothing is built on it."""
+    """The stored log is shorter than, or differs from, what this service has sent; nothing is appended to it."""
 
     def __init__(self, match_id: str, known: int, stored: int, kept: Head | None = None) -> None:
-        """Keep both heads, and the signed one that a client kept, if it was a client that knew."""
+        """Keep both sequences, and in `kept` the signed head of a client if the client supplied the evidence."""
         super().__init__(match_id, known, stored)
         self.match_id = match_id
         self.known = known
@@ -36,7 +36,7 @@ class TailLost(Exception):
 
 
 LOST: Final = (TailLost, Hole, Misplaced, RefusedByRules)
-"""What reading a log comes to that is gone, has a hole, or does not hold together."""
+"""Raised by reading a log that is missing, has a hole, or is inconsistent."""
 
 BROKEN: Final = (*LOST, Unreadable)
-"""The same, and what a log comes to that is in words of another version."""
+"""The exceptions in `LOST`, and the one for a log with events of another version."""

@@ -1,8 +1,8 @@
-"""What the service says of itself, on standard error: for people on a terminal, else one JSON object a line.
+"""The service's log on standard error: readable text on a terminal, otherwise one JSON object per line.
 
-Nobody's secret is in it. Keys that would hold one are dropped wherever they stand, and what looks like a token or a
-password inside a text is blanked, so that not even somebody else's error message gives one away. Tracebacks show code
-and never the values of variables.
+Secrets are never logged. Keys that could hold one are dropped at any depth, and anything in a text that looks like a
+token or a password is replaced by `BLANK`, also in error messages of libraries. Tracebacks show code but no values of
+variables.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SECRETS: Final = frozenset(
     {"token", "authorization", "secret", "entropy", "cards", "name", "private", "metadata", "password", "hidden"}
 )
-"""Keys that are never logged, in whatever case, also as the end of a longer key such as `player_name`."""
+"""Keys that are never logged, in upper or lower case, also as the end of a longer key such as `player_name`."""
 
 BLANK: Final = "[withheld]"
 
@@ -34,7 +34,7 @@ _NO_TEXT: Final = "Invalid encoding"
 _DISCONNECTED: Final = re.compile(r"ExecuteBatchError raised in core by servicer method \[(.*)\]")
 
 _SUSPICIOUS = re.compile(r"[@\s]|\.[\w-]{10,}\.")
-"""One of these is in every text that `_TELLTALE` finds anything in, and in few others; it is found much faster."""
+"""A fast first check: matches every text in which `_TELLTALE` can match, and few others."""
 
 _TELLTALE = re.compile(
     r"(?i:bearer\s+)\S+"
@@ -44,9 +44,9 @@ _TELLTALE = re.compile(
 
 
 def configure(level: str, stream: TextIO | None = None, *, worker: int = 0) -> None:
-    """Send every log of this process to standard error (or the stream), those of libraries as well.
+    """Send every log of this process, including those of libraries, to standard error or to `stream`.
 
-    Every line names the worker, if the process is one of several.
+    Every line names the worker if the process is one of several.
     """
     output = _Unfailing(sys.stderr if stream is None else stream)
     shared = [*([_naming(worker)] if worker else []), *_shared()]
@@ -69,7 +69,7 @@ def configure(level: str, stream: TextIO | None = None, *, worker: int = 0) -> N
 
 
 def announce(event: str, **facts: Any) -> None:
-    """Say something that is said at every level."""
+    """Log an event at every log level."""
     settings = structlog.get_config()
     unfiltered = structlog.wrap_logger(
         settings["logger_factory"](),
@@ -80,12 +80,12 @@ def announce(event: str, **facts: Any) -> None:
 
 
 def announce_act(operator: Subject, what: str, **facts: Any) -> None:
-    """Say at every level what an operator has done, and who that was."""
+    """Log an operator's act and the operator's name at every log level."""
     announce("an operator has acted", what=what, by=f"{operator.issuer}:{operator.sub}", **facts)
 
 
 def without_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Drop what must not be logged and blank what looks like it.
+    """Drop keys that must not be logged, and blank texts that look like secrets.
 
     >>> without_secrets(None, "", {"event": "signed in", "player_name": "Anna", "found": [{"Token": 1, "match": 2}]})
     {'event': 'signed in', 'found': [{'match': 2}]}
@@ -120,9 +120,9 @@ def _without_telltales(text: str) -> str:
 
 
 def _is_to_be_logged(record: logging.LogRecord) -> bool:
-    """Whether to log a record of gRPC, which writes an error with a traceback for what any client can cause.
+    """Whether to log a record of gRPC, which writes an error with a traceback for mistakes that any client can make.
 
-    Metadata that is no text is not logged; a client that disconnects while gRPC writes an answer is logged at info.
+    Metadata that is not text is not logged; a client that disconnects while gRPC writes an answer is logged at info.
     """
     text = record.getMessage()
     if disconnected := _DISCONNECTED.match(text):
@@ -131,7 +131,7 @@ def _is_to_be_logged(record: logging.LogRecord) -> bool:
 
 
 def _naming(worker: int) -> Processor:
-    """Say with everything which worker says it."""
+    """A processor that adds the worker's number to every event."""
     return lambda _logger, _method, event: {"worker": worker, **event}
 
 
@@ -146,7 +146,7 @@ def _shared() -> list[Processor]:
 
 
 def _without_internals(logger: Any, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Clean all but what structlog itself takes out again."""
+    """Clean everything except the entries that structlog itself removes later."""
     if "_record" not in event:
         return without_secrets(logger, method, event)
     internal = {key: event[key] for key in ("_record", "_from_structlog") if key in event}
@@ -157,13 +157,14 @@ def _without_internals(logger: Any, method: str, event: MutableMapping[str, Any]
 def _ending(*, terminal: bool) -> list[Processor]:
     if terminal:
         return [structlog.dev.ConsoleRenderer(colors=True, exception_formatter=structlog.dev.plain_traceback)]
-    # One encoder for all lines: `json.dumps` makes a new one for each that is not plain.
+    # One encoder for all lines: `json.dumps` would create a new one for each line, as its options differ from the
+    # defaults.
     encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
     return [structlog.processors.JSONRenderer(lambda event, **_: encode(event))]
 
 
 class _Unfailing:
-    """A stream whose reader may go away: the service goes on without being heard."""
+    """A stream that ignores write errors, so that the service continues after its reader has exited."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

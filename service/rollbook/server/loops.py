@@ -1,4 +1,4 @@
-"""Loops that outlive whatever goes wrong in them: it is logged once, counted, and tried again."""
+"""Background loops that survive any failure of their work: they log it once, count it, and retry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import structlog
 from rollbook.storage.port import AppendUnconfirmed, StoreUnavailable
 
 STILL_SECONDS: Final = 15.0
-"""A loop that has not come round for so long stands still."""
+"""A loop without a successful round for so many seconds is considered stuck."""
 
 RETRY_SECONDS: Final = 0.5
 
@@ -19,39 +19,39 @@ _logger = structlog.get_logger()
 
 
 class BackgroundLoop:
-    """Does a piece of work again and again."""
+    """Repeats a piece of work, with a pause after each round."""
 
     def __init__(
         self, name: str, work: Callable[[], Awaitable[object]], count: Callable[[str], None], pause_seconds: float
     ) -> None:
-        """Do it with such pauses; `count` hears the name at every failure."""
+        """Wait `pause_seconds` between rounds; call `count` with the name at every failure."""
         self._name = name
         self._work = work
         self._count = count
         self._pause_seconds = pause_seconds
         self._failure: type[Exception] | None = None
-        """What went wrong the last time, so that it is said once."""
+        """The type of the last round's failure, so that a repeated failure is logged once."""
         self._came_round: float | None = None
         self._running: asyncio.Task[None] | None = None
 
     @property
     def stands_still(self) -> bool:
-        """Whether it runs, and has not come round without a failure for long."""
+        """Whether the loop runs and has had no successful round for `STILL_SECONDS`."""
         came_round = self._came_round
         return came_round is not None and asyncio.get_running_loop().time() - came_round > STILL_SECONDS
 
     def start(self) -> None:
-        """Run from now on."""
+        """Run in a background task until `close`."""
         self._running = asyncio.create_task(self.run(lambda: True))
 
     async def close(self) -> None:
-        """Run no more."""
+        """Cancel the background task and wait for its end."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
 
     async def run(self, is_wanted: Callable[[], object]) -> None:
-        """Run for as long as it is wanted."""
+        """Run as long as `is_wanted` returns true."""
         self._came_round = asyncio.get_running_loop().time()
         try:
             while is_wanted():
@@ -63,7 +63,7 @@ class BackgroundLoop:
     async def _attempt(self) -> bool:
         try:
             await self._work()
-        except Exception as failure:  # noqa: BLE001 - whatever it is, the next time may be better
+        except Exception as failure:  # noqa: BLE001 - any failure may be gone at the next round
             self._count(self._name)
             if self._failure is not type(failure):
                 self._failure = type(failure)

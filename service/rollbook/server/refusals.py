@@ -1,4 +1,4 @@
-"""Every refusal as a client gets it, with the code that the contract gives its reason."""
+"""Refusals as clients receive them, each with the status code that the contract assigns to its reason."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalReason, status_code
 
 PREFIX: Final = "REFUSAL_REASON_"
-"""Where the names of all reasons begin in the contract."""
+"""The common prefix of the names of all reasons in the contract."""
 
 
 @dataclass(slots=True, eq=False)
 class Refusal(Exception):
-    """What a client is told: the reason by its name, a sentence, the facts, and where the match stands."""
+    """A refused call: the reason's name, a sentence, the facts, and the match's position and legal choices."""
 
     reason: str
-    """As RefusalReason names it, without the prefix."""
+    """The name in RefusalReason, without the prefix."""
     why: str
     facts: Mapping[str, Fact] = field(default_factory=dict)
     position: Position | None = None
     legal: LegalChoices | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a reason that no client could look up."""
+        """Raise ValueError for a reason that the contract does not have."""
         RefusalReason.Value(PREFIX + self.reason)
 
     def __str__(self) -> str:
-        """Say why."""
+        """The sentence."""
         return self.why
 
     @property
@@ -49,12 +49,12 @@ class Refusal(Exception):
         return CODES[self.reason]
 
     def at(self, position: Position, legal: LegalChoices | None) -> Refusal:
-        """The same refusal, with what its caller may know of the match."""
+        """A copy with the position and the legal choices that the caller may see."""
         return replace(self, position=position, legal=legal)
 
 
 def refusal_of(error: BaseException) -> Refusal | None:
-    """What a client is told of this; nothing if no client can have caused it."""
+    """The refusal to send for an exception; None if the exception is not a client's fault or a failure of the store."""
     match error:
         case Refusal():
             return error
@@ -102,4 +102,4 @@ CODES: Final[Mapping[str, grpc.StatusCode]] = {
     for value in RefusalReason.DESCRIPTOR.values
     if value.number
 }
-"""The status code of every reason, as the contract gives it."""
+"""The status code of each reason, read from the contract."""

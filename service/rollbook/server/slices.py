@@ -1,4 +1,4 @@
-"""Long work in slices: between two of them the event loop serves all other calls."""
+"""Splits long work into slices, so that the event loop serves other calls in between."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import time
 from typing import Final
 
 SLICE_SECONDS: Final = 0.001
-"""How long a piece of work may keep the loop: every call passes through the loop several times, and may wait each time
-for a slice."""
+"""How long a piece of work may block the loop. A call passes through the loop several times, and may wait for a slice
+each time."""
 
 LONGEST_SECONDS: Final = 0.002
-"""A slice that has lasted longer has waited for something in between."""
+"""A slice that lasted longer was interrupted by other work, so it counts as this long."""
 
 RESTS: Final = 3
-"""How many times as long as a slice the loop is left to others, which is enough for a choice from its request to its
-answer."""
+"""The loop serves other calls for this many times the length of a slice, which is enough to answer one player's
+choice."""
 
 
 class Slices:
-    """The slices of one piece of work, the first of which begins now."""
+    """The slices of one piece of work; the first slice begins with the object."""
 
     __slots__ = ("_began",)
 
@@ -28,11 +28,11 @@ class Slices:
 
     @property
     def is_over(self) -> bool:
-        """Whether the slice has lasted long enough, so that the work has to `rest`."""
+        """Whether the slice has lasted long enough, so that the work must call `rest`."""
         return time.perf_counter() - self._began > SLICE_SECONDS
 
     async def rest(self) -> None:
-        """Leave the loop to others for a while, and begin another slice."""
+        """Let the loop serve other calls for a while, then begin the next slice."""
         lasted = min(time.perf_counter() - self._began, LONGEST_SECONDS)
         await asyncio.sleep(RESTS * lasted)
         self._began = time.perf_counter()
