@@ -1,1 +1,1 @@
-"""Processes of a service: how they start, share ports and keys, stop, and start again."""
+"""Processes of a service: start, shared ports and keys, stop and restart."""

@@ -1,8 +1,8 @@
-"""Programs that a service starts beside itself and that are clients of it: kept going, and ended with it.
+"""Companions: client programs that the service starts, restarts when they exit, and ends when it ends.
 
-Such a program is a command that the service knows by its name alone. One frame goes in, a JSON object: where the
-service is and how it proves itself, and what else this program has to know. Frames come out, a JSON object each: what
-is to be logged. When its standard input ends, it finishes what is under way. If it ends by itself it is started again.
+A companion is a command of which the service knows only the name. Its first input frame is a JSON object with the
+address of the service, credentials, and the program's own parameters. Its output frames are JSON objects with log
+entries. When its standard input closes, it finishes its calls and exits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rollbook.server.health.restarts import RestartPauses
 
 DRAIN_SECONDS: Final = 5.0
 LAST_WORDS_SECONDS: Final = 2.0
-"""Between the end of what a program says and its own."""
+"""How long the program may run after its output has closed."""
 
 MOST_LOGGED_BYTES: Final = 64 << 10
 
@@ -33,16 +33,16 @@ _log = structlog.get_logger()
 
 
 class CompanionMissing(Exception):
-    """No installed package has this program."""
+    """No installed package offers the companion's command."""
 
 
 class CompanionProcess(ABC):
-    """One such program, for as long as the service lives."""
+    """Runs one companion as long as the service runs."""
 
     def __init__(self, name: str, command: str, needs: str, tls: Tls | None, pass_fds: Sequence[int] = ()) -> None:
-        """Be ready to start the command, called by this name in logs; CompanionMissing if there is none.
+        """Prepare to start `command`, which logs call `name`; raises CompanionMissing if the command is not installed.
 
-        It inherits these files, and `needs` is the flag that wants it.
+        The program inherits `pass_fds`. `needs` is the flag that requires it, for the error message.
         """
         words = processes.command(command)
         if words is None:
@@ -56,11 +56,11 @@ class CompanionProcess(ABC):
         self._task: asyncio.Task[None] | None = None
 
     def start(self, address: Listen) -> None:
-        """Have it call the service that listens here from now on."""
+        """Start the program, which calls the service at this address."""
         self._task = asyncio.create_task(self._keep_going(address))
 
     async def drain(self) -> None:
-        """Have it call no more; what is under way is finished."""
+        """Ask the program to stop and wait until it has finished its calls; kill it after DRAIN_SECONDS."""
         self._ending.set()
         if self._child is not None:
             self._child.stdin.close()
@@ -69,25 +69,25 @@ class CompanionProcess(ABC):
         await self.close()
 
     async def close(self) -> None:
-        """End it, finished or not."""
+        """Kill the program."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     @abstractmethod
     def _instructions(self) -> Mapping[str, Any]:
-        """What it has to know besides where the service is."""
+        """The program's own parameters, sent with the address of the service."""
 
     def _news(self) -> Iterable[Mapping[str, Any]]:
-        """What it is told behind that, whenever it is started."""
+        """Messages to send after the parameters at every start of the program."""
         return ()
 
     def _receive(self, _said: Mapping[str, Any]) -> bool:
-        """Whether it has said something to this service, which is not to be logged."""
+        """Handle a message from the program; returns False if the message is a log entry."""
         return False
 
     def _send(self, message: Mapping[str, Any]) -> None:
-        """Say something more to it, if it is there."""
+        """Send another message to the program, if it is running."""
         if self._child is not None and not self._child.stdin.is_closing():
             self._child.stdin.write(processes.frame(json.dumps(message).encode()))
 
@@ -106,7 +106,7 @@ class CompanionProcess(ABC):
                     return
 
     async def _run(self, address: Listen) -> int | None:
-        """Run the program once, and give its exit code; none if it had to be killed."""
+        """Run the program once and return its exit code; None if it had to be killed."""
         async with processes.running(self._words, pass_fds=self._pass_fds) as child:
             self._child = child
             self._send({**self._service(address), **self._instructions()})
@@ -134,7 +134,7 @@ class CompanionProcess(ABC):
         }
 
     def _relay(self, data: bytes) -> None:
-        """Hear or log what it says."""
+        """Handle or log a message from the program."""
         try:
             said = json.loads(data)
             if self._receive(said):
@@ -147,7 +147,7 @@ class CompanionProcess(ABC):
 
 
 def certified_name(certificates: bytes) -> str:
-    """A name that the first of these certificates, PEM, is good for; empty if it has none."""
+    """A name for which the first of these PEM certificates is valid; empty if the certificate has none."""
     certificate, *_ = x509.load_pem_x509_certificates(certificates)
     names: Sequence[object] = ()
     with suppress(x509.ExtensionNotFound):
@@ -162,6 +162,6 @@ def certified_name(certificates: bytes) -> str:
 
 
 def _reachable(address: Listen) -> Listen:
-    """Where somebody on this machine finds a service that may listen on all its addresses."""
-    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked for, not listened on
+    """An address at which a client on this machine reaches a service that may listen on all interfaces."""
+    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not listened on
     return Listen(everywhere.get(address.host, address.host), address.port)

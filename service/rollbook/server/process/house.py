@@ -1,12 +1,12 @@
-"""The house: bots of the service itself, in a process that is a client like any other.
+"""The house: the service's own bots, in a separate process that uses the public API like any client.
 
-It is the command `rollbook house`. Beside where the service is it is told how fast to play a demo, and of each bot the
-name, a token, and the secret from which its entropy follows. Behind that comes a frame for each seat that a bot was
-asked to, with the same, the match and the strategy. Beside what is to be logged it says which of these seats are over.
-If it ends by itself it is started again, and told of its seats anew.
+The process is the command `rollbook house`. Its parameters are the pace of the demo and, for each demo bot, a name, a
+token, and the secret from which the bot's entropy is derived. A frame follows for each seat to which a bot was invited,
+with the same data, the match and the strategy. Besides log entries, the process reports which of these seats are over.
+If it exits, it is restarted and receives all open seats again.
 
-The secrets follow from the service key, so that a house that was killed carries on with the matches it finds. Without a
-demo it is started when the first bot is asked to a table.
+The secrets are derived from the service key, so a restarted house continues the matches that it finds. Without a demo
+the process starts when the first bot is invited to a table.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from rollbook.server.process.child_process import CompanionProcess
 COMMAND: Final = "house"
 
 TOKEN_SECONDS: Final = 7 * 24 * 3_600
-"""A house whose tokens have expired ends, and is started again with others."""
+"""A house whose tokens have expired exits, and is restarted with new tokens."""
 
 
 def is_installed() -> bool:
-    """Whether some installed package has house bots."""
+    """Whether an installed package offers house bots."""
     return processes.command(COMMAND) is not None
 
 
 class HouseProcess(CompanionProcess):
-    """The process of the house: started, kept going, and ended with the service."""
+    """Runs the process of the house as long as the service runs."""
 
     def __init__(
         self, issuer: Issuer, service_key: bytes, tls: Tls | None, pause_seconds: float | None, command: str = COMMAND
     ) -> None:
-        """Be ready to start the command of this name; CompanionMissing if there is none.
+        """Prepare to start `command`; raises CompanionMissing if the command is not installed.
 
-        The service trusts the issuer; before every choice the bots of a demo make this pause, without which there is
-        no demo.
+        `issuer` must be trusted by the service. The demo's bots wait `pause_seconds` before every choice; None: no
+        demo.
         """
         super().__init__("the house", command, "--demo", tls)
         self._issuer = issuer
@@ -49,16 +49,16 @@ class HouseProcess(CompanionProcess):
         self._pause_seconds = pause_seconds
         self._address: Listen | None = None
         self._seats: dict[tuple[str, str], HouseBot] = {}
-        """Where bots were asked to, by match and subject, and have not finished."""
+        """Seats to which bots were invited and that are not over, by match and subject."""
 
     def start(self, address: Listen) -> None:
-        """Play from now on at the service that listens here, as soon as there is something to play."""
+        """Start the process as soon as there is a demo or a seat to play, calling the service at this address."""
         self._address = address
         if self._pause_seconds is not None or self._seats:
             super().start(address)
 
     def sit(self, match_id: str, bot: HouseBot) -> None:
-        """Have a bot play where it sits; twice is the same as once."""
+        """Have the bot play in this match; a second call for the same seat has no effect."""
         if (match_id, bot.sub) in self._seats:
             return
         self._seats[match_id, bot.sub] = bot

@@ -1,6 +1,6 @@
-"""A service from its start to its end: store, keys, servicers, and a drain that takes a bounded time.
+"""A service from start to end: store, keys, servicers, and a drain of bounded length.
 
-The servicers come from outside: this module knows how a gRPC server is run, and nothing of matches.
+The servicers are injected: this module runs a gRPC server and contains nothing about matches.
 """
 
 from __future__ import annotations
@@ -38,41 +38,41 @@ from rollbook.server.rpc.requests import Reading
 from rollbook.storage.redis.log import RedisLog
 
 MOST_REQUEST_BYTES: Final = 64 * 1024 + 64
-"""A part of a replay file that is as large as it may be, and the message around it."""
+"""The largest part of a replay file, and the message around it."""
 
 MOST_METADATA_BYTES: Final = 16 * 1024
 MOST_STREAMS_A_CONNECTION: Final = 12_000
-"""More than the feeds that one connection may carry, so that whoever watches too much is refused in words."""
+"""Above the limit of feeds of one connection, so that a client with too many feeds receives a refusal with a reason."""
 
 MOST_OTHER_CALLS: Final = 2_000
-"""Calls under way beside feeds and streams of Play, whose own limits are reached first."""
+"""Concurrent calls besides feeds and Play streams, whose own limits are reached first."""
 
 DRAIN_SECONDS: Final = 10.0
 """How long commands in flight and watchers may take to finish."""
 
 LAST_ANSWERS_SECONDS: Final = 1.0
-"""How long answers may take to leave that are written already."""
+"""How long gRPC may take to send answers that are already written."""
 
 LOOP_LOOK_SECONDS: Final = 0.5
 
 CLOSE_SECONDS: Final = 5.0
-"""How long appends may take that nobody waits for any more."""
+"""How long appends may take after their callers have gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Foundation:
-    """What servicers are built on."""
+    """The dependencies from which servicers are built."""
 
     settings: Settings
     log: RedisLog
     keys: ServiceKeys
     metrics: Metrics = field(default_factory=Metrics)
     invite: Invite | None = None
-    """Tells the house of whoever started this process where its bots sit; none: a house is this process's own."""
+    """Notifies the supervisor's house of the seats of its bots; None: this process runs its own house."""
 
 
 async def _at_once() -> None:
-    """Nothing has to be ended by itself."""
+    """The default for servicers that have nothing to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,38 +82,38 @@ class Servicer:
     name: str
     """Its full name, for health and reflection."""
     add: Callable[[grpc.aio.Server], None]
-    """Registers it; what `add_…Servicer_to_server` does."""
+    """Registers the servicer; calls `add_…Servicer_to_server`."""
     drain: Callable[[], Awaitable[None]] = _at_once
-    """Ends its long streams with a last word; when it returns, whatever is left are calls that end by themselves."""
+    """Ends long streams with a final message; afterwards the remaining calls end by themselves."""
     close: Callable[[], Awaitable[None]] = _at_once
-    """Ends its tasks, after the last call."""
+    """Ends the servicer's tasks, after the last call."""
 
 
 class Companion(Protocol):
-    """A client that the service itself has: it begins when the service listens, and ends before the service does."""
+    """A client of the service that the service runs itself; it starts after the service listens, and ends before it."""
 
     def start(self, address: Listen) -> None:
-        """Begin to call the service, which listens here."""
+        """Begin to call the service at this address."""
 
     async def drain(self) -> None:
-        """Finish what is under way; when it returns, the companion calls no more."""
+        """Finish the calls in flight; when this returns, the companion makes no further calls."""
 
     async def close(self) -> None:
-        """End it, finished or not."""
+        """End it, even in the middle of a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Everything that a service offers."""
+    """All parts of a service."""
 
     servicers: Sequence[Servicer]
     layers: Sequence[Layer] = ()
-    """Around every call, the first of them outermost; outside of them all the call is logged."""
+    """Layers around every call, outermost first; the call log is outside all of them."""
     companions: Sequence[Companion] = ()
     works: Callable[[], bool] = lambda: True
-    """Whether it does by itself what it has to do all the time; if not, nothing of it serves."""
+    """Whether the background loops of the service run; if not, health reports the whole service as not serving."""
     apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
-    """What health tells by names of its own: whether that works."""
+    """Additional health checks by name: whether each part works."""
 
 
 Assemble = Callable[[Foundation], Awaitable[Assembly]]
@@ -121,22 +121,22 @@ Assemble = Callable[[Foundation], Awaitable[Assembly]]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a process shares with whoever started it; nothing, if it is all of its service."""
+    """What a worker shares with its supervisor; the defaults are for a service of one process."""
 
     metrics: Metrics = field(default_factory=Metrics)
     apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
-    """What health tells of other processes, by names of its own."""
+    """Health checks that concern other processes, by name."""
     invite: Invite | None = None
-    """Tells the house where its bots sit."""
+    """Notifies the house of the seats of its bots."""
 
 
 async def serve(
     settings: Settings, assemble: Assemble, listening: Callable[[Listening], None], around: Surroundings | None = None
 ) -> Shutdown:
-    """Run a service, or one worker of it, until a signal ends it: the first one drains, the second one forces.
+    """Run a service, or one worker of it, until a signal ends it: the first signal drains, the second one forces.
 
-    Call it on the main thread. What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound,
-    ServerFailed, StoreUnavailable, KeyFileRefused, NotListening, which also ends a service whose server has ended.
+    Call it on the main thread. Raises DataDirectoryRefused, ServerNotFound, ServerFailed, StoreUnavailable,
+    KeyFileRefused or NotListening if the service cannot start; NotListening also if the gRPC server ends by itself.
     """
     with ending_signals() as signals:
         async with AsyncExitStack() as stack:
@@ -155,7 +155,7 @@ async def serve(
                     raise NotListening("the server has ended by itself, and nothing can be called any more")
                 ended = await running.drain(signals)
             finally:
-                # A watch that ended by itself did so by what ends the service.
+                # A watch that ended by itself raises what ends the service.
                 for task in (watching, terminated):
                     if not task.done():
                         task.cancel()
@@ -168,7 +168,7 @@ async def serve(
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """Everything that a start brings about."""
+    """A service that has started."""
 
     listening: Listening
     store: Store
@@ -180,15 +180,15 @@ class _Running:
     shared_keys: SharedKeys
     metrics: Metrics
 
-    async def say_whether_it_serves(self, answers: bool) -> None:  # noqa: FBT001 - it is the one thing that is said
-        """Say so by health; `answers` is what the store does."""
+    async def say_whether_it_serves(self, answers: bool) -> None:  # noqa: FBT001 - the only argument
+        """Update health and metrics; `answers` is whether the store answers."""
         apart = {name: works() for name, works in self.assembly.apart.items()}
         serves = answers and self.shared_keys.fit and self.assembly.works()
         self.metrics.serves(serves=serves)
         await self.health.set_serving(serving=serves, apart=apart)
 
     async def drain(self, signals: Signals) -> Shutdown:
-        """Let what is under way finish, for as long as it may take and nobody forces it."""
+        """Let calls in flight finish, until DRAIN_SECONDS have passed or a second signal forces the end."""
         structlog.get_logger().info("draining", most_seconds=DRAIN_SECONDS)
         self.metrics.serves(serves=False)
         await self.health.drain()
@@ -205,15 +205,16 @@ class _Running:
     async def _let_finish(self) -> None:
         try:
             async with asyncio.timeout(DRAIN_SECONDS):
-                # Companions first, as long as their calls are answered.
+                # Companions first, while their calls are still answered.
                 await _drain(self.assembly.companions)
                 self.open_calls.drain()
                 await _drain(self.assembly.servicers)
-                # Only now does the server hang up: until then whoever calls is told why there is no answer.
+                # The server closes only after the last call, so that clients receive a reason instead of a closed
+                # connection.
                 await self.open_calls.finished()
         except TimeoutError:
             structlog.get_logger().warning("calls did not end in time")
-        # What gRPC has not sent yet of the last answers goes out.
+        # gRPC sends the rest of the last answers.
         await _stop(self.server, LAST_ANSWERS_SECONDS)
 
 
@@ -224,7 +225,7 @@ async def _drain(parts: Sequence[Companion | Servicer]) -> None:
 
 
 async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, around: Surroundings) -> _Running:
-    """Start everything, in an order in which nothing is reachable before what it needs is there."""
+    """Start all parts; each part starts after the parts that it depends on."""
     metrics = around.metrics
     if settings.metrics is not None:
         page = exposed(metrics.registry, lambda: metrics.vitals.serves, settings.metrics)
@@ -251,7 +252,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
         [_reading(settings, metrics), call_log, open_calls, *assembly.layers],
         [
             *_OPTIONS,
-            # Unless it is one of several workers, a second service would share the port, and get half of the calls.
+            # Only workers may share the port: a second service on a shared port would receive half of the calls.
             ("grpc.so_reuseport", int(bool(settings.worker))),
             ("grpc.max_allowed_incoming_connections", settings.limits.connections),
         ],
@@ -262,7 +263,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
     bound = _listen(server, settings)
-    # The store has just answered, and nobody shall be told otherwise before it is looked at for the first time.
+    # The store has just answered; without this, health would report NOT_SERVING until the first check.
     metrics.serves(serves=True)
     await health.set_serving(serving=True, apart={name: works() for name, works in assembly.apart.items()})
     await server.start()
@@ -275,7 +276,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
 
 
 async def _measure_the_loop(metrics: Metrics) -> None:
-    """Say again and again how late the loop comes round."""
+    """Measure periodically by how much the event loop is late."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + LOOP_LOOK_SECONDS
@@ -294,7 +295,7 @@ def _reading(settings: Settings, metrics: Metrics) -> Reading:
 
 
 async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:
-    """End whatever is left of it, and do not wait for ever for that."""
+    """Cancel the remaining calls, and log a warning if the server does not stop in time."""
     stopping = asyncio.ensure_future(server.stop(grace_seconds))
     done, _ = await asyncio.wait({stopping}, timeout=grace_seconds + CLOSE_SECONDS)
     if not done:
@@ -306,12 +307,12 @@ _OPTIONS: Final = [
     ("grpc.max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.absolute_max_metadata_size", MOST_METADATA_BYTES),
     ("grpc.max_concurrent_streams", MOST_STREAMS_A_CONNECTION),
-    # What a stream may have on its way to us stays as small as it begins: gRPC would let it grow to megabytes.
+    # Keeps the initial flow-control window of a stream: gRPC would let it grow to megabytes.
     ("grpc.http2.bdp_probe", 0),
-    # Calls that have come and are not looked at yet; gRPC cancels what is more, at first by chance.
+    # Calls received but not yet accepted; above this gRPC cancels calls, below the hard limit at random.
     ("grpc.server.max_pending_requests", MOST_STREAMS_A_CONNECTION),
     ("grpc.server.max_pending_requests_hard_limit", 2 * MOST_STREAMS_A_CONNECTION),
-    # A feed may be silent for long: who is gone is noticed, and who asks whether we are there is not taken for a flood.
+    # A feed may be silent for long: the server detects clients that are gone, and accepts frequent keepalive pings.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
@@ -347,7 +348,7 @@ def _listen(server: grpc.aio.Server, settings: Settings) -> Listen:
 
 
 def _credentials(tls: Tls) -> grpc.ServerCredentials:
-    """The credentials, if they fit together; gRPC would only find out when somebody calls."""
+    """The credentials, after checking that key and certificate match; gRPC would only notice at the first call."""
     try:
         key, certificate = tls.key.read_bytes(), tls.certificate.read_bytes()
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key, password="")

@@ -1,4 +1,4 @@
-"""Where Prometheus finds the numbers of a service, and whoever asks over HTTP learns whether it serves; no more."""
+"""HTTP endpoint for metrics in the format of Prometheus, and for whether the service serves."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ METRICS: Final = "/metrics"
 HEALTH: Final = "/healthz"
 _READS: Final = {"GET", "HEAD"}
 _REQUEST_SECONDS: Final = 10.0
-"""How long a request may take to come."""
+"""How long a client may take to send its request."""
 
 
 @asynccontextmanager
 async def exposed(registry: CollectorRegistry, serves: Callable[[], bool], address: Listen) -> AsyncIterator[None]:
-    """Answer GET of /metrics and /healthz on this address, in threads of its own; NotListening if that cannot be done.
+    """Answer GET of /metrics and /healthz on this address, in separate threads; raises NotListening if that fails.
 
-    `serves` says whether the service does; /healthz has the status 200 if so, else 503.
+    /healthz has the status 200 if `serves()` is true, else 503.
     """
     try:
         server = (_ServerOfIPv6 if ":" in address.host else _Server)((address.host, address.port), _Handler)
@@ -69,16 +69,16 @@ def _pages(registry: CollectorRegistry, serves: Callable[[], bool]) -> Callable[
 
 
 class _Handler(WSGIRequestHandler):
-    """Answers one connection; what was asked is written nowhere."""
+    """Answers one connection, without an access log."""
 
     timeout = _REQUEST_SECONDS
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is inherited
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - inherited name
         pass
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """Answers each connection in a thread of its own."""
+    """Answers each connection in its own thread."""
 
     daemon_threads = True
 

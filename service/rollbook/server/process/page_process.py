@@ -1,7 +1,7 @@
-"""The page of a service, in a process that is a client like any other: watch, play, replay and verify in a browser.
+"""The page (watch, play, replay and verify in a browser), in a separate process that uses the public API.
 
-It is the command `rollbook page`. The service holds the port for it, so that whoever knocks while the page is started
-again waits instead of being turned away.
+The process is the command `rollbook page`. The service keeps the listening socket, so that browsers wait during a
+restart of the page instead of being refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COMMAND: Final = "page"
 SUBJECT: Final = "page"
 
 TOKEN_SECONDS: Final = 7 * 24 * 3_600
-"""The page ends before its token does, and is started again with another one."""
+"""The page exits before its token expires, and is restarted with a new one."""
 
 MOST_WAITING: Final = 1_024
 
@@ -31,22 +31,22 @@ _log = structlog.get_logger()
 
 
 class PageProcess(CompanionProcess):
-    """The process of the page: started, kept going, and ended with the service."""
+    """Runs the process of the page as long as the service runs."""
 
     def __init__(self, issuer: Issuer, tls: Tls | None, listener: socket.socket, command: str = COMMAND) -> None:
-        """Be ready to serve whoever connects to this listening socket; CompanionMissing if there is no page."""
+        """Prepare to serve connections to this listening socket; raises CompanionMissing if no page is installed."""
         super().__init__("the page", command, "--web", tls, pass_fds=(listener.fileno(),))
         self._issuer = issuer
         self._listener = listener
 
     def start(self, address: Listen) -> None:
-        """Begin, and say where."""
+        """Start the process, and log the URL of the page."""
         super().start(address)
         host, port = self._listener.getsockname()[:2]
         announce(f"the page is at http://{Listen(host, port)}/", page=f"http://{Listen(host, port)}/")
 
     async def close(self) -> None:
-        """End it; nobody can connect any more."""
+        """Kill the process and close the listening socket."""
         await super().close()
         self._listener.close()
 
@@ -58,9 +58,10 @@ class PageProcess(CompanionProcess):
 
 
 async def page_of(settings: Settings, issuer: Issuer) -> PageProcess | None:
-    """The page that the settings want; NotListening or CompanionMissing if it is needed and cannot be.
+    """The page that the settings ask for; None if there is none.
 
-    Otherwise what is in its way is said, and the service does without.
+    Raises NotListening or CompanionMissing if the page is required but cannot be started. If the page is optional, the
+    cause is logged and the service runs without it.
     """
     if settings.web is None:
         return None
@@ -82,7 +83,7 @@ async def page_of(settings: Settings, issuer: Issuer) -> PageProcess | None:
 
 
 async def _listener(address: Listen) -> socket.socket:
-    """A socket that listens there, as soon as the page of a service that was killed has let go of it; OSError."""
+    """A listening socket, once a killed service has released the port; raises OSError if the port stays in use."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     return await once_free(
         lambda: socket.create_server((address.host, address.port), family=family, backlog=MOST_WAITING)

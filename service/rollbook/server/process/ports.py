@@ -1,4 +1,4 @@
-"""Ports that a service listens on: why one cannot be had, and one that several processes listen on together."""
+"""Ports on which a service listens: why one is unavailable, and a port that several processes share."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from typing import Any, Final, TypeVar
 from rollbook.server.configuration.settings import Listen, Settings
 
 HANDOVER_SECONDS: Final = 2.0
-"""How long processes of a service that was killed may still hold a port: they end with it, but not at once."""
+"""How long the processes of a killed service may keep a port: they end shortly after it."""
 
 _POLL_SECONDS: Final = 0.05
 
 Taken = TypeVar("Taken")
 
 _ABSENT: Final = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
-"""A name such as localhost may stand for addresses of a family that this machine does not have."""
+"""A name such as localhost can resolve to addresses of a family that this machine does not have."""
 
 
 class NotListening(Exception):
-    """The address cannot be listened on, or not with these certificates."""
+    """The service cannot listen on the address, or not with these certificates."""
 
     @classmethod
     def at(cls, address: Listen, why: str) -> NotListening:
-        """Say which address, and why."""
+        """A NotListening that names the address and the cause."""
         return cls(f"cannot listen on {address}: {why}; --listen names another place")
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A service that can be called from now on."""
+    """A running service and its address."""
 
     address: Listen
-    """With the port that the system chose, if it was asked to."""
+    """With the port that the system chose, if the configured port was 0."""
     settings: Settings
     head_key_id: str
 
 
 def why_not(address: Listen) -> str:
-    """What the system has against it; gRPC does not tell."""
+    """The system's error message for listening on this address, which gRPC does not report."""
     try:
         with _alone(address):
             return "the port was taken a moment ago"
@@ -53,10 +53,10 @@ def why_not(address: Listen) -> str:
 
 @asynccontextmanager
 async def held(address: Listen) -> AsyncIterator[Listen]:
-    """Hold a port that nobody else listens on, for processes of this user that listen with SO_REUSEPORT; NotListening.
+    """Reserve a port for this user's processes that listen with SO_REUSEPORT; raises NotListening if it is in use.
 
-    Until it is let go of, whoever wants the port alone is refused it. The address comes with the port that the system
-    chose, if it was asked to.
+    Until the context exits, a process without SO_REUSEPORT cannot listen on the port. Yields the address with the port
+    that the system chose, if the given port is 0.
     """
     with ExitStack() as stack:
         try:
@@ -67,7 +67,7 @@ async def held(address: Listen) -> AsyncIterator[Listen]:
 
 
 async def once_free(take: Callable[[], Taken]) -> Taken:
-    """Take a port as soon as a service that was killed has let go of it; OSError."""
+    """Call `take` until the port is free, for at most HANDOVER_SECONDS; raises OSError afterwards."""
     deadline = asyncio.get_running_loop().time() + HANDOVER_SECONDS
     while True:
         try:
@@ -84,20 +84,22 @@ def _held(address: Listen) -> Iterator[Listen]:
         with _alone(address) as listeners:
             port: int = listeners[0].getsockname()[1]
             for listener in listeners:
-                # From here on the port may be shared, and before it is let go of it is held anew, without listening.
+                # Allows sharing of the port; a second socket that does not listen binds the port before this one is
+                # closed.
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
                 holder = stack.enter_context(socket.socket(listener.family, listener.type, listener.proto))
                 holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
                 holder.bind(listener.getsockname())
-                # What is left of closed connections did not stand in its way; whoever wants to listen alone it stops.
+                # SO_REUSEADDR was needed because of closed connections; without it, processes that want the port alone
+                # are refused.
                 holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
         yield Listen(address.host, port)
 
 
 @contextmanager
 def _alone(address: Listen) -> Iterator[list[socket.socket]]:
-    """Listen alone wherever the address is on this machine; OSError."""
+    """Listen without sharing on every local address that the host name resolves to; raises OSError."""
     port = address.port
     with ExitStack() as stack:
         listeners: list[socket.socket] = []

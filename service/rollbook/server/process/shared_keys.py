@@ -1,9 +1,9 @@
-"""That all processes over one store have the same keys, from their start and as long as they run.
+"""Ensures that all processes over one store have compatible keys, at the start and while they run.
 
-The store knows the fingerprints of the keys that it was begun with, and every process says in it which it signs with
-and which it publishes. A signing key is followed by another once all that run publish both: this is how keys are
-rotated. From the service key follow ids, references and invitations, so another takes its place only where no process
-runs and no match is open or running.
+The store holds the fingerprints of the service's keys, and every process registers which keys it signs with and which
+it publishes. A signing key can be rotated once all running processes publish both the old and the new one. Ids,
+references and invitations are derived from the service key, so it can be replaced only while no process runs and no
+match is open or running.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ SERVICE_KEY: Final = "service.key"
 BEAT_SECONDS: Final = 1.0
 LEAVE_SECONDS: Final = 5.0
 SILENT_MS: Final = 5_000
-"""A process that has not said for so long that it runs is gone."""
+"""A process that has not registered for so many milliseconds is considered gone."""
 
 _FINGERPRINT_DIGITS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """What tells the keys of a process apart, and is no secret."""
+    """Identifies the keys of a process without revealing them."""
 
     service: str
     signs: dict[str, str]
-    """By file the id of the key that signs."""
+    """Id of the signing key, by file."""
     published: dict[str, list[str]]
-    """By file the ids of all keys whose signatures count."""
+    """Ids of all keys whose signatures are accepted, by file."""
 
     @classmethod
     def of(cls, keys: ServiceKeys) -> Self:
-        """Those of these keys."""
+        """The fingerprints of these keys."""
         service = hashlib.sha256(b"rollbook/1/service-key" + keys.service).hexdigest()
         signing = {"head.key": keys.head, "replay.key": keys.replay, "token.key": keys.token}
         return cls(
@@ -55,7 +55,7 @@ class Fingerprints:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """As they were written; ValueError for anything else."""
+        """Parse the output of `write`; raises ValueError for anything else."""
         said: Any = json.loads(text)
         try:
             return cls(
@@ -65,29 +65,29 @@ class Fingerprints:
             raise ValueError(str(wrong)) from None
 
     def write(self) -> str:
-        """One line of text."""
+        """One line of JSON."""
         said = {"service": self.service, "signs": self.signs, "published": self.published}
         return json.dumps(said, sort_keys=True, separators=(",", ":"))
 
     def unknown_to(self, other: Self) -> list[str]:
-        """The files whose key signs here, and is not published there."""
+        """The files whose key this process signs with but the other process does not publish."""
         return [file for file, key in self.signs.items() if key not in other.published.get(file, ())]
 
 
 class SharedKeys:
-    """The keys of this process beside those of all others over its store."""
+    """Compares the keys of this process with those of all other processes over its store."""
 
     def __init__(self, log: RedisLog, keys: ServiceKeys, failed: Callable[[str], None]) -> None:
-        """Compare these keys; `failed` hears of every comparison that cannot be made."""
+        """Compare these keys; `failed` is called with the loop's name whenever a comparison fails."""
         self._log = log
         self._mine = Fingerprints.of(keys)
         self._process = secrets.token_hex(8)
         self.fit = True
-        """Whether all processes believe each other."""
+        """Whether this process and all others accept each other's signatures."""
         self._loop = BackgroundLoop("keys", self._compare, failed, BEAT_SECONDS)
 
     async def settle(self) -> None:
-        """Say which they are, or raise KeyFileRefused if the store is that of a service with other keys."""
+        """Register this process's keys; raises KeyFileRefused if the store or a running process has others."""
         others = await self._say()
         try:
             for other in others:
@@ -99,7 +99,7 @@ class SharedKeys:
         self._loop.start()
 
     async def close(self) -> None:
-        """Say that the process is gone, unless the store is away."""
+        """Remove the registration of this process, if the store answers."""
         await self._loop.close()
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
@@ -162,5 +162,5 @@ def _read(said: Iterable[str]) -> Iterable[Fingerprints]:
         try:
             yield Fingerprints.read(text)
         except ValueError:
-            # What is no word of a process is passed over, and forgotten in seconds.
+            # An unreadable registration is ignored; it expires in seconds.
             continue

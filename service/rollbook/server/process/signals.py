@@ -1,4 +1,4 @@
-"""The signals that end a service, and how it came to its end."""
+"""The signals that end a service, and the ways in which a service ends."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ _MOST_AT_ONCE: Final = 64
 
 
 class Shutdown(Enum):
-    """How a service came to its end."""
+    """The way in which a service ended."""
 
     DRAINED = auto()
     FORCED = auto()
 
 
 class Signals:
-    """The signals that end a service, counted."""
+    """Futures for the first and the second signal."""
 
     def __init__(self) -> None:
-        """Begin with none, on the loop that runs."""
+        """Create both futures on the running loop."""
         loop = asyncio.get_running_loop()
         self.first: asyncio.Future[None] = loop.create_future()
         self.second: asyncio.Future[None] = loop.create_future()
 
     def come(self) -> None:
-        """One more."""
+        """Count one more signal."""
         waiting = self.second if self.first.done() else self.first
         if not waiting.done():
             waiting.set_result(None)
 
     async def unless_asked_to_end(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """What the work comes to; none if a signal came before, and the work has been broken off."""
+        """The result of `work`; None if a signal came first and `work` was cancelled."""
         task = asyncio.create_task(work)
         either: set[asyncio.Future[Any]] = {task, self.first}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -53,10 +53,10 @@ class Signals:
 
 @contextmanager
 def ending_signals() -> Iterator[Signals]:
-    """The signals that come meanwhile; call it on the main thread of a process that ends afterwards.
+    """Collect signals within the context; call it on the main thread of a process that ends afterwards.
 
-    Afterwards they are ignored, so that an impatient second one does not change the exit code while the process exits.
-    With the loop's own handlers it could: when they are removed, the default comes back, which kills.
+    Afterwards the signals are ignored, so that a second one does not change the exit code while the process exits. The
+    loop's own handlers would not do: removing them restores the default action, which kills the process.
     """
     signals = Signals()
     loop = asyncio.get_running_loop()
@@ -84,4 +84,4 @@ def ending_signals() -> Iterator[Signals]:
 
 
 def _told_by_the_socket(_number: int, _frame: FrameType | None) -> None:
-    """Nothing is left to do: Python has written the signal's number to the socket."""
+    """Does nothing: Python has already written the signal's number to the socket."""

@@ -1,8 +1,8 @@
-"""A service of several workers: one process that has what there is one of, and starts the others.
+"""A service of several workers: the supervisor runs what exists once per service, and starts the workers.
 
-It has the store, the port, the address of metrics, the page and the house, and never a call: gRPC is not even imported
-here. The workers are started anew and never forked, and each is a whole service over that store. They end with this
-process, however that ends, since the kernel kills them then.
+The supervisor has the store, the port, the metrics endpoint, the page and the house. It serves no calls and does not
+import gRPC. Workers are new processes, not forks, and each is a complete service over the same store. When the
+supervisor exits for any reason, the kernel kills them.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from rollbook.server.process.page_process import PageProcess
 
 DRAIN_SECONDS: Final = 40.0
-"""How long workers may take to end, which bound everything that they wait for themselves."""
+"""How long workers may take to drain; longer than all their own time limits together."""
 
 FORCED_SECONDS: Final = 5.0
-"""How long they may take when nobody wants to wait."""
+"""How long workers may take to end after a second signal."""
 
 SCRAPE_SECONDS: Final = 5.0
 
 
 async def supervise(settings: Settings, words: Sequence[str], listening: Callable[[Listening], None]) -> Shutdown:
-    """Run a service whose workers these words start, until a signal ends it; call it on the main thread.
+    """Run a service until a signal ends it; `words` is the command that starts a worker. Call it on the main thread.
 
-    What makes a start impossible is raised: DataDirectoryRefused, ServerNotFound, ServerFailed, KeyFileRefused,
-    CompanionMissing, NotListening and WorkerFailed, which also ends a service with a worker that starts no more.
+    Raises DataDirectoryRefused, ServerNotFound, ServerFailed, KeyFileRefused, CompanionMissing, NotListening or
+    WorkerFailed if the service cannot start; WorkerFailed also if a worker fails to restart later.
     """
     with ending_signals() as signals:
         async with AsyncExitStack() as stack:
@@ -69,7 +69,7 @@ async def supervise(settings: Settings, words: Sequence[str], listening: Callabl
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """Everything that a start brings about."""
+    """A service that has started."""
 
     listening: Listening
     staff: Staff
@@ -78,14 +78,14 @@ class _Service:
     house: _House
 
     async def keep_store(self) -> None:
-        """Start a store of our own again whenever it dies."""
+        """Restart the service's own store whenever it exits."""
         while True:
             if self.store is not None and self.store.has_ended:
                 await self.store.start_again()
             await asyncio.sleep(LOOK_SECONDS)
 
     async def drain(self, signals: Signals) -> Shutdown:
-        """Let the workers finish what is under way, unless somebody does not want to wait."""
+        """Let workers finish their calls, unless a second signal comes."""
         structlog.get_logger().info("draining", workers=self.staff.size)
         draining = asyncio.create_task(self._let_finish())
         await asyncio.wait({draining, signals.second}, return_when=asyncio.FIRST_COMPLETED)
@@ -97,14 +97,14 @@ class _Service:
         return Shutdown.FORCED
 
     async def _let_finish(self) -> None:
-        # As long as their calls are answered.
+        # Companions first, while their calls are still answered.
         drained = [self.house.drain(), *([] if self.page is None else [self.page.drain()])]
         await asyncio.gather(*drained)
         await _end(self.staff, DRAIN_SECONDS)
 
 
 async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack) -> _Service:
-    """Start everything, in an order in which nothing is reachable before what it needs is there."""
+    """Start all parts; each part starts after the parts that it depends on."""
     registry, tallies = CollectorRegistry(), Tallies()
     if settings.metrics is not None:
         await stack.enter_async_context(exposed(registry, lambda: _serves(registry), settings.metrics))
@@ -130,7 +130,7 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
 
 
 def _serves(registry: CollectorRegistry) -> bool:
-    """Whether a worker does."""
+    """Whether at least one worker serves."""
     return bool(registry.get_sample_value("rollbook_serving"))
 
 
@@ -144,22 +144,22 @@ async def _page(settings: Settings) -> PageProcess | None:
 
 
 class _House:
-    """The house, which is made when it is needed: for a demo at once, else when a bot is asked to a table."""
+    """The house, whose process is created when it is needed: for a demo at once, else when a bot is invited."""
 
     def __init__(self, settings: Settings) -> None:
-        """Make it for a demo; CompanionMissing if there is none."""
+        """Create the process if there is a demo; raises CompanionMissing if it is not installed."""
         self._settings = settings
         self._address: Listen | None = None
         self._process = None if settings.demo_seconds is None else _house(settings)
 
     def start(self, address: Listen) -> None:
-        """Let it play at the service that listens here."""
+        """Let the house call the service at this address."""
         self._address = address
         if self._process is not None:
             self._process.start(address)
 
     def sit(self, match_id: str, sub: str) -> None:
-        """Have a bot play where it sits."""
+        """Have the bot of this subject play in this match."""
         if self._process is None:
             self._process = _house(self._settings)
             if self._address is not None:
@@ -167,12 +167,12 @@ class _House:
         self._process.sit(match_id, HouseBot.of(sub))
 
     async def drain(self) -> None:
-        """Let it finish what is under way."""
+        """Let the house finish its calls."""
         if self._process is not None:
             await self._process.drain()
 
     async def close(self) -> None:
-        """End it."""
+        """Kill the process."""
         if self._process is not None:
             await self._process.close()
 
@@ -192,7 +192,7 @@ def _keys(settings: Settings) -> ServiceKeys:
 
 
 async def _end(staff: Staff, seconds: float) -> None:
-    """Have all workers end, and kill what has not ended by then; a second time they are told not to wait."""
+    """Send all workers SIGTERM, and SIGKILL after `seconds`; a second SIGTERM makes a worker end without draining."""
     staff.signal(signal.SIGTERM)
     try:
         async with asyncio.timeout(seconds):
@@ -204,7 +204,7 @@ async def _end(staff: Staff, seconds: float) -> None:
 
 
 async def _cancelled(tasks: set[asyncio.Task[None]]) -> list[BaseException]:
-    """End these tasks; what they have failed with before."""
+    """Cancel these tasks and return the exceptions with which they had failed."""
     for task in tasks:
         task.cancel()
     results = await asyncio.gather(*tasks, return_exceptions=True)
@@ -212,7 +212,7 @@ async def _cancelled(tasks: set[asyncio.Task[None]]) -> list[BaseException]:
 
 
 class _Sum(Collector):
-    """The numbers of all processes, as whoever scrapes gets them."""
+    """A Prometheus collector that sums the metrics of all processes."""
 
     def __init__(self, staff: Staff, tallies: Tallies) -> None:
         self._staff = staff
@@ -226,11 +226,11 @@ class _Sum(Collector):
         self._counted = 0
 
     def collect(self) -> Iterator[Metric]:
-        """Ask all of them; this is called on threads that wait."""
+        """Collect the metrics of all workers; called on threads, which may block."""
         return iter(asyncio.run_coroutine_threadsafe(self._collected(), self._loop).result(SCRAPE_SECONDS))
 
     def describe(self) -> list[Any]:
-        """Ask nobody when this is registered."""
+        """Return no descriptions, so that registering the collector does not query the workers."""
         return []
 
     async def _collected(self) -> list[Metric]:

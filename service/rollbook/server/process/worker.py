@@ -1,19 +1,19 @@
-"""One worker of a service, and its supervisor at the other end of its pipes.
+"""One worker of a service, and the pipes to its supervisor.
 
-A frame comes in first: the settings that the worker goes by, from the very process that started it. What comes behind
-it, and everything that goes out, are frames with a JSON object each:
+The first input frame has the pickled settings, from the process that started the worker. All other frames are JSON
+objects:
 
-    in   {"complete": true}                     whether all workers can be called
-         {"ask": "numbers"}                     for the metrics
-         {"ask": "rounds"}                      whether its loop goes round
-    out  {"key": id}                            once it can be called, which it signs heads with
-         {"numbers": [...]}                     what `worker_metrics` sums up
-         {"rounds": count}                      how often its loop went round
-         {"sit": [match, bot]}                  where a bot of the house sits
-         {"store": "away"}                      before it ends because the store did not answer when it began
+    in   {"complete": true}                     whether all workers accept calls
+         {"ask": "numbers"}                     request for the metrics
+         {"ask": "rounds"}                      request for the count of rounds of the event loop
+    out  {"key": id}                            the worker accepts calls; id of the key that signs heads
+         {"numbers": [...]}                     metrics for `worker_metrics`
+         {"rounds": count}                      rounds of the event loop
+         {"sit": [match, bot]}                  a bot of the house has been seated
+         {"store": "away"}                      the worker exits because the store did not answer at the start
 
-A thread of its own listens, so that nothing here waits for calls, or keeps them waiting. When standard input ends, the
-supervisor is gone, and so is the worker.
+A separate thread reads the pipe, so that the supervisor's requests and the service's calls do not wait for each other.
+When standard input closes, the supervisor has exited, and the worker kills itself.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from rollbook.server.process.worker_metrics import samples_of
 from rollbook.storage.port import StoreUnavailable
 
 WORKERS: Final = "rollbook.workers"
-"""By this name health tells whether all workers can be called."""
+"""Name of the health check that reports whether all workers accept calls."""
 
 ROUND_SECONDS: Final = 0.5
 
@@ -49,13 +49,13 @@ MOST_WORDS_BYTES: Final = 4 << 10
 
 @dataclass(frozen=True, slots=True)
 class Supervised:
-    """A worker that knows what it is to do."""
+    """A worker with the settings that its supervisor sent."""
 
     settings: Settings
     supervisor: Supervisor
 
     async def serve(self, assemble: Assemble) -> Shutdown:
-        """Serve until a signal ends it."""
+        """Serve until a signal ends the worker."""
         supervisor = self.supervisor
         apart = {WORKERS: lambda: supervisor.is_staff_complete}
         around = Surroundings(supervisor.metrics, apart, supervisor.invite)
@@ -70,10 +70,10 @@ class Supervised:
 
 
 class Supervisor:
-    """The supervisor, as its worker has it."""
+    """The worker's connection to its supervisor."""
 
     def __init__(self, words: BinaryIO, answers: BinaryIO, worker: int) -> None:
-        """Hear it on one pipe, and answer on the other."""
+        """Read messages from `words` and write answers to `answers`."""
         self.metrics = Metrics()
         self.is_staff_complete = False
         self._rounds = 0
@@ -83,25 +83,25 @@ class Supervisor:
         self._one_at_a_time = threading.Lock()
 
     def listening(self, listening: Listening) -> None:
-        """Say that the worker can be called."""
+        """Report that the worker accepts calls."""
         self._send({"key": listening.head_key_id})
 
     def invite(self, match_id: str, bot: HouseBot) -> None:
-        """Have the house told where one of its bots sits."""
+        """Ask the supervisor to have this bot play in this match."""
         self._send({"sit": [match_id, bot.sub]})
 
     def miss_store(self) -> None:
-        """Say that there is no store to serve from."""
+        """Report that the store was unavailable at the start."""
         self._send({"store": "away"})
 
     async def go_round(self) -> None:
-        """Count rounds of the loop, as long as it goes round."""
+        """Count rounds of the event loop, which stops when the loop is blocked."""
         while True:
             self._rounds += 1
             await asyncio.sleep(ROUND_SECONDS)
 
     def listen(self) -> None:
-        """Do what it asks, until it is gone, and the worker with it."""
+        """Answer the supervisor's messages until the pipe closes, then kill this process."""
         try:
             while True:
                 said = json.loads(processes.read_frame(self._words, MOST_WORDS_BYTES))
@@ -122,14 +122,14 @@ class Supervisor:
 
 
 def supervised() -> Supervised:
-    """What the supervisor on the other end of standard input and output wants; processes.CutOff if it is gone."""
+    """Receive the worker's settings on standard input and start to listen; raises processes.CutOff if it closes."""
     processes.end_with_parent()
-    # A thread that waits for standard input itself would keep the interpreter from ending.
+    # A thread blocked on sys.stdin would keep the interpreter from exiting.
     words = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # Whatever prints does not disturb them.
+    # Prints go to standard error, so that they do not corrupt the frames.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    settings = pickle.loads(processes.read_frame(words, MOST_SETTINGS_BYTES))  # noqa: S301 - from who started us
+    settings = pickle.loads(processes.read_frame(words, MOST_SETTINGS_BYTES))  # noqa: S301 - from the supervisor
     supervisor = Supervisor(words, answers, settings.worker)
     threading.Thread(target=supervisor.listen, name="supervisor", daemon=True).start()
     return Supervised(settings, supervisor)

@@ -1,7 +1,7 @@
-"""What the processes of one service have counted, as the numbers of one: those of processes that are gone included.
+"""Combines the metrics of a service's processes, including those that have ended.
 
-Counters and histograms are summed, and never go back when a process dies. So are gauges, but for those of which a sum
-says nothing; and what the system says of a process is given for each, with a label that names it.
+Counters and histograms are summed, and never decrease when a process dies. Gauges are summed too, except those in
+`_TOGETHER`. Metrics of the operating system are kept per process, with a label for the process.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from prometheus_client import CollectorRegistry, Metric
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 Samples: TypeAlias = list[list[Any]]
-"""The samples of one process, as JSON has them."""
+"""The samples of one process, in JSON."""
 
 OF_A_PROCESS: Final = "process_"
-"""So begin the names of what the system says."""
+"""Prefix of the operating system's metrics of a process."""
 
 PROCESS: Final = "process"
 """The label that names a process."""
@@ -33,7 +33,7 @@ _TOGETHER: Final[dict[str, Callable[[Iterable[float]], float]]] = {
     "rollbook_store_up": min,
     "rollbook_clock_difference_seconds": lambda values: max(values, key=abs),
 }
-"""Gauges of which a sum would say nothing; when a counter began is the earliest time as well."""
+"""How to combine gauges for which a sum is meaningless. For the creation time of a counter it is the minimum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class Sample:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it counts after its process has ended."""
+        """Whether the sample counts after its process has ended."""
         return self.kind in _ADDED_UP and not self.name.endswith(_CREATED)
 
     def together(self, values: Sequence[float]) -> float:
-        """What the numbers of several processes come to."""
+        """Combine the values of several processes."""
         return (min if self.name.endswith(_CREATED) else _TOGETHER.get(self.family, sum))(values)
 
 
@@ -60,7 +60,7 @@ Numbers: TypeAlias = dict[Sample, float]
 
 
 def samples_of(registry: CollectorRegistry, process: str) -> Samples:
-    """The numbers of a registry, for whoever sums them up; what the system says of the process gets its name."""
+    """The samples of a registry; the operating system's metrics are labelled with `process`."""
     return [
         [family.name, family.type, family.documentation, name, _labels(family, labels, process), value]
         for family in registry.collect()
@@ -73,28 +73,27 @@ def _labels(family: Metric, labels: dict[str, str], process: str) -> dict[str, s
 
 
 class Tallies:
-    """The numbers of all processes of a service."""
+    """The metrics of all processes of a service."""
 
     def __init__(self) -> None:
-        """Begin at nothing."""
         self._latest: dict[str, Numbers] = {}
         self._gone: Numbers = {}
 
     def update(self, process: str, samples: Samples) -> None:
-        """A process has sent its numbers."""
+        """Replace the samples of a process by newer ones."""
         self._latest[process] = {
             Sample(family, kind, documentation, name, tuple(sorted(labels.items()))): value
             for family, kind, documentation, name, labels, value in samples
         }
 
     def ended(self, process: str) -> None:
-        """A process has ended, and what it last sent is all that it ever counted."""
+        """Add the last samples of a process that has ended to the totals."""
         for sample, value in self._latest.pop(process, {}).items():
             if sample.is_kept:
                 self._gone[sample] = self._gone.get(sample, 0) + value
 
     def collect(self) -> Iterator[Metric]:
-        """The numbers of the service, by families."""
+        """The combined metrics, by family."""
         values: dict[Sample, list[float]] = {sample: [value] for sample, value in self._gone.items()}
         for numbers in list(self._latest.values()):
             for sample, value in numbers.items():

@@ -1,4 +1,4 @@
-"""The workers of a service, as their supervisor has them: each is a process, and another one when it dies."""
+"""The supervisor's handles on worker processes; a worker that exits is restarted."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from rollbook.server.process.worker_metrics import Tallies
 
 MOST_ANSWER_BYTES: Final = 16 << 20
 ANSWER_SECONDS: Final = 2.0
-"""Whoever has not told its numbers by then counts with those that it told before."""
+"""A worker that has not sent its metrics by then counts with the previous ones."""
 
 LAST_WORDS_SECONDS: Final = 10.0
-"""Between the end of what a worker says and its own."""
+"""How long a worker may run after its output has closed."""
 
 FAILED_STARTS: Final = 5
-"""So many in a row without one that succeeds end the service; those that found no store are tried for ever."""
+"""This many failed starts in a row end the service; a restart that finds no store is retried without limit."""
 
 LOOK_SECONDS: Final = 1.0
 SILENT_LOOKS: Final = 30
-"""A worker whose loop has not gone round between so many looks in a row hangs: what it is asked it will not answer."""
+"""A worker whose loop made no round between so many checks in a row hangs, and is killed."""
 
 _OF_S3: Final = ("AWS_", *(f"{kind}_PROXY" for kind in ("HTTP", "HTTPS", "ALL", "NO")))
-"""Variables by which a worker finds an archive in S3, with credentials; proxies may be in small letters as well."""
+"""Environment variables with which a worker reaches an archive in S3, including credentials; proxies also in lower
+case."""
 
 _log = structlog.get_logger()
 
@@ -42,13 +43,13 @@ class WorkerFailed(Exception):
     """A worker cannot be started."""
 
     def __init__(self, why: str, code: int) -> None:
-        """Keep the exit code that it ended with, negative for a signal."""
+        """Keep the worker's exit code, negative for a signal."""
         super().__init__(why)
         self.code = code
 
 
 class Worker:
-    """One of them, for as long as the service lives."""
+    """One worker, restarted as long as the service runs."""
 
     def __init__(
         self,
@@ -58,16 +59,17 @@ class Worker:
         changed: Callable[[], None],
         sit: Callable[[str, str], None],
     ) -> None:
-        """Start it by these words, with these settings.
+        """Start the worker by the command `words`, with these settings.
 
-        `changed` hears of it whenever it can or cannot be called, and `sit` in which match which bot of the house sits.
+        `changed` is called whenever `can_be_called` changes, `sit` with a match and a bot of the house that the worker
+        reports.
         """
         self.number = settings.worker
         self.can_be_called = False
         self.head_key_id = ""
-        """What it signs with, once that is known."""
+        """Id of the key with which the worker signs heads; empty until the worker reports it."""
         self.may_begin = asyncio.Event()
-        """Until this is set it is made ready to serve, and does not."""
+        """Until this is set, the worker process loads its code but receives no settings."""
         self.deaths = 0
         self._settings = settings
         self._words = words
@@ -77,13 +79,13 @@ class Worker:
         self._child: processes.Child | None = None
         self._ending = asyncio.Event()
         self._misses_store = False
-        """Whether it said that the store did not answer when it began."""
+        """Whether the worker reported that the store did not answer at the start."""
         self._asked: asyncio.Future[None] | None = None
         self._rounds, self._silent_looks = 0, 0
-        """How often its loop had gone round when it was last heard to, and how often it was looked at since."""
+        """The worker's last reported count of loop rounds, and the number of checks since."""
 
     async def keep(self) -> None:
-        """Run it until it is told to end, again and again; WorkerFailed if it does not start."""
+        """Run the worker again and again until `signal` is called; raises WorkerFailed if the worker does not start."""
         loop = asyncio.get_running_loop()
         pauses = RestartPauses(first_seconds=0.1, longest_seconds=5.0, lived_seconds=30.0)
         has_started, failed_starts = False, 0
@@ -112,7 +114,7 @@ class Worker:
                     await self._ending.wait()
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal that ends it for good."""
+        """Send the worker a signal, and do not restart it."""
         self._ending.set()
         self.may_begin.set()
         if self._child is not None:
@@ -120,12 +122,12 @@ class Worker:
                 self._child.process.send_signal(number)
 
     def announce(self, *, is_complete: bool) -> None:
-        """Tell it whether all workers can be called."""
+        """Report to the worker whether all workers accept calls."""
         if self.can_be_called:
             self._send({"complete": is_complete})
 
     def look(self) -> None:
-        """Look whether it goes on, and kill it if it has not for long."""
+        """Check that the worker's loop runs, and kill the worker after SILENT_LOOKS checks without progress."""
         if not self.can_be_called or self._child is None:
             return
         self._silent_looks += 1
@@ -137,7 +139,7 @@ class Worker:
         self._send({"ask": "rounds"})
 
     async def count(self) -> None:
-        """Have its numbers told, unless it does not answer."""
+        """Request the worker's metrics and wait at most ANSWER_SECONDS for them."""
         if not self.can_be_called:
             return
         if self._asked is None:
@@ -150,7 +152,7 @@ class Worker:
             self._child.stdin.write(processes.frame(json.dumps(message).encode()))
 
     async def _run(self) -> tuple[bool, int]:
-        """Run it once; whether it could be called, and its exit code."""
+        """Run the worker once; returns whether it accepted calls, and its exit code."""
         could_be_called = self._misses_store = False
         try:
             prefixes = (*_OF_S3, *map(str.lower, _OF_S3)) if self._settings.archive_place.startswith("s3://") else ()
@@ -203,12 +205,12 @@ class Worker:
 
 
 class Staff:
-    """All of them."""
+    """All workers of the service."""
 
     def __init__(
         self, settings: Settings, words: Sequence[str], tallies: Tallies, sit: Callable[[str, str], None]
     ) -> None:
-        """Start as many as the settings say, by these words; `sit` hears in which match which bot of the house sits."""
+        """Prepare `settings.workers` workers, started by the command `words`; `sit` is called as by `Worker`."""
         self._changes = asyncio.Event()
         self.workers = [
             Worker(replace(settings, worker=number), words, tallies, self._have_changed, sit)
@@ -217,10 +219,10 @@ class Staff:
         self._kept: set[asyncio.Task[None]] = set()
 
     async def start(self) -> str:
-        """Start them, and return the head key's id when all can be called; WorkerFailed.
+        """Start the workers, and return the head key's id when all accept calls; raises WorkerFailed.
 
-        The first goes before the others: what makes one impossible makes all of them impossible, and is said once. The
-        others have loaded their code meanwhile.
+        The first worker starts before the others, so that an error of the configuration is reported once. Meanwhile the
+        others load their code.
         """
         first, *others = self.workers
         self._kept = {asyncio.create_task(worker.keep()) for worker in self.workers}
@@ -232,44 +234,44 @@ class Staff:
         return first.head_key_id
 
     async def failed(self) -> None:
-        """Wait until one of them fails for good, which is raised."""
+        """Wait until a worker fails for good, and raise its WorkerFailed."""
         done, _ = await asyncio.wait(self._kept, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
 
     async def watch(self) -> NoReturn:
-        """Look again and again whether all of them go on."""
+        """Check all workers every LOOK_SECONDS."""
         while True:
             for worker in self.workers:
                 worker.look()
             await asyncio.sleep(LOOK_SECONDS)
 
     async def ended(self) -> None:
-        """Wait until all that were told to end have ended."""
+        """Wait until all workers have ended."""
         if self._kept:
             await asyncio.wait(self._kept)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send all of them a signal that ends them for good."""
+        """Send all workers a signal, and do not restart them."""
         for worker in self.workers:
             worker.signal(number)
 
     async def count(self) -> None:
-        """Have all of them tell their numbers."""
+        """Request the metrics of all workers."""
         await asyncio.gather(*(worker.count() for worker in self.workers))
 
     @property
     def size(self) -> int:
-        """How many can be called."""
+        """The number of workers that accept calls."""
         return sum(worker.can_be_called for worker in self.workers)
 
     @property
     def deaths(self) -> int:
-        """How many have ended that were not told to."""
+        """How often workers have ended without being asked to."""
         return sum(worker.deaths for worker in self.workers)
 
     async def _change(self) -> None:
-        """Wait until something changes; what one of them fails with is raised."""
+        """Wait until a worker's state changes; raises WorkerFailed if a worker fails for good."""
         self._changes.clear()
         waiting = asyncio.create_task(self._changes.wait())
         try:
