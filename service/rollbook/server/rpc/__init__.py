@@ -1,1 +1,1 @@
-"""The gRPC surface: a servicer for each service, the layers around calls, and refusals."""
+"""The gRPC API: a servicer for each service, layers around calls, and refusals."""

@@ -1,4 +1,4 @@
-"""The AdminService: who is kept out, and how the service fares, for operators alone; what they do is noted."""
+"""The AdminService: bans and the state of the service, for operators only; every act is logged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LONGEST_NOTE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What there is to say of the process and what it stands on."""
+    """The state of this process, its store and its archive, for GetState."""
 
     version: str
     process: int
@@ -45,9 +45,9 @@ class Condition:
 
 
 class AdminServicer(AdminServiceServicer):
-    """Bans and state. What a handler raises is for `layers.Refusing` to tell."""
+    """Bans and state. `layers.Refusing` turns exceptions of handlers into refusals."""
 
-    def __init__(  # noqa: PLR0913 - who asks, what about, and who hears of it
+    def __init__(  # noqa: PLR0913 - a part for each kind of call
         self,
         *,
         callers: Callers,
@@ -57,7 +57,7 @@ class AdminServicer(AdminServiceServicer):
         acted: Acted,
         clock_ms: Callable[[], int],
     ) -> None:
-        """Serve operators; `acted` hears of what they do."""
+        """Serve operators; `acted` is called with every act of an operator."""
         self._callers = callers
         self._sights = sights
         self._bans = bans
@@ -68,7 +68,7 @@ class AdminServicer(AdminServiceServicer):
     async def Ban(  # noqa: N802 - named by the contract
         self, request: proto.BanRequest, context: Context
     ) -> proto.BanResponse:
-        """Keep somebody out."""
+        """Ban a subject, an address or a seat."""
         caller = self._callers.operator(context)
         if not 1 <= request.seconds <= MOST_SECONDS:
             raise _malformed("seconds", f"a ban lasts 1 to {MOST_SECONDS} seconds")
@@ -84,7 +84,7 @@ class AdminServicer(AdminServiceServicer):
     async def LiftBan(  # noqa: N802 - named by the contract
         self, request: proto.LiftBanRequest, context: Context
     ) -> proto.LiftBanResponse:
-        """Let somebody in again."""
+        """Lift a ban."""
         caller = self._callers.operator(context)
         if not request.ban_id:
             raise _malformed("ban_id", "the id of a ban is needed; ListBans has them")
@@ -112,7 +112,7 @@ class AdminServicer(AdminServiceServicer):
     async def GetState(  # noqa: N802 - named by the contract
         self, request: proto.GetStateRequest, context: Context
     ) -> proto.GetStateResponse:
-        """What this process knows of itself, its store and its archive."""
+        """The state of this process, its store and its archive."""
         del request
         self._callers.operator(context)
         condition = self._condition
@@ -149,7 +149,7 @@ class AdminServicer(AdminServiceServicer):
         return response
 
     async def _ask_store(self, response: proto.GetStateResponse) -> None:
-        """Add what the store knows for all processes; nothing if it does not answer soon."""
+        """Add what the store knows for all processes; without an answer in ANSWER_SECONDS these fields stay empty."""
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
                 response.swept_ms = await self._condition.last_beat() or 0
@@ -157,13 +157,13 @@ class AdminServicer(AdminServiceServicer):
                     response.matches[MatchState.Name(state).removeprefix("MATCH_STATE_").lower()] = count
 
     async def _target(self, caller: Subject, target: proto.BanTarget) -> Barred:
-        """Who is meant, or a refusal."""
+        """The target of a ban; raises Refusal if the request names none."""
         match target.WhichOneof("target"):
             case "subject":
                 issuer, sub = target.subject.issuer or OWN_ISSUER, target.subject.sub
                 if not 0 < len(sub) <= LONGEST_TEXT or len(issuer) > LONGEST_TEXT:
                     raise _malformed("subject", f"a subject has 1 to {LONGEST_TEXT} characters, and so has its issuer")
-                # Only what makes up its key counts.
+                # The key depends on issuer and sub only.
                 key = Subject(issuer, sub, Role.PLAYER, (), "", 0).key
                 return Barred(subject=key, issuer=issuer, sub=sub)
             case "address":
@@ -191,7 +191,7 @@ def _who(caller: Subject) -> str:
 
 
 def _shown(target: Barred) -> str:
-    """Who it is, for the log."""
+    """The target's name, for the log."""
     if target.sub:
         return f"{target.issuer}:{target.sub}"
     return target.address or f"seat {target.seat} of {target.match_id}"
@@ -210,7 +210,7 @@ def _message(ban_id: str, bar: Bar) -> proto.Ban:
 
 
 def _place(token: str) -> tuple[int, str]:
-    """Behind which ban a page begins."""
+    """The end time and the id of the ban after which a page begins; raises Refusal for another token."""
     try:
         until, _, ban_id = base64.urlsafe_b64decode(token.encode()).decode().partition(".")
         return int(until), ban_id

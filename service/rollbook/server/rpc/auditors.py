@@ -1,8 +1,8 @@
-"""Audits of files that strangers send: each in a process of its own, a few at a time, for a bounded time.
+"""Audits uploaded replay files, each in its own process, with limits on their number and time.
 
-So nothing that is in a file slows the players down, and nothing that it does to its auditor outlasts it. The auditor is
-the command `rollbook audit-worker`, of which the service knows only the name and what is said over its pipes: a frame
-with the public keys and one with the file go in, a frame with the AuditReplayResponse comes out.
+A separate process keeps a malicious file from slowing players down, or from damaging the service. It is the command
+`rollbook audit-worker`, of which the service knows only the name and the protocol: one input frame with the public
+keys, one with the file, and one output frame with the AuditReplayResponse.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rollbook.v1.replay_pb2 import VERDICT_UNREADABLE, VERDICT_UNSPECIFIED, Audi
 COMMAND: Final = "audit-worker"
 
 MOST_AUDITS: Final = 2
-"""At once; others wait for their turn."""
+"""Concurrent audits; others wait."""
 
 AUDIT_SECONDS: Final = 60
 MOST_ANSWER_BYTES: Final = 64 << 10
@@ -30,32 +30,32 @@ _BROKEN_OFF: Final = "the audit of this file takes more time or memory than that
 
 
 class NotInstalled(Exception):
-    """No installed package has the auditor."""
+    """No installed package offers the auditor."""
 
 
 class Auditors:
     """Audits with the public keys of this service."""
 
     def __init__(self, keys: str, command: str = COMMAND) -> None:
-        """Audit with the keys in these lines, by the command of this name."""
+        """Audit with the public keys in `keys`, by `command`."""
         self._keys = keys.encode("utf-8")
         self._words = processes.command(command)
         self._free = asyncio.Semaphore(MOST_AUDITS)
 
     async def close(self) -> None:
-        """Wait until no audit is under way, not even one that nobody waits for any more."""
+        """Wait until all audits have ended, also those whose callers have gone."""
         for _ in range(MOST_AUDITS):
             await self._free.acquire()
         for _ in range(MOST_AUDITS):
             self._free.release()
 
     def check_installed(self) -> None:
-        """NotInstalled if there is nobody to audit."""
+        """Raise NotInstalled if the auditor is missing."""
         if self._words is None:
             raise NotInstalled
 
     async def audit(self, data: bytes) -> AuditReplayResponse:
-        """Have a file audited, after those that came before."""
+        """Audit a file after the files that came before; raises NotInstalled."""
         if self._words is None:
             raise NotInstalled
         async with self._free:
@@ -71,9 +71,9 @@ class Auditors:
 
 
 async def _ask(auditor: processes.Child, question: bytes) -> AuditReplayResponse | None:
-    """What the auditor answers; nothing if that is no verdict, or its end is no good one."""
+    """The auditor's answer; None if it is not a verdict, or if the auditor did not exit with 0."""
     auditor.stdin.write(question)
-    # Of an auditor that has ended meanwhile, the missing answer tells.
+    # An auditor that has already exited sends no answer, which is handled below.
     with suppress(BrokenPipeError, ConnectionResetError):
         await auditor.stdin.drain()
     auditor.stdin.close()

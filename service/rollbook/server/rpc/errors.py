@@ -1,6 +1,6 @@
-"""Refusals as they go to clients: a status with ErrorInfo and RefusalDetail, or a message of Play.
+"""Refusals as sent to clients: a status with ErrorInfo and RefusalDetail, or a message of Play.
 
-What no client can cause is logged here and told as INTERNAL without a word more.
+Any other exception is logged here and sent as INTERNAL, without details.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 
 def detail_of(refusal: Refusal) -> RefusalDetail:
-    """What a program may want to know."""
+    """The machine-readable part of a refusal."""
     detail = RefusalDetail(reason=RefusalReason.Value(PREFIX + refusal.reason), facts=_facts(refusal.facts))
     if refusal.position is not None:
         detail.position.sequence = refusal.position.sequence
@@ -46,7 +46,7 @@ def detail_of(refusal: Refusal) -> RefusalDetail:
 
 
 def status_of(refusal: Refusal) -> Status:
-    """The whole status, below the size at which gRPC drops it: first the legal choices go, then the facts."""
+    """The status of a refusal, below the size at which gRPC drops it: legal choices are left out first, then facts."""
     detail = detail_of(refusal)
     status = _status(refusal, detail)
     if status.ByteSize() > MOST_DETAIL_BYTES and detail.HasField("legal"):
@@ -59,7 +59,7 @@ def status_of(refusal: Refusal) -> Status:
 
 
 def play_refusal(refusal: Refusal) -> PlayResponse.Refused:
-    """The same as a message of Play, within the same bounds."""
+    """The refusal as a message of Play, within the same limits."""
     number: int = refusal.code.value[0]
     detail = detail_of(refusal)
     if _status(refusal, detail).ByteSize() > MOST_DETAIL_BYTES and detail.HasField("legal"):
@@ -97,7 +97,7 @@ Count = Callable[[str], None]
 
 
 async def refuse(context: Context, error: Exception, count: Count) -> None:
-    """End the call with what the error comes to."""
+    """End the call with the status for this error."""
     refusal = refusal_of(error)
     if refusal is None:
         _log.error("a call failed in a way that no client can cause", exc_info=error)

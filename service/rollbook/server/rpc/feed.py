@@ -1,4 +1,4 @@
-"""The feeds over gRPC: frames as messages for the perspective of their watcher, and the lobby as it changes."""
+"""The feeds over gRPC: frames of a match from the watcher's perspective, and changes of the lobby."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rollbook.v1.feed_pb2 import (
 from rollbook.v1.match_pb2 import MatchSummary
 
 BEATS: Final = 4
-"""Looks without a change before a watcher of the lobby hears that there is none."""
+"""Looks at the lobby without a change after which a watcher receives a heartbeat."""
 
 SUMMARIES_A_FRAME: Final = 200
 
@@ -53,7 +53,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         locator: Locator,
         clock_ms: Callable[[], int],
     ) -> None:
-        """Serve these feeds, as many as may be watched at once."""
+        """Serve these feeds; `watches` limits how many are open at once."""
         self._callers = callers
         self._sights = sights
         self._feeds = feeds
@@ -66,17 +66,17 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
 
     @property
     def stands_still(self) -> bool:
-        """Whether feeds tell nothing new although they should."""
+        """Whether the loops of the feeds are stuck."""
         return self._feeds.stand_still
 
     async def drain(self) -> None:
-        """Let every feed end with its last word."""
+        """End every feed with a final frame."""
         self._draining = True
         self._feeds.drain()
         self._board.wake()
 
     def wake(self) -> None:
-        """Let every feed look whether its watcher still may watch."""
+        """Make every feed check whether its watcher still may watch."""
         self._feeds.wake()
         self._board.wake()
 
@@ -85,7 +85,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         await self._feeds.close()
         await self._board.close()
 
-    async def WatchMatch(  # type: ignore[override]  # noqa: N802 - what is written already is sent like a message
+    async def WatchMatch(  # type: ignore[override]  # noqa: N802 - a serialised frame is sent like a message
         self, request: WatchMatchRequest, context: Context
     ) -> AsyncIterator[MatchFrame | WrittenFrame]:
         """A match from a position to its end."""
@@ -116,7 +116,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     async def WatchLobby(  # noqa: N802 - the contract's name
         self, request: WatchLobbyRequest, context: Context
     ) -> AsyncIterator[LobbyFrame]:
-        """The public matches that are open or running, as the caller may see them, and what becomes of them."""
+        """The public open and running matches that the caller may see, and how they change."""
         caller = self._callers.of(context, LOBBY_POINTS)
         with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             async with AsyncExitStack() as stack:
@@ -136,7 +136,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         looks: int,
         known: dict[str, MatchSummary],
     ) -> AsyncGenerator[LobbyFrame, None]:
-        """Frames about the matches that are known after so many looks, and what becomes of them."""
+        """Frames for the matches in `known`, which the board had after `looks` looks, and for every later change."""
         for frame in _snapshot(list(known.values())):
             yield frame
         quiet = 0
@@ -164,7 +164,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
 
 
 def _asked(request: WatchMatchRequest) -> Position | None:
-    """From where the watcher goes on; none: from the start."""
+    """The position from which the watcher continues; None: from the start."""
     if not request.HasField("position"):
         return None
     if len(request.position.link) != LINK_BYTES:
@@ -173,7 +173,7 @@ def _asked(request: WatchMatchRequest) -> Position | None:
 
 
 def _life(summary: MatchSummary) -> tuple[object, ...]:
-    """What makes a match another than it was; choices and turns do not."""
+    """The parts of a summary whose change is announced; choices and turns are not among them."""
     return (
         summary.state,
         summary.is_lost,

@@ -1,4 +1,4 @@
-"""The IdentityService: tokens for guests, and the keys that vouch for heads and files."""
+"""The IdentityService: tokens for guests, and the public keys for heads and replay files."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from rollbook.v1.identity_pb2_grpc import IdentityServiceServicer
 
 GUEST: Final = "Guest"
 OLD_TOKEN_SECONDS: Final = 30 * 24 * 3_600
-"""For so long after it has expired a guest's token still says who the guest is."""
+"""How long after its expiry a guest's token still identifies the guest."""
 
 RETURNS_PER_HOUR: Final = 100
-"""How often one guest may return."""
+"""How often one guest may sign in again per hour."""
 
 _HOUR_SECONDS: Final = 3_600
 _SUB_BYTES: Final = 15
@@ -38,26 +38,26 @@ _GUEST_SUB: Final = "guest-"
 
 
 def guest_verifier(keys: Mapping[str, Ed25519PublicKey], clock: Callable[[], float]) -> Verifier:
-    """What takes guests' old tokens, signed by these keys of ours; the clock tells Unix seconds."""
+    """A verifier for expired tokens of guests, signed by the service's own keys; `clock` returns Unix seconds."""
     own = TrustedIssuer(OWN_ISSUER, keys, frozenset(Role))
     return Verifier([own], clock, leeway_seconds=OLD_TOKEN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Guests:
-    """How strangers become guests."""
+    """Issues and checks tokens of guests."""
 
     issuer: Issuer
-    """Signs their tokens."""
+    """Signs guests' tokens."""
     returning: Verifier
-    """Takes their old tokens, which may have expired."""
+    """Accepts guests' old tokens, which may have expired."""
     draw_secret: Callable[[], bytes]
 
 
 class IdentityServicer(IdentityServiceServicer):
-    """Guests and keys. What a handler raises is for `errors.Refusing` to tell."""
+    """Guests and keys. `layers.Refusing` turns exceptions of handlers into refusals."""
 
-    def __init__(  # noqa: PLR0913 - what is published, and by which bounds
+    def __init__(  # noqa: PLR0913 - a part for each kind of call
         self,
         guests: Guests | None,
         *,
@@ -73,7 +73,7 @@ class IdentityServicer(IdentityServiceServicer):
         clock_ms: Callable[[], int],
         count_guest: Callable[[bool], None],
     ) -> None:
-        """Serve guests, unless they are switched off, and publish these keys by the name."""
+        """Serve guests unless `guests` is None, and publish these keys under `name`."""
         self._guests = guests
         self._head_keys = head_keys
         self._replay_key = replay_key
@@ -91,7 +91,7 @@ class IdentityServicer(IdentityServiceServicer):
     async def SignIn(  # noqa: N802 - named by the contract
         self, request: proto.SignInRequest, context: Context
     ) -> proto.SignInResponse:
-        """Become a guest, or stay the one that an old token names."""
+        """Sign in as a new guest, or as the guest of an old token or a device code."""
         guests = self._guests
         if guests is None:
             raise Refusal("GUESTS_OFF", "this service takes no guests")
@@ -106,7 +106,7 @@ class IdentityServicer(IdentityServiceServicer):
             await self._quota.count(address)
         else:
             self._bans.check(old, lambda: address)
-            # Whoever returns is no new guest.
+            # A returning guest does not count against the quota of new guests.
             self._of_returning.take(old.key, self._clock_ms())
         kept = "" if old is None else old.name
         name = player_name(request.name, kept) if request.name else kept or GUEST
@@ -122,7 +122,7 @@ class IdentityServicer(IdentityServiceServicer):
     async def CreateDeviceCode(  # noqa: N802 - named by the contract
         self, request: proto.CreateDeviceCodeRequest, context: Context
     ) -> proto.CreateDeviceCodeResponse:
-        """Make a code for the caller's second device."""
+        """Create a code with which the caller's second device signs in."""
         del request
         caller = self._callers.of(context)
         if self._guests is None:
@@ -135,7 +135,7 @@ class IdentityServicer(IdentityServiceServicer):
     async def GetKeys(  # noqa: N802 - named by the contract
         self, request: proto.GetKeysRequest, context: Context
     ) -> proto.GetKeysResponse:
-        """Get the public keys of signed heads and of replay files, and whose they are."""
+        """The public keys of signed heads and of replay files, and the name of their service."""
         del request
         self._strangers.count(context)
         response = proto.GetKeysResponse(name=self._name)
@@ -148,7 +148,7 @@ class IdentityServicer(IdentityServiceServicer):
 
 
 def _returning(guests: Guests, token: str) -> Subject:
-    """The guest that an old token names."""
+    """The guest of an old token; raises TokenRefused for a token that is not a guest's."""
     subject = guests.returning.verify(token)
     if subject.issuer != guests.issuer.name:
         raise TokenRefused(TokenReason.WRONG_ISSUER, "only a token of this service says who a guest is")

@@ -1,7 +1,7 @@
-"""What stands around every call, layer upon layer, whichever of gRPC's four kinds it is.
+"""Layers around every call, for all four kinds of gRPC methods.
 
-`CallLog` writes a line for every call, `OpenCalls` knows which are under way and lets them finish when the service is
-drained, `Refusing` turns what a handler raises into a refusal. `layered` puts them around a method, once for all calls.
+`CallLog` logs every call, `OpenCalls` counts open calls and lets them finish in a drain, `Refusing` turns exceptions of
+handlers into refusals. `layered` wraps a method once for all calls.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _KINDS: Final[dict[tuple[bool, bool], tuple[str, Callable[..., Any]]]] = {
 LONGEST_ID: Final = 64
 
 UNKNOWN_METHOD: Final = "unknown"
-"""Stands for every method that there is none of; its name comes from the client, and must not fill anybody's memory."""
+"""The metric label of unknown methods: names sent by clients would fill the memory."""
 
 _QUIET: Final = ("/grpc.health.", "/grpc.reflection.")
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
@@ -46,18 +46,18 @@ Measured: TypeAlias = Callable[[str, str, float], None]
 _SERIALIZED: Final = methodcaller("SerializeToString")
 
 _ANSWERED_TO_THE_END: Final = "/grpc."
-"""Where the methods begin of what gRPC itself defines: health and reflection."""
+"""Prefix of the methods that gRPC itself defines: health and reflection."""
 
 
 @dataclass(slots=True)
 class Call:
-    """One call, from its beginning to its end."""
+    """One call from start to end."""
 
     requests: Any
     """The request, or the `RequestStream` of them."""
     context: Any
     response: Any = None
-    """The answer; of a stream of answers the last so far."""
+    """The answer; in a stream of answers the latest one."""
 
 
 Handler: TypeAlias = Callable[[Call], Awaitable[None]]
@@ -65,22 +65,22 @@ Handler: TypeAlias = Callable[[Call], Awaitable[None]]
 
 
 class Layer:
-    """Something around calls. It acts at their beginning and their end, and costs their messages nothing."""
+    """Wraps calls. It acts at their start and end and adds no cost per message."""
 
     def around(self, method: str, handler: Any, handle: Handler) -> Handler:
-        """What handles a call in place of `handle`, which it calls; `handler` is gRPC's, of this method."""
+        """The handler that replaces `handle` and calls it; `handler` is gRPC's method handler."""
         del method, handler
         return handle
 
     def unknown(self) -> None:
-        """Somebody has called a method that there is none of."""
+        """A client has called an unknown method."""
 
 
 # What wraps a handler
 
 
 def _answered(behaviour: Callable[..., Awaitable[Any]]) -> Handler:
-    """The behaviour of a method that answers once, or writes its answers by itself."""
+    """Handle a method that returns one answer, or writes its answers itself."""
 
     async def handle(call: Call) -> None:
         call.response = await behaviour(call.requests, call.context)
@@ -89,7 +89,7 @@ def _answered(behaviour: Callable[..., Awaitable[Any]]) -> Handler:
 
 
 def _written(behaviour: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
-    """The behaviour of a method that yields its answers: here alone each of them is looked at."""
+    """Handle a method that yields its answers; only here each answer is recorded in the call."""
 
     async def handle(call: Call) -> None:
         write = call.context.write
@@ -102,7 +102,7 @@ def _written(behaviour: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
 
 
 def layered(method: str, handler: Any, layers: Sequence[Layer]) -> Any:
-    """What handles a method, in place of gRPC's handler, with layers around it, the first of them outermost."""
+    """A gRPC handler for a method with the layers around it, the first one outermost."""
     attribute, make = _KINDS[bool(handler.request_streaming), bool(handler.response_streaming)]
     behaviour = getattr(handler, attribute)
     handle = _written(behaviour) if inspect.isasyncgenfunction(behaviour) else _answered(behaviour)
@@ -114,44 +114,45 @@ def layered(method: str, handler: Any, layers: Sequence[Layer]) -> Any:
         try:
             await handle(call)
         except cygrpc.ExecuteBatchError:
-            # The client disconnected. CallLog has logged that; to gRPC it is an error with a traceback.
+            # The client disconnected, which CallLog has logged. gRPC would log it as an error with a traceback.
             raise asyncio.CancelledError from None
         return None if handler.response_streaming else call.response
 
-    # A request is read by a layer: gRPC has no words for bytes that are none. An answer may be serialised already.
+    # No request deserializer: the `Reading` layer parses requests and refuses malformed ones. Answers may already be
+    # serialised.
     return make(handled, response_serializer=_SERIALIZED)
 
 
-# A line in the log
+# The call log
 
 
 class CallLog(Layer):
-    """Tells of every call when it has ended: method, status, milliseconds, match and request, and never its metadata.
+    """Logs every call at its end: method, status, milliseconds, match and request, but no metadata.
 
-    Health checks and reflection, which come by the minute and say nothing of the service, are told at the level
-    `debug`, and so are calls that are too many, or of methods that there are none of, which are counted. What is not
-    written is not put together. Where only a share of the calls is told, they are evenly spaced among all.
+    Health checks and reflection are frequent and uninformative, so they are logged at `debug`, as are rate-limited
+    calls and calls of unknown methods. A line below the log level is not formatted. If only a share of calls is logged,
+    they are evenly spaced.
     """
 
     def __init__(self, measured: Measured, share: float = 1.0) -> None:
-        """Write to the log as it is configured now; `measured` hears the method, the status and the seconds as well.
+        """Log to the current configuration; `measured` is called with the method, the status and the seconds.
 
-        Of the calls that did not fail for a reason of ours only this share is told.
+        Only `share` of the calls is logged, except calls that failed because of the service.
         """
         self._log: Any = structlog.get_logger().bind()
         self._measured = measured
         self._share = share
         self._owed = 0.0
-        """How much of a line there is to be told."""
+        """The share of a line accumulated since the last logged call."""
 
     def unknown(self) -> None:
-        """Tell of a call that nothing handles."""
-        # Nothing bounds how many of them come.
+        """Record a call of an unknown method."""
+        # At debug level, because the number of such calls has no limit.
         self._log.debug("call", method=UNKNOWN_METHOD, status="UNIMPLEMENTED")
         self._measured(UNKNOWN_METHOD, "UNIMPLEMENTED", 0.0)
 
     def around(self, method: str, handler: Any, handle: Handler) -> Handler:
-        """The stop-watch around whatever handles a call."""
+        """Time the call and log it."""
         streams_requests, is_quiet = bool(handler.request_streaming), method.startswith(_QUIET)
 
         async def timed(call: Call) -> None:
@@ -176,7 +177,7 @@ class CallLog(Layer):
         return timed
 
     def _is_sampled(self) -> bool:
-        """Whether this call is one of those that are logged."""
+        """Whether this call is in the share of logged calls."""
         self._owed += self._share
         if self._owed < 1:
             return False
@@ -185,14 +186,14 @@ class CallLog(Layer):
 
 
 def _level(*, is_quiet: bool, status: str) -> int:
-    """At which level a call is told of that ended so."""
+    """The log level for a call with this status."""
     if is_quiet or status == _FLOOD:
         return logging.DEBUG
     return logging.ERROR if status in _ALARMING else logging.INFO
 
 
 def _facts(requests: Iterable[Any], response: Any) -> dict[str, Any]:
-    """In which match a call was made, by which request, and to which sequence it got."""
+    """The match id, the request id and the last sequence of a call, for the log."""
     facts: dict[str, Any] = {}
     for request in requests:
         for fact, field in (("match", "match_id"), ("request", "request_id")):
@@ -219,24 +220,24 @@ def _status(context: Any, ending: BaseException | None) -> str:
 
 
 def _shown(text: str, longest: int) -> str:
-    """What a client sent, if it is such as ids are; anything else could be made to mislead who reads the log."""
+    """A client's text if it looks like an id; other texts could forge log entries."""
     sound = len(text) <= longest and text.isascii() and text.isprintable()
     return text if sound else "[malformed]"
 
 
-# Calls under way
+# Open calls
 
 
 class OpenCalls(Layer):
-    """Knows all calls under way: in a drain they finish, and new ones are refused but for health and reflection.
+    """Counts open calls: in a drain they finish, and new ones are refused except health and reflection.
 
-    A client may hold a stream of requests open for as long as it likes, and only the client could end it: it ends as if
-    the client had no more to say. The request under way is answered first: what is broken off is the wait for the next
-    one. Where one answer is owed to all requests together, half of them deserve none, and the call is refused.
+    A client can keep a stream of requests open for any time. In a drain the stream ends for the handler as if the
+    client had closed it, after the current request is answered. A method that returns one answer for the whole stream
+    is refused instead, as its requests are incomplete.
     """
 
     def __init__(self, refused: Count) -> None:
-        """Let them go on for now; `refused` hears of every call that comes too late."""
+        """Call `refused` with the reason of every call that comes after the drain has begun."""
         self._refused = refused
         self._streams: set[RequestStream] = set()
         self._under_way = 0
@@ -245,17 +246,17 @@ class OpenCalls(Layer):
         self.begun = False
 
     def drain(self) -> None:
-        """Take no more calls, and end every stream of requests, now or when its request under way is answered."""
+        """Refuse new calls, and end every stream of requests once its current request is answered."""
         self.begun = True
         for stream in tuple(self._streams):
             stream.end()
 
     async def finished(self) -> None:
-        """Wait until no call is under way any more."""
+        """Wait until no call is open."""
         await self._finished.wait()
 
     def around(self, method: str, handler: Any, handle: Handler) -> Handler:
-        """A call that is counted, or refused; a stream of requests that can end."""
+        """Count or refuse the call; make its stream of requests endable."""
         if handler.request_streaming:
             handle = self._ending(handle, owes_one_answer=not handler.response_streaming)
         return handle if method.startswith(_ANSWERED_TO_THE_END) else self._counted(handle)
@@ -294,23 +295,23 @@ class OpenCalls(Layer):
 
 
 class Refusing(Layer):
-    """Turns whatever a handler of ours raises into a refusal; a cancelled call stays cancelled."""
+    """Turns exceptions of handlers into refusals; a cancelled call stays cancelled."""
 
     def __init__(self, count: Count) -> None:
-        """Let `count` hear the reason of every call that is refused."""
+        """Call `count` with the reason of every refused call."""
         self._count = count
 
     def around(self, method: str, handler: Any, handle: Handler) -> Handler:
-        """The same guard around all methods."""
+        """Wrap every method in the same way."""
         del method, handler
 
         async def guarded(call: Call) -> None:
             try:
                 await handle(call)
             except (grpc.aio.AbortError, cygrpc.ExecuteBatchError):
-                # By the second gRPC says that whoever called is gone.
+                # ExecuteBatchError means that the client has gone.
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever it is, its client gets an answer
+            except Exception as error:  # noqa: BLE001 - every exception becomes an answer
                 await refuse(call.context, error, self._count)
 
         return guarded

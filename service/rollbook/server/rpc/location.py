@@ -1,4 +1,4 @@
-"""Where the match of a refused call stands: what goes with its refusal, as far as the caller may see."""
+"""Adds the match's current position and legal choices to a refusal, as far as the caller may see them."""
 
 from __future__ import annotations
 
@@ -28,31 +28,29 @@ _ABOUT_THE_MATCH: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Who asked for something of which match, and what they showed."""
+    """The caller, the match, and the position and invitation that came with a call."""
 
     caller: Subject
     match_id: str
     position: table_pb2.Position
-    """Which may be a head that the service signed."""
+    """May carry the signature of a head."""
     invitation_code: str = ""
     request_id: str = ""
 
 
 class Locator:
-    """Finds where the match of a refused call stands."""
+    """Finds the current position of a refused call's match."""
 
     def __init__(self, sights: Sights, matches: Matches) -> None:
-        """Look at these matches."""
         self._sights = sights
         self._matches = matches
 
     async def located(self, asked: Asked, error: Exception) -> Exception:
-        """The error with where the match stands; others stay as they are.
+        """The refusal with the match's position and legal choices; other errors are returned unchanged.
 
-        To whoever may not see the match it is unknown, whatever else was refused before that was found out. If the
-        position that came with the call is a head that the service signed, and the log does not hold it, or is not
-        there at all, that is what is wrong, whatever else is. That there is no such match, or no such position, is not
-        said of such a head while the log cannot be compared with it.
+        A caller who may not see the match always gets MatchUnknown. If the call's position is a head that this service
+        signed and the log does not hold it, the refusal is LOG_LOST. While the log cannot be compared with such a head,
+        the answer is StoreUnavailable instead of a refusal about the match or the position.
         """
         if isinstance(error, MatchUnknown):
             return await self._gone(asked) or error
@@ -64,13 +62,13 @@ class Locator:
             sight = await self._sights.now(asked.caller, asked.match_id, asked.invitation_code, asked.request_id)
         except MatchUnknown as unknown:
             return unknown
-        except Exception:  # noqa: BLE001, S110 - a log that cannot be read may be one that was lost
+        except Exception:  # noqa: BLE001, S110 - a log that cannot be read may be lost, which is checked next
             pass
         if (lost := await self._lost(asked, refusal)) is not None:
             return lost
         try:
             sight = sight and await self._sights.delayed(sight)
-        except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not its place can be told
+        except Exception:  # noqa: BLE001 - the refusal goes out without a position
             sight = None
         if sight is None:
             return refusal
@@ -78,7 +76,7 @@ class Locator:
         return refined.at(sight.ledger.head, legal_message(sight.ledger, sight.perspective))
 
     async def _gone(self, asked: Asked) -> Exception | None:
-        """That there is nothing left of a match of which the caller sent a head; nothing if there never was one."""
+        """LOG_LOST if the caller sent a signed head of a match whose log is gone; None if the match never existed."""
         try:
             is_gone = await self._matches.is_gone(asked.match_id, _kept(asked))
         except StoreUnavailable as unavailable:
@@ -86,14 +84,14 @@ class Locator:
         return _lost(asked.position.sequence) if is_gone else None
 
     async def _lost(self, asked: Asked, refusal: Refusal) -> Exception | None:
-        """That the log lacks the head which was sent; nothing if it does not, or if that changes nothing."""
+        """LOG_LOST if the log does not hold the head that was sent; None if the refusal is unchanged."""
         try:
             await self._matches.compare(asked.match_id, _kept(asked))
         except TailLost:
             return _lost(asked.position.sequence)
         except StoreUnavailable as unavailable:
             return unavailable if refusal.code is grpc.StatusCode.OUT_OF_RANGE else None
-        except Exception:  # noqa: BLE001 - what was refused stays refused, whether or not the log can be read
+        except Exception:  # noqa: BLE001 - the refusal goes out unchanged
             return None
         return None
 
@@ -104,13 +102,13 @@ def _kept(asked: Asked) -> Head:
 
 
 def _lost(known: int) -> Refusal:
-    # How much is stored is not told: a spectator delay may hide it.
+    # The stored sequence is left out: a spectator delay may hide it.
     why = "the log does not hold the head that was sent, which this service signed; nothing is built on it"
     return Refusal("LOG_LOST", why, {"known": known})
 
 
 def _refined(refusal: Refusal, sight: Sight) -> Refusal:
-    """The contract tells more reasons apart than a decision has to."""
+    """Replace a reason by a more specific one that only the contract distinguishes."""
     match = sight.ledger.match
     if refusal.reason == "MATCH_SEALED" and match.sealed is not None and match.sealed.aborted is not None:
         return Refusal("MATCH_ABORTED", "the match has ended without a result", {"aborted": match.sealed.aborted})

@@ -1,4 +1,4 @@
-"""The MatchService: every call finds out who calls and what they may see; a refusal says where the match stands."""
+"""The MatchService: each call identifies its caller and what the caller may see; refusals carry the position."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rollbook.v1.match_pb2_grpc import MatchServiceServicer
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """Who may take a seat, and how many of them."""
+    """Decides who may take a seat, and how many seats."""
 
     players: Players
     rematches: Rematches
@@ -40,7 +40,7 @@ class Seats:
 
     @asynccontextmanager
     async def allowed(self, sight: Sight, request: proto.TakeSeatRequest) -> AsyncIterator[None]:
-        """Refuse whoever may see the match without being invited to it, and more seats than one subject may hold."""
+        """Refuse a caller without an invitation to the match, or with too many seats."""
         ledger, caller = sight.ledger, sight.caller
         origin = self.players.origin(caller, sight.match_id, request.request_id, now_ms=0)
         if ledger.made_by(origin.request) is not None or sight.player in ledger.players:
@@ -51,7 +51,7 @@ class Seats:
             yield
 
     async def _check_invited(self, sight: Sight, code: str) -> None:
-        """Refuse whoever was not invited, and whoever is not expected yet at a rematch."""
+        """Refuse a caller without an invitation, and others while the seats of a rematch are reserved."""
         if await self.rematches.expects(sight.caller, sight.metadata):
             return
         if sight.ledger.opened.terms.is_private and not self.players.is_invited(sight.match_id, code):
@@ -63,7 +63,7 @@ class Seats:
 
 
 class MatchServicer(MatchServiceServicer):
-    """Matches and what is done in them. What a handler raises is for `layers.Refusing` to tell."""
+    """Matches and commands. `layers.Refusing` turns exceptions of handlers into refusals."""
 
     def __init__(  # noqa: PLR0913 - a part for each kind of call
         self,
@@ -83,7 +83,7 @@ class MatchServicer(MatchServiceServicer):
         locator: Locator,
         acted: Acted,
     ) -> None:
-        """Serve these matches; `acted` hears of what operators do."""
+        """Serve these matches; `acted` is called with every act of an operator."""
         self._log = log
         self._callers = callers
         self._sights = sights
@@ -102,7 +102,7 @@ class MatchServicer(MatchServiceServicer):
     async def ListGames(  # noqa: N802 - named by the contract
         self, request: proto.ListGamesRequest, context: Context
     ) -> proto.ListGamesResponse:
-        """Say what can be played."""
+        """List the games that can be played."""
         del request
         self._callers.anybody(context)
         return games()
@@ -115,14 +115,14 @@ class MatchServicer(MatchServiceServicer):
         answer = await self._opener.open(caller, request)
         opened = answer.ledger.opened
         code = self._players.invitation_code(opened.match_id) if opened.terms.is_private else ""
-        # Nobody sits anywhere in event 1, and nothing that it hides is ever for anybody.
+        # Event 1 has no seated players, and its hidden part is never revealed.
         made = made_message(answer.made, Watcher.PUBLIC, self._heads.of(answer.ledger, answer.leads_to))
         return proto.OpenMatchResponse(made=made, match_id=opened.match_id, invitation_code=code)
 
     async def TakeSeat(  # noqa: N802 - named by the contract
         self, request: proto.TakeSeatRequest, context: Context
     ) -> proto.TakeSeatResponse:
-        """Sit down."""
+        """Take a seat."""
         caller = self._callers.of(context, OPEN_POINTS)
         require(caller, Role.PLAYER)
         code = request.invitation_code
@@ -137,7 +137,7 @@ class MatchServicer(MatchServiceServicer):
     async def Ready(  # noqa: N802 - named by the contract
         self, request: proto.ReadyRequest, context: Context
     ) -> proto.ReadyResponse:
-        """Get ready."""
+        """Report ready."""
         caller = self._callers.of(context, LIFE_POINTS)
         async with self._located(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
@@ -146,7 +146,7 @@ class MatchServicer(MatchServiceServicer):
     async def LeaveSeat(  # noqa: N802 - named by the contract
         self, request: proto.LeaveSeatRequest, context: Context
     ) -> proto.LeaveSeatResponse:
-        """Get up again."""
+        """Leave a seat."""
         caller = self._callers.of(context, LIFE_POINTS)
         async with self._located(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
@@ -155,7 +155,7 @@ class MatchServicer(MatchServiceServicer):
     async def AddBot(  # noqa: N802 - named by the contract
         self, request: proto.AddBotRequest, context: Context
     ) -> proto.AddBotResponse:
-        """Have a bot of the house sit down."""
+        """Seat a bot of the house."""
         caller = self._callers.of(context, OPEN_POINTS)
         require(caller, Role.PLAYER)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
@@ -167,7 +167,7 @@ class MatchServicer(MatchServiceServicer):
     async def FreeSeat(  # noqa: N802 - named by the contract
         self, request: proto.FreeSeatRequest, context: Context
     ) -> proto.FreeSeatResponse:
-        """Free a seat that somebody else took."""
+        """Free a seat that another player took."""
         caller = self._callers.of(context, LIFE_POINTS)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
         async with self._located(caller, request):
@@ -176,7 +176,7 @@ class MatchServicer(MatchServiceServicer):
     async def GetMatch(  # noqa: N802 - named by the contract
         self, request: proto.GetMatchRequest, context: Context
     ) -> proto.GetMatchResponse:
-        """Look at a match."""
+        """Return the match as the caller sees it."""
         caller = self._callers.of(context)
         sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
         ledger, terms = sight.ledger, sight.ledger.opened.terms
@@ -199,7 +199,7 @@ class MatchServicer(MatchServiceServicer):
     async def Choose(  # noqa: N802 - named by the contract
         self, request: proto.ChooseRequest, context: Context
     ) -> proto.ChooseResponse:
-        """Choose for the own seat."""
+        """Choose for the caller's seat."""
         caller = self._callers.of(context)
         async with self._located(caller, request):
             sight = await self._sights.known(caller, request.match_id)
@@ -209,7 +209,7 @@ class MatchServicer(MatchServiceServicer):
     async def Resign(  # noqa: N802 - named by the contract
         self, request: proto.ResignRequest, context: Context
     ) -> proto.ResignResponse:
-        """Give up."""
+        """Resign."""
         caller = self._callers.of(context, LIFE_POINTS)
         async with self._located(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
@@ -241,7 +241,7 @@ class MatchServicer(MatchServiceServicer):
     async def Play(  # noqa: N802 - named by the contract
         self, request_iterator: AsyncIterator[proto.PlayRequest], context: Context
     ) -> AsyncIterator[proto.PlayResponse]:
-        """Choose again and again in one match."""
+        """Make several choices in one match on one stream."""
         caller = self._callers.of(context)
         with self._plays_held.by(caller.key):
             has_expired = self._callers.expiry(caller, context)
@@ -255,7 +255,7 @@ class MatchServicer(MatchServiceServicer):
 
     @asynccontextmanager
     async def _located(self, caller: Subject, request: Placed, code: str = "") -> AsyncIterator[None]:
-        """Let whatever is refused in here say where the match stands."""
+        """Add the match's position to refusals raised within the context."""
         try:
             yield
         except Exception as error:

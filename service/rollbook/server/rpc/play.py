@@ -1,7 +1,7 @@
-"""Play: a stream on which a client has several choices in flight, each for a position that it foresees.
+"""Play: a stream on which a client has several choices in flight, each for a position that it predicts.
 
-Choices are taken one after the other, so nothing more is read while one is under way, and gRPC's own window is what a
-client can have in flight. What concerns the stream itself is raised and ends it.
+Choices are handled one after the other, so gRPC's flow-control window limits how many a client can have in flight.
+Refusals that concern the stream itself are raised and end it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ENDS_THE_STREAM: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Plays:
-    """Streams of choices, of whoever asks for one."""
+    """Opens streams of choices."""
 
     sights: Sights
     commands: Commands
@@ -48,27 +48,26 @@ class Plays:
     async def play(
         self, caller: Subject, requests: AsyncIterator[proto.PlayRequest], has_expired: Callable[[], bool]
     ) -> AsyncGenerator[proto.PlayResponse, None]:
-        """Answer every request, in order, as long as the caller's token holds and nobody keeps the caller out."""
+        """Answer every request in order, while the caller's token is valid and the caller is not banned."""
         stream = PlayStream(self, caller, has_expired)
         async for request in requests:
             yield await stream.answer(request)
 
 
 class PlayStream:
-    """What one stream remembers: its match, how many refusals it has sent, and where its last choice led."""
+    """The state of one stream: its match, the number of refusals sent, and the position after its last choice."""
 
     def __init__(self, plays: Plays, caller: Subject, has_expired: Callable[[], bool]) -> None:
-        """Begin before the first request."""
         self._with = plays
         self._caller = caller
         self._has_expired = has_expired
         self._match_id = ""
         self._refusals = 0
         self._leads_to: Position | None = None
-        """The position behind the last choice; none if there was none, or if it was refused."""
+        """The position after the last choice; None before the first choice and after a refusal."""
 
     async def answer(self, request: proto.PlayRequest) -> proto.PlayResponse:
-        """The one answer to a request; what ends the stream is raised."""
+        """Answer one request; raises what ends the stream."""
         if self._has_expired():
             raise TokenRefused(TokenReason.EXPIRED, "the token has expired")
         if not self._match_id:
@@ -76,7 +75,7 @@ class PlayStream:
         request_id = request.request_id[:LONGEST_REQUEST_ID]
         try:
             sight, answer = await self._chosen(request)
-        except Exception as error:  # noqa: BLE001 - what is no refusal is raised again
+        except Exception as error:  # noqa: BLE001 - `_refusal` raises anything else again
             refusal = await self._refusal(error, request)
             self._leads_to = None
             self._with.count_refusal(refusal.reason)
@@ -113,7 +112,7 @@ class PlayStream:
         return sight, await self._with.commands.choose(sight, request, self._position(request))
 
     def _position(self, request: proto.PlayRequest) -> Position | Declined:
-        """The position that is answered; a link may be left out that follows from the choice before."""
+        """The position to answer; the link may be omitted if the position follows from the previous choice."""
         leads_to = self._leads_to
         if leads_to is None or not request.HasField("position") or request.position.link:
             return position_of(request)

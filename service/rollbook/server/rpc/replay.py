@@ -1,4 +1,4 @@
-"""The ReplayService: matches as files to take home, and audits of such files."""
+"""The ReplayService: exports matches as replay files, and audits such files."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from rollbook.v1.replay_pb2_grpc import ReplayServiceServicer
 PART_BYTES: Final = 64 << 10
 UPLOAD_SECONDS: Final = 60
 IDLE_SECONDS: Final = 5
-"""Between two parts of a file."""
+"""The longest pause between two parts of a file."""
 
 
 class ReplayServicer(ReplayServiceServicer):
-    """GetReplay and AuditReplay. What a handler raises is for `errors.Refusing` to tell."""
+    """GetReplay and AuditReplay. `layers.Refusing` turns exceptions of handlers into refusals."""
 
     def __init__(  # noqa: PLR0913 - a part for each kind of call
         self,
@@ -50,7 +50,7 @@ class ReplayServicer(ReplayServiceServicer):
         addresses: Addresses,
         count_audit: Callable[[str], None],
     ) -> None:
-        """Hand out the matches of this log; the keys are called by the name."""
+        """Export the matches of this log; the files give `name` as the name of the keys."""
         self._archived = log
         self._callers = callers
         self._sights = sights
@@ -66,13 +66,13 @@ class ReplayServicer(ReplayServiceServicer):
         self._auditing = Held(limits.audits_per_subject, limits.audits, "too many replays are being audited")
 
     async def close(self) -> None:
-        """Leave no auditor behind."""
+        """Wait for the running audits."""
         await self._auditors.close()
 
     async def GetReplay(  # noqa: N802 - named by the contract
         self, request: proto.GetReplayRequest, context: Context
     ) -> AsyncIterator[proto.GetReplayResponse]:
-        """A match as a file, part by part."""
+        """A match as a file, in parts."""
         caller = self._callers.of(context, STREAM_POINTS)
         with self._sending.by(caller.key, for_many=caller.role is Role.GATEWAY):
             data = await self._file(caller, request)
@@ -82,7 +82,7 @@ class ReplayServicer(ReplayServiceServicer):
     async def AuditReplay(  # noqa: N802 - named by the contract
         self, request_iterator: AsyncIterator[proto.AuditReplayRequest], context: Context
     ) -> proto.AuditReplayResponse:
-        """What a file is worth."""
+        """Audit an uploaded file."""
         caller = self._callers.of(context)
         with self._auditing.by(caller.key), self._auditing_there.by(self._addresses.of(context)):
             try:
@@ -103,7 +103,7 @@ class ReplayServicer(ReplayServiceServicer):
         if sight.ledger.match.sealed is None:
             sight = await self._sights.delayed(sight)
         else:
-            # First from the store: it has the match until the archive has it, which may be away.
+            # The store first: it has the match until it is archived, and the archive may be unavailable.
             entries = await whole_log(self._archived.store, match_id)
             if len(entries) < sight.ledger.head.sequence:
                 archived = await self._archived.file(match_id)
@@ -116,7 +116,7 @@ class ReplayServicer(ReplayServiceServicer):
             return await self._written(sight, names, entries)
 
     async def _written(self, sight: Sight, names: list[str], entries: list[Entry]) -> bytes:
-        """A file of these entries, or of the events that the caller may see of a match that is not over."""
+        """A file of these entries, or, for a match in progress, of the events that the caller may see."""
         match_id, keys = sight.match_id, self._head_keys
         make: Callable[[], Replay]
         if entries:
@@ -131,7 +131,7 @@ class ReplayServicer(ReplayServiceServicer):
 
 
 async def _uploaded(requests: AsyncIterator[proto.AuditReplayRequest]) -> bytes:
-    """The file, if it comes in time and is none that no match could be."""
+    """The uploaded file; raises Refusal if it is too large or too slow."""
     data = bytearray()
     try:
         async with asyncio.timeout(UPLOAD_SECONDS):
@@ -151,7 +151,7 @@ async def _uploaded(requests: AsyncIterator[proto.AuditReplayRequest]) -> bytes:
 
 
 async def _without_pause(requests: AsyncIterator[proto.AuditReplayRequest]) -> AsyncIterator[proto.AuditReplayRequest]:
-    """The requests; TimeoutError if one of them is waited for too long."""
+    """The requests; raises TimeoutError if one takes longer than IDLE_SECONDS."""
     waiting = aiter(requests)
     while True:
         try:

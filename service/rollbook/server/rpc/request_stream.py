@@ -1,6 +1,6 @@
-"""The stream of requests of one call: read one by one as messages, and ended by us where only the client could.
+"""The stream of requests of one call, which the service can end like a client.
 
-A call awaits `read` for each request, or iterates. Nothing stands between that and gRPC, so a request costs little.
+A handler awaits `read` for each request, or iterates. `read` calls gRPC directly, so a request costs little.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from rollbook.server.refusals import Refusal
 
 
 class RequestStream:
-    """The requests of one call; the first and the last of them are remembered."""
+    """The requests of one call; keeps the first and the last one."""
 
     __slots__ = ("_ended", "_read", "_waiting", "_woken", "first", "is_needed_whole", "last", "parse")
 
     def __init__(self, context: Any) -> None:
-        """Read from this call, as bytes until `parse` says what they mean."""
+        """Read from this call; requests are bytes until `parse` is set."""
         self._read = context.read
         self._waiting: asyncio.Task[Any] | None = None
         self._ended = False
         self._woken = False
         self.parse: Callable[[bytes], Any] | None = None
         self.is_needed_whole = False
-        """Whether one answer is owed to all requests together, so that without all of them there is none."""
+        """Whether one answer covers the whole stream, so that an early end refuses the call."""
         self.first: Any = None
         self.last: Any = None
 
     def end(self) -> None:
-        """End as if the client had no more to say; if the next request is waited for, the wait is broken off."""
+        """End as if the client had closed the stream; a pending `read` is interrupted."""
         if not self._ended:
             self._ended = True
             if self._waiting is not None:
@@ -41,14 +41,14 @@ class RequestStream:
                 self._waiting.cancel()
 
     async def read(self) -> Any:
-        """The next request; none at the end. What is no message is refused."""
+        """The next request; None at the end. Raises Refusal for malformed bytes."""
         if self._ended:
             return self._no_more()
         task = self._waiting = asyncio.current_task()
         try:
             data = await self._read()
         except asyncio.CancelledError:
-            # Ours alone is the end of the stream; when gRPC cancels as well, the call is over.
+            # A cancellation by `end` alone ends the stream; if gRPC has cancelled too, the call is over.
             if task is None or not self._woken or task.uncancel():
                 raise
             return self._no_more()
@@ -81,10 +81,10 @@ class RequestStream:
 
 
 def malformed() -> Refusal:
-    """Refuses bytes that are no request."""
+    """The refusal of bytes that are not a request."""
     return Refusal("REQUEST_MALFORMED", "the bytes of the request are not the message of this method")
 
 
 def stopping() -> Refusal:
-    """Refuses whoever comes too late."""
+    """The refusal of a call during the drain."""
     return Refusal("DRAINING", "this server stops: connect anew, and repeat the call with the same request id")

@@ -1,4 +1,4 @@
-"""Requests as messages: whatever bytes come, a client hears what is wrong with them."""
+"""Parses requests; a client receives a refusal for malformed bytes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Read: TypeAlias = Callable[[bytes], Any]
 
 
 class Reading(Layer):
-    """Reads requests; bytes that are none are refused, with one short line, and a flood of them without."""
+    """Parses requests; malformed ones are refused with one log line, floods of them without."""
 
     def __init__(self, strangers: Strangers, measured: Measured, refused: Count) -> None:
-        """Bound what cannot be read by where it comes from; both others hear of all of it."""
+        """Limit malformed requests per address; `measured` and `refused` are called for each of them."""
         self._strangers = strangers
         self._measured = measured
         self._refused = refused
         self._log: Any = structlog.get_logger()
 
     def around(self, method: str, handler: Any, handle: Handler) -> Handler:
-        """One request is read before anything else happens, a stream of them one by one."""
+        """Parse a single request before the call is handled, requests of a stream one by one."""
         parse: Read = handler.request_deserializer
 
         async def one(call: Call) -> None:
