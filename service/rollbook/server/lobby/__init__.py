@@ -1,1 +1,1 @@
-"""Which matches exist, who may see them, and what becomes of them when they are over."""
+"""The list of matches, who may see each match, and how finished matches are archived."""

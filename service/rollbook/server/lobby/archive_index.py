@@ -1,7 +1,7 @@
-"""A list of the matches in the archive, in a file of the data directory: for lists, and for names.
+"""An SQLite index of the archived matches in the data directory, for lists and for names.
 
-All of it is derived: it is made from the archive's files, compared with them now and then, and made anew if it is
-missing or broken. Each replica has its own, also beside an archive in S3, which can list names of files and no more.
+The index is derived from the archive's files, compared with them periodically, and rebuilt if it is missing or broken.
+Each replica of the service has its own, also with an archive in S3, which can only list names of files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rollbook.storage.archive.port import ArchiveUnavailable
 
 FORMAT: Final = 2
 INDEX_NAME: Final = "archive-index.sqlite"
-"""What it is called in a data directory."""
+"""The file's name in a data directory."""
 
 _SCHEMA: Final = f"""
     PRAGMA user_version = {FORMAT};
@@ -39,7 +39,7 @@ _ORDERS: Final = """
     CREATE INDEX IF NOT EXISTS by_state ON matches (state, opened_ms DESC, match_id DESC);
     CREATE INDEX IF NOT EXISTS by_game_and_state ON matches (game, state, opened_ms DESC, match_id DESC);
 """
-"""A page of a filtered list reads what is on it; an index of an older version gets them when it is opened."""
+"""Filtered pages read only their own rows; an index file of an older version gets these indexes when it is opened."""
 
 T = TypeVar("T")
 _log = structlog.get_logger()
@@ -47,7 +47,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which matches of a list are wanted; nothing said means all."""
+    """The filter of a list; empty fields match everything."""
 
     game: str = ""
     state: int = 0
@@ -55,22 +55,22 @@ class Wanted:
 
 
 class ArchiveIndex:
-    """The index in a file; every method may be called on any thread."""
+    """The index file; every method may be called on any thread."""
 
     def __init__(self, path: Path) -> None:
-        """Open it, or begin anew."""
+        """Open the index, or create an empty one."""
         self._path = path
         self.is_complete = False
         self._one_at_a_time = threading.Lock()
         self._database = self._opened()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._one_at_a_time:
             self._database.close()
 
     def put(self, listed: ListedMatch, version: str) -> None:
-        """Note a match, in place of what was noted of it."""
+        """Insert or replace a match."""
         summary = listed.summary
         row = (
             summary.match_id,
@@ -90,11 +90,11 @@ class ArchiveIndex:
         self._do(note)
 
     def remove(self, match_id: str) -> None:
-        """Forget a match whose file is gone."""
+        """Remove a match whose file is gone."""
         self._do(lambda database: _forget(database, match_id))
 
     def scrub(self) -> None:
-        """Leave nothing of what was erased in the file or its journal; ArchiveUnavailable while somebody else reads."""
+        """Erase deleted rows from the file and its journal; raises ArchiveUnavailable while another process reads."""
 
         def write_anew(database: sqlite3.Connection) -> None:
             database.execute("VACUUM")
@@ -105,17 +105,17 @@ class ArchiveIndex:
         self._do(write_anew)
 
     def versions(self) -> dict[str, str]:
-        """By match id of which file everything here was made."""
+        """The version of the archive file from which each row was made, by match id."""
         return self._do(lambda database: dict(database.execute("SELECT match_id, version FROM matches").fetchall()))
 
     def find(self, match_id: str) -> ListedMatch | None:
-        """What is noted of a match."""
+        """The row of a match; None if the index does not have it."""
         query = "SELECT listed FROM matches WHERE match_id = ?"
         row = self._do(lambda database: database.execute(query, (match_id,)).fetchone())
         return None if row is None else ListedMatch.read(row[0])
 
     def page(self, wanted: Wanted, before: tuple[int, str] | None, limit: int) -> list[ListedMatch]:
-        """So many of them, those opened last first, that come behind this place in the order of lists."""
+        """Up to `limit` matches after the place `before`, most recently opened first."""
         conditions, values = ["1"], list[object]()
         for condition, value in (
             ("(opened_ms, match_id) < (?, ?)", before),
@@ -127,21 +127,21 @@ class ArchiveIndex:
                 conditions.append(condition)
                 values += value if isinstance(value, tuple) else (value,)
         query = (
-            f"SELECT listed FROM matches WHERE {' AND '.join(conditions)}"  # noqa: S608 - conditions of ours
+            f"SELECT listed FROM matches WHERE {' AND '.join(conditions)}"  # noqa: S608 - constant conditions
             " ORDER BY opened_ms DESC, match_id DESC LIMIT ?"
         )
         rows = self._do(lambda database: database.execute(query, (*values, limit)).fetchall())
         return [ListedMatch.read(row[0]) for row in rows]
 
     def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do it, if need be on an index that begins anew: what is missing then is filled in from the files."""
+        """Run `work`; a broken index is replaced by an empty one, which the next comparison fills from the files."""
         with self._one_at_a_time:
             try:
                 with self._database:
                     return work(self._database)
             except sqlite3.DatabaseError as broken:
                 if isinstance(broken, sqlite3.ProgrammingError) or broken.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-                    # It was closed, or another service of this data directory is slow: nothing is wrong with it.
+                    # The index was closed, or another process of this data directory is slow; the file is not broken.
                     raise ArchiveUnavailable(f"the index of the archive cannot be used: {broken}") from broken
                 _log.warning("the index of the archive is broken and made anew", why=str(broken))
             try:
@@ -165,7 +165,7 @@ class ArchiveIndex:
         return self._made()
 
     def _connected(self) -> sqlite3.Connection:
-        # What SQLite keeps beside the file has the file's mode.
+        # SQLite creates its other files with the mode of this file.
         self._path.touch(0o600)
         self._path.chmod(0o600)
         return sqlite3.connect(self._path, check_same_thread=False)
@@ -190,12 +190,12 @@ class ArchiveIndex:
 
 def _prepare(database: sqlite3.Connection) -> None:
     database.execute("PRAGMA journal_mode = WAL")
-    # What a crash loses is made again.
+    # Rows that a crash loses are made again.
     database.execute("PRAGMA synchronous = NORMAL")
-    # A name that was erased is not to be found in what is left of its row either.
+    # Overwrites deleted rows with zeros, so that an erased name cannot be recovered from the file.
     database.execute("PRAGMA secure_delete = ON")
 
 
 def _forget(database: sqlite3.Connection, match_id: str) -> None:
     for table in ("matches", "seats"):
-        database.execute(f"DELETE FROM {table} WHERE match_id = ?", (match_id,))  # noqa: S608 - names of ours
+        database.execute(f"DELETE FROM {table} WHERE match_id = ?", (match_id,))  # noqa: S608 - constant names

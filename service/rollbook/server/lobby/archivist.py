@@ -1,8 +1,8 @@
-"""Finished matches on their way into the archive, and what makes sure that none is lost on it.
+"""Moves finished matches into the archive without losing one.
 
-A sealed match stays in the lobby until everything is done: its file written, on disk, read back and compared with the
-log byte for byte, noted in the index, its stream trimmed. So whoever starts after a crash finds it there and does
-whatever is left, and doing it twice, or in two processes at once, changes nothing.
+A sealed match stays in the lobby until all steps are done: its file is written, synced, read back and compared with the
+log byte for byte, the index updated, the stream trimmed. After a crash the match is still in the lobby and the
+remaining steps are done. Doing a step twice, or in two processes at once, has no effect.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from rollbook.v1.events_pb2 import Event
 
 LOOK_SECONDS: Final = 5.0
 COMPARE_LOOKS: Final = 12
-"""Looks between two comparisons of index and archive: other services put files there as well."""
+"""Looks between two comparisons of index and archive, as other services also add files to the archive."""
 
 MOST_LEAVING: Final = 1_000
-"""Matches whose leaving the lobby is noticed at once; the comparison finds the others."""
+"""Removals from the lobby are noticed at once for this many matches; the comparison finds the others."""
 
 AT_ONCE: Final = 100
 
 SETTLE_SECONDS: Final = 3.0
-"""How long a start waits for an archive."""
+"""How long the start waits for an archive."""
 
 LACKING_SECONDS: Final = 30
-"""How long it is remembered that some service does not have the archive."""
+"""How long the store remembers that a process has no access to the archive."""
 
 _logger = structlog.get_logger()
 
 
 class NotTheSame(Exception):
-    """The archive has another match under this id, or gives back other bytes than it was given."""
+    """The archive has another match under this id, or returns other bytes than were written."""
 
 
 class Archivist:
-    """Takes sealed matches out of the log and into the archive."""
+    """Moves sealed matches from the log to the archive."""
 
-    def __init__(  # noqa: PLR0913 - how it is done
+    def __init__(  # noqa: PLR0913 - the parts and options of archiving
         self,
         log: ArchivedLog,
         lobby: StoredLobby,
@@ -73,7 +73,7 @@ class Archivist:
         step: Step = no_step,
         is_ours: Callable[[str], bool] = lambda _match_id: True,
     ) -> None:
-        """Archive the matches of this log at this place, so long after their seal; others do what is not ours."""
+        """Archive matches at `where`, `after_seconds` after their seal; `is_ours` selects this process's share."""
         self._lobby = lobby
         self._lost = lost
         self._head_keys = head_keys
@@ -87,29 +87,29 @@ class Archivist:
         self._step = step
         self._is_ours = is_ours
         self._off: type[Exception] | None = None
-        """What keeps everything from being archived; none if nothing does."""
+        """Why nothing can be archived; None if archiving works."""
         self._looks = 0
         self._failed: dict[str, type[Exception]] = {}
-        """Matches that could not be archived, and what kept them from it, so that it is said once."""
+        """Matches that could not be archived and the type of the failure, so that a repeated failure is logged once."""
         self._leaving: set[str] = set()
-        """Finished matches that the lobby had at the last look."""
+        """Finished matches in the lobby at the last look."""
         self.loop = BackgroundLoop("archivist", self.look, metrics.loop_failed, LOOK_SECONDS)
 
     async def start(self) -> None:
-        """Archive from now on; what is archived can be read at once, unless the archive does not answer."""
+        """Archive from now on; waits briefly for the archive, so that archived matches can be read at once."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_SECONDS):
                 await self.settle()
         self.loop.start()
 
     async def close(self) -> None:
-        """Archive no more; what is half done is done at the next start."""
+        """Stop archiving; unfinished steps are done after the next start."""
         await self.loop.close()
         self._finished.close()
 
     async def look(self) -> None:
-        """Archive what is due, and now and then compare the index with the archive."""
-        # Before the first look that has just been found out.
+        """Archive matches that are due, and periodically compare the index with the archive."""
+        # `start` has called `settle` just before the first look.
         if (self._looks or self._archived.archive is None) and not await self.settle():
             return
         if self._looks % COMPARE_LOOKS == 0:
@@ -123,14 +123,14 @@ class Archivist:
         await self._take_all(self._clock_ms() - self._after_ms)
 
     async def _notice_leaving(self) -> None:
-        """Note what another service has archived; of what waits, that is what has waited longest."""
+        """Index what another service has archived, among the matches that had waited longest."""
         store = self._archived.store
         due = await store.due(ARCHIVE, self._clock_ms(), MOST_LEAVING)
         waiting = {match_id for match_id, _ in due if is_match_id(match_id)}
         gone = self._leaving - waiting
         with suppress(ArchiveUnavailable):
             for match_id in gone - (await store.summaries(list(gone))).keys():
-                # What cannot be read now the next comparison reads.
+                # The next comparison reads what cannot be read now.
                 await self._finished.find(match_id)
         self._leaving = waiting
         over = [list_of(is_private=is_private, state=state) for is_private in (False, True) for state in OVER]
@@ -139,7 +139,7 @@ class Archivist:
         self._failed = {match_id: why for match_id, why in self._failed.items() if match_id in there}
 
     async def _take_all(self, due_ms: int) -> None:
-        """Archive what ended by then, as many at once as names may be kept for; what fails waits for the next look."""
+        """Archive matches that ended by `due_ms`, in batches that bound how long names are held; failures wait."""
         begun_ms = 0
         while True:
             age = self._lobby.uses.age
@@ -151,13 +151,13 @@ class Archivist:
             for listed in entries.values():
                 with self._lobby.uses.use():
                     if age != self._lobby.uses.age:
-                        # Names that the lobby had have been forgotten since; the next look begins with what it has.
+                        # Names have been erased since the batch was read; the next look reads them again.
                         return
                     if listed.is_over:
                         await self._attempt(listed)
             if len(due) < AT_ONCE:
                 return
-            # Of those that failed as many as were over in the same millisecond may come once more.
+            # Failed matches with the same end time as the last one may be returned once more.
             begun_ms = due[-1][1] if due[-1][1] > begun_ms else begun_ms + 1
 
     async def _attempt(self, listed: ListedMatch) -> None:
@@ -171,14 +171,14 @@ class Archivist:
             if self._failed.get(match_id) is not type(failure):
                 self._failed[match_id] = type(failure)
                 said = "a match cannot be archived; it stays in the log"
-                _logger.error(said, match=match_id, why=str(failure))  # noqa: TRY400 - what it means is known
+                _logger.error(said, match=match_id, why=str(failure))  # noqa: TRY400 - an expected failure
             return
         self._failed.pop(match_id, None)
         self._metrics.archived()
         _logger.info("archived", match=match_id)
 
     async def take(self, listed: ListedMatch) -> None:
-        """Archive a match, or do what is left of that."""
+        """Archive a match, or do the remaining steps."""
         archive, match_id = self._archived.archive, listed.summary.match_id
         if archive is None:
             raise ArchiveUnavailable("there is no archive")
@@ -205,7 +205,7 @@ class Archivist:
         self._step("unlisted")
 
     async def _has(self, archive: Archive, match_id: str, entries: list[Entry]) -> bool:
-        """Whether the archive has exactly this log; a file that is broken counts as none, one that differs does not."""
+        """Whether the archive has exactly this log; False for a broken file, raises NotTheSame for another log."""
         data = await archive.get(match_id)
         if data is None:
             return False
@@ -218,16 +218,16 @@ class Archivist:
         key = self._replay_key.published.get(stored.key_id)
         return key is not None and stored.file.holds(key)
 
-    # Whether there is an archive
+    # State of the archive
 
     @property
     def works(self) -> bool:
-        """Whether finished matches go to the archive; a match that is broken itself does not count."""
+        """Whether finished matches are archived; a match that is itself broken does not count."""
         kept_out = any(issubclass(why, ArchiveUnavailable) for why in self._failed.values())
         return self._off is None and not kept_out and not self.loop.stands_still
 
     async def settle(self) -> bool:
-        """Whether this is the archive of the store's matches, and can be used."""
+        """Whether the archive is available and belongs to the store's matches."""
         try:
             archive = self._archived.archive
             if archive is None:

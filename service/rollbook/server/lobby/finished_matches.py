@@ -1,4 +1,4 @@
-"""Finished matches as lists and looks need them: found in the index, and the index kept like the archive."""
+"""Archived matches for lists and looks: reads the index, and keeps it consistent with the archive."""
 
 from __future__ import annotations
 
@@ -23,36 +23,35 @@ from rollbook.storage.archive.port import Archive, ArchiveUnavailable
 from rollbook.v1.events_pb2 import Event
 
 UNKNOWN: Final = ""
-"""The version of a file that was not looked up; the next comparison does."""
+"""The version of a file that was not looked up; the next comparison looks it up."""
 
 _logger = structlog.get_logger()
 
 
 class Finished:
-    """The archive's matches in a few lines each."""
+    """Summaries of the archived matches."""
 
     def __init__(self, log: ArchivedLog, index: ArchiveIndex) -> None:
-        """List what is in the archive of this log."""
         self._archived = log
         self._index = index
         self._broken: dict[str, str] = {}
-        """Files that could not be read, by the version that could not."""
+        """Unreadable files, by match id, with the version that was unreadable."""
         self._withheld: set[str] = set()
-        """Files that the archive has, and did not give when they were last asked for: only once is it said."""
+        """Files that the archive lists but did not return at the last attempt, so that this is logged once."""
         self._uses = NameUses()
         self._comparing = asyncio.Lock()
 
     async def find(self, match_id: str) -> ListedMatch | None:
-        """What there is to say of an archived match; none if it is not in the archive."""
+        """The summary of an archived match; None if the match is not in the archive."""
         found = await asyncio.to_thread(self._index.find, match_id)
         return found or await self.take(match_id, UNKNOWN)
 
     async def page(self, wanted: Wanted, before: tuple[int, str] | None, limit: int) -> list[ListedMatch]:
-        """So many matches behind a place in the order of lists."""
+        """Up to `limit` matches after a place in the order of lists."""
         return await asyncio.to_thread(self._index.page, wanted, before, limit)
 
     async def take(self, match_id: str, version: str) -> ListedMatch | None:
-        """Note a match from its file; none if there is no file, or nothing can be read from it."""
+        """Index a match from its file and return it; None if there is no file, or it cannot be read."""
         with self._uses.use():
             return await self._take(match_id, version)
 
@@ -72,11 +71,11 @@ class Finished:
         except (NotAReplay, Misplaced, Unreadable, RefusedByRules) as broken:
             self._broken[match_id] = version
             said = "a file of the archive cannot be read"
-            _logger.error(said, match=match_id, why=str(broken))  # noqa: TRY400 - what it means is known
+            _logger.error(said, match=match_id, why=str(broken))  # noqa: TRY400 - an expected failure
             return None
 
     async def compare(self) -> int:
-        """Bring the index up to what the archive has; how many files were new, changed or gone."""
+        """Update the index from the archive; returns how many files were new, changed or gone."""
         archive = self._archived.archive
         if archive is None:
             return 0
@@ -84,7 +83,7 @@ class Finished:
             return await self._compare(archive)
 
     async def forget(self) -> None:
-        """Have no names but those that the files have now, and no trace of others; ArchiveUnavailable without files."""
+        """Keep only the names that the files have now; raises ArchiveUnavailable if the files cannot be read."""
         if self._archived.archive is None:
             raise ArchiveUnavailable("without the archive nobody knows which names it has")
         await self._uses.begin_anew()
@@ -106,24 +105,24 @@ class Finished:
         return len(changed) + len(noted.keys() - there.keys())
 
     async def _is_taken(self, archive: Archive, match_id: str, version: str) -> bool:
-        """Whether the archive gave the file; ArchiveUnavailable if it gives nothing else either."""
+        """Whether the archive returned the file; raises ArchiveUnavailable if the whole archive is unavailable."""
         try:
             await self.take(match_id, version)
         except ArchiveUnavailable as why:
             await archive.mark()
             if match_id not in self._withheld:
                 said = "a file of the archive cannot be read"
-                _logger.error(said, match=match_id, why=str(why))  # noqa: TRY400 - what it means is known
+                _logger.error(said, match=match_id, why=str(why))  # noqa: TRY400 - an expected failure
             return False
         return True
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         self._index.close()
 
 
 def listed_of(match_id: str, entries: Sequence[Entry], names: Sequence[str]) -> ListedMatch:
-    """A match that is over in a few lines, from its log and the names beside it; who opened it is forgotten."""
+    """A finished match as the lobby lists it, from its log and the names; the opener is not kept."""
     ledger = Ledger.fold(match_id, list(entries))
     players = tuple(ledger.players)
     by_player = {player: name for player, name in zip(players, names, strict=False) if player}

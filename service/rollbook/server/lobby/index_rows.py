@@ -1,6 +1,6 @@
-"""Where the store's index has a match: in which lists, and when something may be due in it, by its line in the lobby.
+"""Derives a match's index row from its lobby entry: the lists that it is in, and when a timer may be due.
 
-Nothing else goes into it, so that the index can be made anew from the lobby at any time, by any process.
+The row depends only on the lobby entry, so any process can rebuild the index from the lobby at any time.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from rollbook.v1.match_pb2 import (
 )
 
 SWEEP: Final = "sweep"
-"""The agenda of matches that are not over: when a turn, or somebody's time, may be out."""
+"""The agenda of matches that are not over: when a turn or a seat's time may run out."""
 
 ARCHIVE: Final = "archive"
-"""The agenda of matches that are over: since when."""
+"""The agenda of finished matches: when they ended."""
 
 UNHELD: Final = "unheld"
-"""The list of matches with a seat of which the lobby does not say whose it is, as in stores that are older."""
+"""The list of matches with a seat whose holder is unknown, as in stores of older versions."""
 
 NOT_OVER: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING)
 OVER: Final = frozenset({MATCH_STATE_FINISHED, MATCH_STATE_ABORTED})
 
 MOST_SPARED_MS: Final = 60_000
-"""By how much later something may be due than the terms of a match say, because nobody could reach the service."""
+"""The most by which a deadline moves because the service was unreachable."""
 
 _SECOND_MS: Final = 1_000
 _EVER_MS: Final = 1 << 50
@@ -42,7 +42,7 @@ _NAME_DIGITS: Final = 32
 
 
 def list_of(*, is_private: bool, game: str = "", state: MatchState.ValueType = MATCH_STATE_UNSPECIFIED) -> str:
-    """The list of all public or private matches, or those of a game, of a state, or both."""
+    """The list of all public or private matches, or of those with a game, a state, or both."""
     return f"{'private' if is_private else 'public'}/{game}/{int(state) or ''}"
 
 
@@ -52,12 +52,12 @@ def seats_of(holder: str) -> str:
 
 
 def named(name: str) -> str:
-    """The list of matches in which somebody sits by this name, which it does not tell."""
+    """The list of matches in which a player has this name; the list's name contains only a hash."""
     return f"name/{hashlib.sha256(name.encode()).hexdigest()[:_NAME_DIGITS]}"
 
 
 def row_of(summary: MatchSummary, holders: Sequence[str]) -> IndexRow:
-    """Where a match stands that the lobby lists so; of each seat the holder, or nothing where nobody knows."""
+    """The index row of a match; `holders` has an empty text for a seat whose holder is unknown."""
     lists: dict[str, None] = {}
     for state in (MATCH_STATE_UNSPECIFIED, *_seen_states(summary)):
         for game in {"": None, summary.game: None}:
@@ -73,21 +73,22 @@ def row_of(summary: MatchSummary, holders: Sequence[str]) -> IndexRow:
 
 
 def has_clock(summary: MatchSummary) -> bool:
-    """Whether turns are timed in it now."""
+    """Whether turns are currently timed."""
     return summary.state == MATCH_STATE_RUNNING and summary.turn_seconds > 0
 
 
 def _seen_states(summary: MatchSummary) -> list[MatchState.ValueType]:
-    """The states that it may be in for anybody: whoever sees it late may see that it gets ready when it runs."""
+    """The states in which a caller may see the match: a delayed viewer may see an earlier one than the current."""
     if summary.state == MATCH_STATE_RUNNING and summary.spectator_delay_seconds:
         return [MATCH_STATE_RUNNING, MATCH_STATE_GETTING_READY]
     return [summary.state]
 
 
 def _due(summary: MatchSummary) -> tuple[int, int]:
-    """From when on something may be due, as far as the lobby knows, and how far ahead at most; 0: nothing ever is.
+    """The earliest time of the next timer, and the most by which it can be ahead of now; (0, 0) without timers.
 
-    The last event is the one that the lobby knows, or a later one. Of a match with a clock the log has to be looked at.
+    The log may have later events than the lobby entry, which move the timer. For a match with a clock the log must be
+    read.
     """
     since_ms, seconds = summary.changed_ms, 0
     if summary.state in OVER:

@@ -1,10 +1,10 @@
-"""What is not in the logs: the names of players, who opened a match, and the list of matches.
+"""The data outside the logs: names of players, the opener of a match, and the list of matches.
 
-None of it is in an event, so that it can be erased: it is kept in the store's lobby, which an append changes along with
-the log. As long as seats are open, whoever appends reads first what the lobby says: other processes have brought names,
-and because nothing is written behind a position that has moved on, none of them can be lost. A sealed match leaves the
-lobby when it is in the archive, whose file has the names from then on. Names are kept by the reference that stands in
-the log, so whoever gets up takes the name along.
+Names are not in events, so that they can be erased: they are in the store's lobby, which an append updates together
+with the log. While seats are open, every append first reads the lobby entry, because other processes may have added
+names. An append to an outdated position is refused, so no name is lost. A sealed match leaves the lobby once it is
+archived; the archive's file then has the names. Names are keyed by the reference in the log, so a player who leaves the
+seat is removed with the name.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rollbook.v1.events_pb2 import Event
 from rollbook.v1.match_pb2 import MatchState, MatchSummary
 
 MOST_METADATA: Final = 10_000
-"""Matches whose names are kept in memory."""
+"""Matches whose names are cached."""
 
 MOST_ODD: Final = 1_000
 LONGEST_SHOWN: Final = 100
@@ -43,45 +43,45 @@ LONGEST_SHOWN: Final = 100
 _NOBODY: Final = bytes(REFERENCE_BYTES)
 _LENGTH_BYTES: Final = 4
 _NO_HOLDER: Final = bytes(REFERENCE_BYTES)
-"""A holder has as many bytes as a reference."""
+"""As many bytes as a holder has, which are as many as in a reference."""
 
 _ASKED_AGAIN_SECONDS: Final = 1.0
-"""How long it is believed that the index is whole."""
+"""How long a positive answer about the index's completeness is cached."""
 
 _logger = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class MatchMetadata:
-    """What is known of a match and is not in its log."""
+    """The data of a match that is not in its log."""
 
     opened_ms: int
     opener: bytes = b""
-    """The reference of whoever opened the match; empty once that is forgotten."""
+    """The opener's reference; empty after it was erased."""
     names: dict[bytes, str] = field(default_factory=dict)
-    """By reference; an empty name is one that was erased."""
+    """Names by reference; an erased name is empty."""
     holders: dict[bytes, str] = field(default_factory=dict)
-    """By reference: what stands for whoever sits there where matches are counted; none where that was not written."""
+    """Pseudonyms under which seats are counted, by reference; missing where an older version wrote none."""
     sequence: int = 0
-    """The event behind which the lobby said so."""
+    """The sequence of the event up to which the lobby entry is current."""
     rematch_of: str = ""
-    """The match that this is the rematch of; empty for none."""
+    """The match of which this one is a rematch; empty for none."""
     written: tuple[tuple[int, ...], bytes] | None = None
-    """Who had forfeited when the lobby was last written for the running match, and by which event."""
+    """The forfeited seats in the last lobby entry of the running match, and the link of its event."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedMatch:
-    """A match as the lobby lists it: as it was at its last lifecycle event."""
+    """A match as the lobby lists it: its state at its last lifecycle event."""
 
     summary: MatchSummary
     opener: bytes
     players: tuple[bytes, ...]
     holders: tuple[str, ...] = ()
-    """Per seat; none at all where nobody wrote any."""
+    """Per seat; empty if an older version wrote the entry."""
 
     def write(self) -> bytes:
-        """The bytes that the store keeps."""
+        """Encode for the store."""
         summary = self.summary.SerializeToString(deterministic=True)
         references = [reference or _NOBODY for reference in (self.opener, *self.players)]
         holders = [bytes.fromhex(holder) or _NO_HOLDER for holder in self.holders]
@@ -89,7 +89,7 @@ class ListedMatch:
 
     @classmethod
     def read(cls, data: bytes) -> ListedMatch:
-        """What the store kept; DecodeError or ValueError if that is nothing of the kind."""
+        """Decode what the store has; raises DecodeError or ValueError."""
         end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big")
         summary = MatchSummary.FromString(data[_LENGTH_BYTES:end])
         seats = len(summary.seats)
@@ -102,22 +102,22 @@ class ListedMatch:
 
     @property
     def row(self) -> IndexRow:
-        """Where the index has it."""
+        """The match's row in the index."""
         return row_of(self.summary, self.holders or ("",) * len(self.players))
 
     @property
     def is_over(self) -> bool:
-        """Whether it is sealed: then nothing of it changes any more."""
+        """Whether the match is sealed, and so does not change any more."""
         return self.summary.state in OVER
 
     @property
     def place(self) -> tuple[int, str]:
-        """Where it stands in lists, which are descending."""
+        """Its place in lists, which are in descending order."""
         return self.summary.opened_ms, self.summary.match_id
 
     @property
     def metadata(self) -> MatchMetadata:
-        """The metadata of this match."""
+        """The metadata in this entry."""
         seated = zip(self.players, self.summary.seats, strict=True)
         names = {player: seat.name for player, seat in seated if player}
         holders = {player: holder for player, holder in zip(self.players, self.holders, strict=False) if holder}
@@ -128,27 +128,27 @@ class ListedMatch:
 
 
 async def _not_archived(_match_id: str) -> ListedMatch | None:
-    """There is no archive."""
+    """The default without an archive."""
     return None
 
 
 class StoredLobby:
-    """The lobby of a log, and the names in it."""
+    """The lobby of a log, with the names of players."""
 
     def __init__(self, log: Log, archived: Callable[[str], Awaitable[ListedMatch | None]] = _not_archived) -> None:
-        """Serve the lobby of this log; `archived` finds what the archive knows of a match."""
+        """`archived` returns the archive's entry of a match."""
         self._log = log
         self._archived = archived
         self._known_metadata: LRUCache[str, MatchMetadata] = LRUCache(MOST_METADATA)
         self._listed: dict[str, tuple[bytes, ListedMatch]] = {}
         self.uses = NameUses()
-        """Who takes names out of here to where they are kept."""
+        """Counts operations that copy names from here to other places."""
         self._odd: LRUCache[str, bool] = LRUCache(MOST_ODD)
         self._believed_until = 0.0
-        """Until when it is not asked again whether the index is whole."""
+        """Until this time of the loop the index is assumed to be complete."""
 
     async def forget(self) -> None:
-        """Know no names but those that the store has from now on; nobody writes others when this returns."""
+        """Drop cached names and wait for running uses; afterwards only names in the store are used."""
         self._known_metadata.clear()
         self._listed = {}
         await self.uses.begin_anew()
@@ -156,14 +156,14 @@ class StoredLobby:
     def summary(
         self, ledger: Ledger, player: bytes = b"", name: str = "", holder: str = "", rematch_of: str = ""
     ) -> AbstractAsyncContextManager[LobbyEntry | None]:
-        """What the lobby says of a match from now on, to be appended in here; nothing new unless its life has changed.
+        """A context with the lobby entry to append with this ledger; None unless a lifecycle event requires one.
 
-        `player` is who asks for that: opens the match, as the rematch of another one, or sits down by this name, and is
-        counted as this holder.
+        `player` is the reference of the player who opens the match, as a rematch of `rematch_of`, or who takes a seat
+        under this name, counted as this holder.
         """
         known = self._known_metadata.get(ledger.opened.match_id)
         if known is not None and _is_up_to_date(ledger, known):
-            return nullcontext()  # No name is read, so forgetting need not wait.
+            return nullcontext()  # No name is read, so `forget` need not wait.
         return self._new_summary(ledger, player, name, holder, rematch_of)
 
     @asynccontextmanager
@@ -190,13 +190,13 @@ class StoredLobby:
         return _entry(ledger, metadata)
 
     async def metadata(self, ledger: Ledger) -> MatchMetadata:
-        """The metadata of this match."""
+        """The metadata of this match, at the ledger's position."""
         if ledger.match.sealed is not None and (over := await self._over(ledger.opened.match_id)) is not None:
             return over.metadata
         return await self._metadata(ledger, ledger.head.sequence)
 
     async def _metadata(self, ledger: Ledger, sequence: int) -> MatchMetadata:
-        """What the lobby says behind this event, or behind the one that closed the seats: then no name changes."""
+        """The metadata at this event, or at the event that closed the seats, after which no name changes."""
         match_id, closing = ledger.opened.match_id, ledger.closing
         least = sequence if closing is None else min(sequence, closing.sequence)
         found = self._known_metadata.get(match_id)
@@ -212,17 +212,17 @@ class StoredLobby:
         return found
 
     async def entry(self, match_id: str) -> ListedMatch | None:
-        """What the lobby says of one match; none if it does not list it."""
+        """The lobby entry of a match; None if the lobby does not list it."""
         stored = await self._log.summary(match_id)
         return None if stored is None else await self._read(match_id, stored)
 
     async def entries(self, match_ids: Sequence[str]) -> dict[str, ListedMatch]:
-        """What the lobby says of these matches; those that it does not list are left out."""
+        """The lobby entries of these matches; unlisted ones are left out."""
         stored = await self._log.summaries(match_ids)
         return {match_id: await self._read(match_id, data) for match_id, data in stored.items()}
 
     async def position(self, match_id: str) -> Position | None:
-        """The event along with which the lobby says what it says of a match; none if it does not list it."""
+        """The position at which the lobby entry was written; None if the lobby does not list the match."""
         for listed in (await self.entries([match_id])).values():
             written = listed.summary.position
             if written.sequence:
@@ -230,22 +230,22 @@ class StoredLobby:
         return None
 
     async def read(self, stored: Mapping[str, bytes]) -> dict[str, ListedMatch]:
-        """What the lobby says of these matches, as the store has it; what can be no match is left out."""
+        """Decode these lobby entries; ids that cannot be a match are left out."""
         return {
             match_id: await self._read(match_id, data) for match_id, data in stored.items() if self._is_match(match_id)
         }
 
     async def _over(self, match_id: str) -> ListedMatch | None:
-        """A match that is over: from the store until it is archived, so that the archive may be away until then."""
+        """The entry of a finished match: from the store until it is archived, as the archive may be unavailable."""
         known = self._listed.get(match_id)
         if known is not None and known[1].is_over:
             return known[1]
         return await self.entry(match_id) or await self._archived(match_id)
 
     async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[tuple[Place, ListedMatch]]:
-        """So many matches of these lists of the index, those opened last first, behind a place in that order.
+        """Up to `limit` matches of these lists of the index after a place, most recently opened first.
 
-        What the index has and the lobby has not is passed over, and taken out there.
+        A match that is in the index but not in the lobby is skipped and removed from the index.
         """
         if not await self.has_index():
             wanted, everything = set(lists), await self.everything()
@@ -264,7 +264,7 @@ class StoredLobby:
         return found
 
     async def has_index(self) -> bool:
-        """Whether matches are found by the store's index; where it is not whole the lobby is read instead."""
+        """Whether the store's index is complete; otherwise callers read the whole lobby."""
         now = asyncio.get_running_loop().time()
         if now >= self._believed_until:
             if not await self._log.has_index():
@@ -273,17 +273,17 @@ class StoredLobby:
         return True
 
     async def parts(self) -> AsyncIterator[list[ListedMatch]]:
-        """All matches of the lobby, part by part, so that nobody waits for the whole."""
+        """All matches of the lobby, part by part, so that each read is short."""
         for part in range(self._log.parts):
             stored = await self._log.lobby_parts([part])
             yield [await self._read(match_id, data) for match_id, data in stored.items() if self._is_match(match_id)]
 
     async def differing(self, part: int) -> list[str]:
-        """The matches of a part of the lobby that are not indexed as the lobby lists them."""
+        """The matches of a part of the lobby whose index rows are wrong."""
         return list(filter(self._is_match, await self._log.differing(part, await self._log.now_ms())))
 
     async def mend(self, part: int) -> int:
-        """Let the index say of a part of the lobby what follows from that; of how many matches it said else."""
+        """Repair the index rows of a part of the lobby; returns how many were wrong."""
         now_ms = await self._log.now_ms()
         wrong = list(filter(self._is_match, await self._log.differing(part, now_ms)))
         if wrong:
@@ -294,11 +294,11 @@ class StoredLobby:
         return len(wrong)
 
     async def strike(self, rows: Mapping[str, IndexRow]) -> None:
-        """Take what is left of matches out of the index that the lobby does not list."""
+        """Remove matches that the lobby does not list from the index."""
         await self._log.reindex({match_id: (b"", row) for match_id, row in rows.items()}, await self._log.now_ms())
 
     async def counts(self, games: Sequence[str] = ("",)) -> dict[tuple[MatchState.ValueType, str], int]:
-        """How many matches that are not over the store lists, by state and game; "" means all games."""
+        """The number of open and running matches by state and game; the game "" means all games."""
         kinds = [(state, game) for state in NOT_OVER for game in games]
         public = [list_of(is_private=False, state=state, game=game) for state, game in kinds]
         private = [list_of(is_private=True, state=state, game=game) for state, game in kinds]
@@ -306,11 +306,11 @@ class StoredLobby:
         return dict(zip(kinds, map(add, counts[: len(kinds)], counts[len(kinds) :]), strict=True))
 
     async def listed(self) -> list[ListedMatch]:
-        """All matches that are open or running, those opened last first."""
+        """All open and running matches, most recently opened first."""
         return [listed for listed in await self.everything() if not listed.is_over]
 
     async def everything(self) -> list[ListedMatch]:
-        """All matches of the lobby, those opened last first."""
+        """All matches of the lobby, most recently opened first."""
         age = self.uses.age
         stored = {match_id: data for match_id, data in (await self._log.lobby()).items() if self._is_match(match_id)}
         known = self._listed
@@ -326,7 +326,7 @@ class StoredLobby:
         return sorted(matches, key=lambda listed: listed.place, reverse=True)
 
     def _is_match(self, match_id: str) -> bool:
-        """Whether a match can be called so; what cannot is passed over, and said once."""
+        """Whether the id can be a match's; other ids are skipped, and logged once."""
         if references.is_match_id(match_id):
             return True
         if match_id not in self._odd:
@@ -335,7 +335,7 @@ class StoredLobby:
         return False
 
     async def _read(self, match_id: str, stored: bytes) -> ListedMatch:
-        """What the lobby says of a match; if that cannot be read, what the log says, which has no names."""
+        """Decode a lobby entry; if it is unreadable, the entry is derived from the log, without names."""
         with suppress(DecodeError, ValueError):
             listed = ListedMatch.read(stored)
             if listed.summary.match_id == match_id:
@@ -345,13 +345,13 @@ class StoredLobby:
         with suppress(Unreadable, ArchiveUnavailable):
             ledger = (await left(self._log, match_id)).ledger
         if ledger is None:
-            # Whether it was private nobody knows any more.
+            # Treated as private, because it is unknown whether it was.
             return ListedMatch(MatchSummary(match_id=match_id, is_private=True, is_lost=True), b"", ())
         summary = summary_message(ledger, {}, await self._opened_ms(match_id))
         return ListedMatch(summary, b"", tuple(ledger.players))
 
     async def _opened_ms(self, match_id: str) -> int:
-        """When it was opened; Hole if even its first event is gone."""
+        """The time of event 1; raises Hole if event 1 is gone."""
         entries = await self._log.read(match_id, 0, 1)
         try:
             return int(Event.FromString(entries[0].event).time_ms)
@@ -364,7 +364,7 @@ def _runs(ledger: Ledger) -> bool:
 
 
 def _is_up_to_date(ledger: Ledger, metadata: MatchMetadata) -> bool:
-    """Whether the lobby shows that the match runs, and every forfeit; an append may be asked for twice."""
+    """Whether the lobby shows the match as running, with every forfeit; an append may be attempted twice."""
     written = metadata.written
     return (
         _runs(ledger)

@@ -1,7 +1,7 @@
-"""Who calls, who they are in a match, and what they may see of it.
+"""The caller of a call, the caller's perspective on a match, and what the caller may see of it.
 
-A call's token says who its caller is; ListGames, SignIn and GetKeys need none and never look for one. A `Sight` is a
-match as one caller sees it; whoever may not see it at all is told that there is none.
+The caller is identified by a token; ListGames, SignIn and GetKeys need none and ignore it. A `Sight` is a match as one
+caller sees it; a caller who may not see the match gets MatchUnknown.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
 
 Context = grpc.aio.ServicerContext[Any, Any]
-"""A call, as gRPC gives it."""
+"""gRPC's context of a call."""
 
 
 class Acted(Protocol):
-    """Hears of what an operator has done."""
+    """Called with an operator's act."""
 
     def __call__(self, operator: Subject, what: str, **facts: Any) -> None:
-        """Note it."""
+        """Record it."""
 
 
 _SCHEME: Final = "bearer"
@@ -48,7 +48,7 @@ _REQUEST_ID: Final = re.compile(r"[!-~]{8,64}")
 
 
 def caller_of(context: Context, verifier: Verifier) -> Subject:
-    """Whose token came with the call; refused if there is none, more than one, or one that does not hold."""
+    """The subject of the call's token; raises Refusal or TokenRefused if there is none, or an invalid one."""
     metadata = context.invocation_metadata() or ()
     sent = [value for key, value in metadata if key == "authorization"]
     if len(sent) == 1:
@@ -66,7 +66,7 @@ def require(caller: Subject, role: Role) -> None:
 
 
 def is_gateway(verifier: Verifier, token: str) -> bool:
-    """Whether this is a token of the role gateway that holds."""
+    """Whether this is a valid token with the role gateway."""
     try:
         return verifier.verify(token).role is Role.GATEWAY
     except TokenRefused:
@@ -79,23 +79,23 @@ def judges(caller: Subject, match_id: str) -> bool:
 
 
 def check_request_id(request_id: str) -> None:
-    """Refuse what is no request id."""
+    """Raise Refusal for a malformed request id."""
     if not _REQUEST_ID.fullmatch(request_id):
         raise Refusal("REQUEST_ID_MALFORMED", "a request id has 8 to 64 visible ASCII characters")
 
 
 class Callers:
-    """Finds out who calls, and takes the points of their calls."""
+    """Identifies callers, and charges points for their calls."""
 
     def __init__(self, verifier: Verifier, budgets: Budgets, strangers: Strangers, bans: Bans) -> None:
-        """Believe this verifier; callers with a token have these budgets, all others the limits of strangers."""
+        """Callers with a valid token have these budgets, all others the limits of strangers."""
         self._verifier = verifier
         self._budgets = budgets
         self._strangers = strangers
         self._bans = bans
 
     def of(self, context: Context, points: float = 1) -> Subject:
-        """Return who calls, once for each call, which uses so many points at least."""
+        """Identify the caller and charge at least `points`; call it once for each call."""
         try:
             caller = caller_of(context, self._verifier)
         except (TokenRefused, Refusal):
@@ -107,7 +107,7 @@ class Callers:
         return caller
 
     def operator(self, context: Context, points: float = 1) -> Subject:
-        """Return who calls, who has to be an operator."""
+        """Identify the caller, who must be an operator."""
         caller = self.of(context, points)
         require(caller, Role.OPERATOR)
         return caller
@@ -117,9 +117,9 @@ class Callers:
         self._strangers.count(context)
 
     def expiry(self, caller: Subject, context: Context) -> Callable[[], bool]:
-        """Says, again and again, whether the token that a stream began with holds no longer.
+        """A function that returns whether the token with which a stream began has expired.
 
-        It raises if an operator keeps the caller out by now.
+        The function raises if the caller has been banned meanwhile.
         """
 
         def has_expired() -> bool:
@@ -131,7 +131,7 @@ class Callers:
 
 
 def _follows(ledger: Ledger, listed: MatchSummary) -> bool:
-    """Whether nothing has happened since that the lobby is told of: then seats and names are as it lists them."""
+    """Whether seats and names are the same as in the lobby entry, which is then current."""
     return state_of(ledger) == listed.state == MATCH_STATE_RUNNING
 
 
@@ -140,26 +140,26 @@ class Sight:
     """A match as one caller sees it."""
 
     ledger: Ledger
-    """For a delayed viewer as it was; read it, and do not change it."""
+    """For a delayed viewer the past state; do not modify it."""
     caller: Subject
     perspective: Perspective
     metadata: MatchMetadata
     player: bytes
-    """The reference that stands for the caller in this match."""
+    """The caller's reference in this match."""
 
     @property
     def match_id(self) -> str:
-        """Which match it is."""
+        """The id of the match."""
         return self.ledger.opened.match_id
 
     @property
     def is_opener(self) -> bool:
-        """Whether the caller opened it."""
+        """Whether the caller opened the match."""
         return self.player == self.metadata.opener
 
     @property
     def summary(self) -> MatchSummary:
-        """The match in a few lines."""
+        """The match's summary."""
         metadata = self.metadata
         return summary_message(self.ledger, metadata.names, metadata.opened_ms, metadata.rematch_of)
 
@@ -171,7 +171,7 @@ class Sight:
 
 
 class Sights:
-    """Finds out what a caller may see of a match."""
+    """Determines what a caller may see of a match."""
 
     def __init__(
         self,
@@ -181,7 +181,6 @@ class Sights:
         rematches: Rematches,
         clock_ms: Callable[[], int],
     ) -> None:
-        """Look at these matches."""
         self._replicas = replicas
         self._rematches = rematches
         self._lobby = lobby
@@ -189,9 +188,9 @@ class Sights:
         self._clock_ms = clock_ms
 
     async def now(self, caller: Subject, match_id: str, invitation_code: str = "", request_id: str = "") -> Sight:
-        """The match as it is now, without delay: what a command is checked against. Strangers find no private one.
+        """The match's current state, without delay, for commands; raises MatchUnknown if it is private and not theirs.
 
-        Whoever repeats a request that was carried out in the match is no stranger, and gets the answer again.
+        A caller who repeats a request that was carried out in the match gets its answer again.
         """
         if not references.is_match_id(match_id):
             raise MatchUnknown(match_id)
@@ -208,9 +207,9 @@ class Sights:
         return sight
 
     async def known(self, caller: Subject, match_id: str) -> Sight:
-        """The match as this process has it, for a choice, which is decided again, on what is stored, if it is refused.
+        """The match as cached by this process, for a choice; a refused choice is decided again from the store.
 
-        Whoever is no stranger to it, but perhaps to what others have appended since, is told no refusal but `now`'s.
+        A caller who may not see the cached state gets the answer of `now`.
         """
         ledger = self._replicas.known(match_id)
         if ledger is not None:
@@ -220,11 +219,11 @@ class Sights:
         return await self.now(caller, match_id)
 
     async def looked_at(self, caller: Subject, match_id: str, invitation_code: str = "") -> Sight:
-        """The match as the caller may look at it: for a delayed viewer as it was, once its seats are closed."""
+        """The match as the caller may see it; a delayed viewer sees a past state once the seats are closed."""
         return await self.delayed(await self.now(caller, match_id, invitation_code))
 
     async def delayed(self, sight: Sight) -> Sight:
-        """What a viewer of the public perspective may look at; it is late from the closing of the seats to the seal."""
+        """The sight with the spectator delay, which applies to public viewers from closed seats to the seal."""
         ledger, closing = sight.ledger, sight.ledger.closing
         delay_ms = ledger.opened.terms.spectator_delay_seconds * 1_000
         if sight.perspective is not Watcher.PUBLIC or not delay_ms:
@@ -237,9 +236,9 @@ class Sights:
                 return replace(sight, ledger=await replica.as_of(until_ms, closing.sequence))
 
     def summary_if_known(self, listed: MatchSummary, length: int) -> MatchSummary | None:
-        """A listed match as anybody may see it now, if its log of this length holds nothing that is not known here.
+        """The current public summary of a listed match, if this process has its log up to `length`; None otherwise.
 
-        Whether a log of that length is another one is not looked at, so nothing may be built on it.
+        The log is compared by length only, so the summary must not be used for decisions.
         """
         if listed.spectator_delay_seconds or self._replicas.is_doubtful(listed.match_id):
             return None
@@ -252,9 +251,9 @@ class Sights:
         return summary_message(ledger, names, listed.opened_ms)
 
     async def summary(self, caller: Subject, listed: MatchSummary) -> MatchSummary | None:
-        """A listed match as the caller may see it now; nothing if it is gone.
+        """The current summary of a listed match for the caller; None if the match is gone.
 
-        One that cannot be read is shown as it was listed, unless that lies in a delayed viewer's future.
+        An unreadable match is shown as listed, unless a delayed viewer would see its future.
         """
         match_id = listed.match_id
         try:
@@ -271,7 +270,7 @@ class Sights:
             return shown
 
     async def _ledger(self, match_id: str) -> Ledger:
-        """The match as it is now; one that this process has not read is read from event 1, which may be expensive."""
+        """The current state; a match that is not cached is read from event 1, which takes a turn of the caller."""
         if self._replicas.known(match_id) is not None:
             return await self._replicas.ledger(match_id)
         async with turn():
@@ -285,7 +284,7 @@ class Sights:
         return Sight(ledger, caller, perspective, await self._lobby.metadata(ledger), player)
 
     async def _may_know(self, caller: Subject, match_id: str, invitation_code: str) -> bool:
-        """Whether the caller may hear that there is a match whose log cannot be read, as far as the lobby knows it."""
+        """Whether the caller may learn that this match exists although its log cannot be read, judged by the lobby."""
         listed = await self._lobby.entry(match_id)
         if caller.role is Role.OPERATOR or judges(caller, match_id) or (listed and not listed.summary.is_private):
             return True

@@ -1,4 +1,4 @@
-"""Lists: what can be played, and which matches there are, page by page."""
+"""Lists of games, and of matches page by page."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
 PAGE: Final = 50
 LONGEST_PAGE: Final = 200
 CHUNK: Final = 200
-"""Archived matches that are read at once."""
+"""Archived matches read at once."""
 
 LOOKED_AT_LEAST: Final = 100
-"""Matches that any page may look at; most may be nothing that the caller asked for."""
+"""Matches that every page may examine; most may not fit the request."""
 
 LOOKED_A_MATCH: Final = 20
-"""Matches that a page may look at besides for each that it may have."""
+"""Further matches that a page may examine for each match that it may contain."""
 
 READING: Final = ROWS_A_POINT
-"""As so many of them a match counts whose log has to be read."""
+"""A match whose log must be read counts as this many examined matches."""
 
 Cursor: TypeAlias = Place
 _Found: TypeAlias = tuple[Place, ListedMatch, int]
-"""A match where the list has it, and how long its log is, as far as that was asked."""
+"""A match, its place in the list, and the length of its log if that was read."""
 
 
 def games() -> proto.ListGamesResponse:
-    """Every game with its rulesets, of each game the current one first."""
+    """All games with their rulesets, the current ruleset of each game first."""
     response = proto.ListGamesResponse()
     for game in sorted(rulesets(), key=lambda game: (game.name, game is not current()[game.name], -game.version)):
         ruleset = response.rulesets.add(
@@ -71,9 +71,9 @@ def games() -> proto.ListGamesResponse:
 
 
 class Lists:
-    """Lists the matches there are, page by page, to whoever may see them."""
+    """Lists matches page by page, as far as the caller may see them."""
 
-    def __init__(  # noqa: PLR0913 - where matches are, and who may see them
+    def __init__(  # noqa: PLR0913 - the sources of matches, and the parts that check access
         self,
         log: Log,
         *,
@@ -83,7 +83,7 @@ class Lists:
         players: Players,
         service_key: bytes,
     ) -> None:
-        """List the lobby, and what the archive has, if there is one; page tokens are sealed by a key of their own."""
+        """List the lobby and the archive, if any; the key of page tokens is derived from `service_key`."""
         self._log = log
         self._lobby = lobby
         self._finished = finished
@@ -92,11 +92,10 @@ class Lists:
         self._tokens = PageTokens(service_key)
 
     async def matches(self, caller: Subject, request: proto.ListMatchesRequest) -> proto.ListMatchesResponse:
-        """A page of the matches there are, as far as the caller may see them.
+        """A page of the matches that the caller may see.
 
-        A page begins behind the last match of the page before, in an order that never changes: so none comes twice,
-        none is left out, and those that are opened meanwhile come before all pages that are yet to be asked for. A page
-        for which too many matches had to be looked at ends early.
+        A page begins after the last match of the previous page, in a fixed order: no match comes twice or is left out,
+        and new matches sort before all further pages. A page that has examined too many matches ends early.
         """
         async with turn(points_of(request)):
             return await self._page(caller, request, _page_size(request))
@@ -132,9 +131,9 @@ class Lists:
     async def _behind(
         self, caller: Subject, request: proto.ListMatchesRequest, player: str, cursor: Cursor | None, most: int
     ) -> AsyncIterator[_Found]:
-        """What may be asked for behind a place, in the order of lists, from lobby and archive; what is in both once.
+        """Candidates after a place, from lobby and archive in the order of lists; a match in both comes once.
 
-        So many of each kind are read at first.
+        The first read takes `most` matches from each.
         """
         in_lobby = self._listed(caller, request, player, cursor, most)
         archived = self._archived(Wanted(request.game, request.state, player), cursor, most)
@@ -152,7 +151,7 @@ class Lists:
     async def _listed(
         self, caller: Subject, request: proto.ListMatchesRequest, player: str, before: Cursor | None, most: int
     ) -> AsyncIterator[_Found]:
-        """The same of the lobby alone."""
+        """Candidates from the lobby."""
         lists, judged = self._lists(caller, request, player), await self._judged(caller, before)
         while page := await self._lobby.page(lists, before, most):
             lengths = await self._log.lengths([match_id for (_, match_id), listed in page if not listed.is_over])
@@ -167,14 +166,14 @@ class Lists:
             yield found
 
     async def _archived(self, wanted: Wanted, before: Cursor | None, most: int) -> AsyncIterator[_Found]:
-        """The same of the archive alone."""
+        """Candidates from the archive."""
         while self._finished is not None and (page := await self._finished.page(wanted, before, most)):
             for listed in page:
                 yield listed.place, listed, 0
             before, most = page[-1].place, CHUNK
 
     def _lists(self, caller: Subject, request: proto.ListMatchesRequest, player: str) -> list[str]:
-        """The lists of the index in which everything is that may be asked for, and as little else as can be."""
+        """The lists of the index that contain all candidates and as few others as possible."""
         seats = [seats_of(self._players.pseudonym(caller.key)), UNHELD]
         if request.mine:
             return seats
@@ -186,7 +185,7 @@ class Lists:
         return [public, private] if caller.role is Role.OPERATOR else [public, *seats]
 
     async def _judged(self, caller: Subject, before: Cursor | None) -> list[_Found]:
-        """The matches that the caller judges, which may be private, behind a place."""
+        """The matches after a place of which the caller is a judge; they may be private."""
         if caller.role is not Role.JUDGE:
             return []
         entries = await self._lobby.entries([one for one in caller.matches if is_match_id(one)])
@@ -194,7 +193,7 @@ class Lists:
         return sorted(behind, key=lambda found: found[0], reverse=True)
 
     def _may_match(self, caller: Subject, request: proto.ListMatchesRequest, listed: ListedMatch) -> bool:
-        """Whether it is worth reading the match: whether the caller may see it, and what cannot have changed."""
+        """Whether to read the match: the caller may see it, and its constant properties fit the request."""
         summary = listed.summary
         if request.game not in {"", summary.game}:
             return False
@@ -203,12 +202,12 @@ class Lists:
             return False
         if summary.is_private and not (sits or judges(caller, summary.match_id) or caller.role is Role.OPERATOR):
             return False
-        # The lobby knows of every change of state; only a delayed viewer may see an earlier one.
+        # The lobby has every change of state; only a delayed viewer may see an earlier state.
         return bool(request.state in {proto.MATCH_STATE_UNSPECIFIED, summary.state} or summary.spectator_delay_seconds)
 
 
 def points_of(request: proto.ListMatchesRequest) -> float:
-    """The points of a page, by how many matches it may have."""
+    """The points of a page, which depend on its size."""
     return 1 + max(0, min(request.page_size or PAGE, LONGEST_PAGE)) / ROWS_A_POINT
 
 
@@ -228,23 +227,22 @@ def _matches(request: proto.ListMatchesRequest, player: str, summary: proto.Matc
 
 
 class PageTokens:
-    """Page tokens: the place of the match that was looked at last.
+    """Page tokens: the place of the last examined match.
 
-    It may be one that the caller must not know of, so the token is sealed, and it opens for the same caller and filters
-    alone.
+    The match may be secret from the caller, so the token is encrypted, and valid only for the same caller and filters.
     """
 
     def __init__(self, service_key: bytes) -> None:
-        """Seal with a key that follows from this one."""
+        """Derive the key from `service_key`."""
         self._cipher = AESSIV(hmac.digest(service_key, b"rollbook/1/page", "sha256"))
 
     def write(self, caller: Subject, request: proto.ListMatchesRequest, place: Cursor) -> str:
-        """The token of a place."""
+        """The token for a place."""
         said = f"{place[0]}.{place[1]}".encode()
         return base64.urlsafe_b64encode(self._cipher.encrypt(said, [_filters(caller, request)])).decode("ascii")
 
     def read(self, caller: Subject, request: proto.ListMatchesRequest) -> Cursor:
-        """The place that the token of a request stands for."""
+        """The place in a request's token; raises Refusal for another token."""
         try:
             data = base64.urlsafe_b64decode(request.page_token.encode())
             said = self._cipher.decrypt(data, [_filters(caller, request)]).decode()

@@ -1,4 +1,4 @@
-"""Who takes names from where they are kept to somewhere else, so that forgetting can wait for all who have them."""
+"""Counts operations that copy names, so that `forget` can wait until they finish."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from contextlib import contextmanager
 
 
 class NameUses:
-    """Uses of names, by how often everything was forgotten before they began."""
+    """Running uses of names, by the age in which they began."""
 
     def __init__(self) -> None:
-        """Know of none."""
         self.age = 0
-        """Changes whenever names are forgotten: what was read in another age must not be kept."""
+        """Increases whenever names are erased; names read in an earlier age must not be kept."""
         self._uses: Counter[int] = Counter()
         self._ended = asyncio.Event()
 
     @contextmanager
     def use(self) -> Iterator[None]:
-        """Read names in here, and write them where they go."""
+        """Read and write names within this context."""
         age = self.age
         self._uses[age] += 1
         try:
@@ -32,7 +31,7 @@ class NameUses:
                 self._ended.set()
 
     async def begin_anew(self) -> None:
-        """Begin a new age, and wait for all uses that began before it."""
+        """Begin a new age, and wait for all uses of earlier ages."""
         self.age += 1
         while any(age < self.age for age in self._uses):
             self._ended.clear()

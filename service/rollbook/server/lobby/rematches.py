@@ -1,4 +1,4 @@
-"""Rematches: which match follows from which, who is expected there, and for how long its seats are kept for them."""
+"""Rematches: who is expected at a rematch, and how long its seats are reserved."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import StoreUnavailable
 
 KEPT_SECONDS: Final = 300
-"""For so long the seats of a rematch are kept for those who sat in the match before."""
+"""How long the seats of a rematch are reserved for the players of the previous match."""
 
 
 class Rematches:
-    """Who is expected at a rematch."""
+    """Determines who is expected at a rematch."""
 
     def __init__(self, replicas: Replicas, players: Players, clock_ms: Callable[[], int]) -> None:
-        """Look at these matches."""
         self._replicas = replicas
         self._players = players
         self._clock_ms = clock_ms
 
     async def expects(self, caller: Subject, metadata: MatchMetadata) -> bool:
-        """Whether this is a rematch, and the caller sat in the match before; nobody did in one that cannot be read."""
+        """Whether this is a rematch of a match in which the caller had a seat; False if that match is unreadable."""
         if not metadata.rematch_of:
             return False
         try:
@@ -37,7 +36,7 @@ class Rematches:
         return before.seat_of(self._players.reference(caller, metadata.rematch_of)) is not None
 
     def kept_ms(self, metadata: MatchMetadata) -> int:
-        """For how long the seats are still kept; 0 if they are not."""
+        """For how many more milliseconds the seats are reserved; 0 if they are not."""
         if not metadata.rematch_of:
             return 0
         return max(0, metadata.opened_ms + KEPT_SECONDS * 1_000 - self._clock_ms())
