@@ -1,1 +1,1 @@
-"""Who calls: players, bots of the house, device codes, bans and limits."""
+"""Callers: players, bots of the house, device codes, bans and limits."""

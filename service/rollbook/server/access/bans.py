@@ -1,7 +1,7 @@
-"""Who is kept out for a time: subjects, addresses, and whoever sat on a seat of a match. Operators never are.
+"""Temporary bans of subjects, addresses, and players of a seat of a match; operators cannot be banned.
 
-The store has the list, and every process reads it again once a second. What was read last holds for as long as the
-store is away, and each ban ends by itself, by the store's clock.
+The store has the list, and every process reads it again once a second. While the store is unavailable, the last list
+that was read applies. Each ban ends at its time by the store's clock.
 """
 
 from __future__ import annotations
@@ -23,47 +23,47 @@ from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.ban_list import Listing
 
 LOOK_SECONDS: Final = 1.0
-"""Between two looks at the list: well below the two seconds within which a ban is in force."""
+"""Between two reads of the list: well below the two seconds within which a ban takes effect."""
 
 MOST_BANS: Final = 1_000
-"""In force at once: the first call of a subject behind a change is compared with each of them."""
+"""Most bans in force: the first call of a subject after a change is compared with each of them."""
 
 MOST_VERDICTS: Final = 100_000
-"""Subjects, and as many addresses, that are remembered to be let in, or kept out, until the list changes."""
+"""Cache size: results for subjects, and as many for addresses, until the list changes."""
 
 _ID_DIGITS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Barred:
-    """Who a ban is about; one of three, and nothing of the others."""
+    """The target of a ban: a subject, an address or a seat; the fields of the other two are empty."""
 
     subject: str = ""
-    """The subject's key, and in words who that is."""
+    """The subject's key; issuer and sub are for display."""
     issuer: str = ""
     sub: str = ""
     address: str = ""
-    """Or a network, as `bannable_network` writes it."""
+    """An address or a network, as `bannable_network` writes it."""
     match_id: str = ""
     seat: int = 0
     player: str = ""
-    """The reference of whoever sits there, in hexadecimal digits."""
+    """The reference of the seat's player, in hexadecimal digits."""
 
     @property
     def what(self) -> str:
-        """Which of the three, in a word."""
+        """The kind of target."""
         return "subject" if self.subject else "address" if self.address else "seat"
 
     @property
     def ban_id(self) -> str:
-        """The same for the same target."""
+        """A hash of the target, so that the same target always has the same id."""
         parts = [self.what, self.subject or self.address or f"{self.match_id}:{self.player}"]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_ID_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """That somebody is kept out."""
+    """A ban."""
 
     target: Barred
     since_ms: int
@@ -72,12 +72,12 @@ class Bar:
     why: str
 
     def write(self) -> str:
-        """As the store has it, beside the time until when."""
+        """The text for the store, which keeps the end time separately."""
         return json.dumps([asdict(self.target), self.since_ms, self.by, self.why], ensure_ascii=False)
 
     @classmethod
     def read(cls, text: str, until_ms: int) -> Self:
-        """As it was written; ValueError for anything else."""
+        """Parse the output of `write`; raises ValueError for anything else."""
         try:
             target, since_ms, by, why = json.loads(text)
             return cls(Barred(**target), int(since_ms), until_ms, str(by), str(why))
@@ -86,20 +86,20 @@ class Bar:
 
 
 class BanStore(Protocol):
-    """Where the list is kept."""
+    """The stored list of bans."""
 
     async def read(self, known: str) -> Listing | None:
-        """The list; nothing if it is still the version that is known."""
+        """The list; None if it still has the version `known`."""
 
     async def put(self, ban_id: str, text: str, until_ms: int, most: int) -> bool:
-        """Put one there; whether there was room for it."""
+        """Store a ban; returns False if there are `most` already."""
 
     async def remove(self, ban_id: str) -> bool:
-        """Take one out; whether it was there."""
+        """Remove a ban; returns whether it was there."""
 
 
 class _Nowhere:
-    """The list of a store that keeps none."""
+    """For a store without bans."""
 
     async def read(self, known: str) -> Listing | None:
         del known
@@ -114,7 +114,7 @@ class _Nowhere:
 
 
 class Bans:
-    """The bans in force, as this process knows them."""
+    """The bans in force, as last read by this process."""
 
     def __init__(
         self,
@@ -123,36 +123,36 @@ class Bans:
         clock_ms: Callable[[], int],
         failed: Callable[[str], None],
     ) -> None:
-        """Know of none yet; `reference` says what stands for a subject in a match, `clock_ms` is the store's."""
+        """`reference` returns a subject's reference in a match; `clock_ms` is the store's clock."""
         self._store = _Nowhere() if store is None else store
         self._reference = reference
         self._clock_ms = clock_ms
         self._version = ""
         self.are_any = False
-        """Whether there is anything to check, for calls that shall not pay for what nobody needs."""
+        """Whether there are any bans, so that calls skip the check if there are none."""
         self._in_force: Mapping[str, Bar] = {}
         self._by_address: dict[str, Bar] = {}
         self._verdicts: LRUCache[str, Bar | None] = LRUCache(MOST_VERDICTS)
-        """By subject."""
+        """The ban of each subject checked so far."""
         self._address_verdicts: LRUCache[str, Bar | None] = LRUCache(MOST_VERDICTS)
         self.changed: Callable[[], None] = lambda: None
-        """Is called when somebody else is kept out than before."""
+        """Called after every change of the list."""
         self.loop = BackgroundLoop("bans", self.look, failed, LOOK_SECONDS)
 
     async def start(self) -> None:
-        """Read the list before anybody calls, and again and again from now on."""
+        """Read the list once, then again every LOOK_SECONDS."""
         with suppress(StoreUnavailable):
             await self.look()
         self.loop.start()
 
     async def look(self) -> None:
-        """Read the list, if it has changed."""
+        """Read the list if it has changed."""
         listing = await self._store.read(self._version)
         if listing is None:
             return
         found: dict[str, Bar] = {}
         for ban_id, (until_ms, text) in listing.texts.items():
-            # What is no ban was written by hand, and keeps nobody out.
+            # An unreadable entry was written by hand, and is ignored.
             with suppress(ValueError):
                 found[ban_id] = Bar.read(text, until_ms)
         self._version, self._in_force, self.are_any = listing.version, found, bool(found)
@@ -162,25 +162,25 @@ class Bans:
         self.changed()
 
     async def put(self, bar: Bar) -> None:
-        """Keep somebody out from now on, or refuse if too many are."""
+        """Add a ban that takes effect at once; raises Refusal if there are too many."""
         if not await self._store.put(bar.target.ban_id, bar.write(), bar.until_ms, MOST_BANS):
             raise Refusal("TOO_MANY_BANS", "too many are kept out already", {"limit": MOST_BANS})
         await self.look()
 
     async def lift(self, ban_id: str) -> bool:
-        """Let somebody in again; whether the ban was in force."""
+        """Lift a ban; returns whether it was in force."""
         was_there = await self._store.remove(ban_id)
         await self.look()
         return was_there
 
     def listed(self) -> list[tuple[str, Bar]]:
-        """All that are in force, by id: those whose time is over first come first."""
+        """All bans in force with their ids, in the order in which they end."""
         now_ms = self._clock_ms()
         found = [(ban_id, bar) for ban_id, bar in self._in_force.items() if bar.until_ms > now_ms]
         return sorted(found, key=lambda each: (each[1].until_ms, each[0]))
 
     def check(self, caller: Subject, address: Callable[[], str]) -> None:
-        """Refuse a caller who is kept out, or calls from an address that is."""
+        """Raise Refusal if the caller or the caller's address is banned."""
         if caller.role is Role.OPERATOR:
             return
         self._refuse(self._verdict(caller))
@@ -188,7 +188,7 @@ class Bans:
             self.check_address(address())
 
     def check_address(self, address: str) -> None:
-        """Refuse a caller from a banned address or network."""
+        """Raise Refusal if the address or a network around it is banned."""
         if address not in self._address_verdicts:
             around = bannable_networks_around(address)
             self._address_verdicts[address] = _longest(
@@ -202,7 +202,7 @@ class Bans:
             raise Refusal("BANNED", "an operator of this service keeps the caller out for a time", facts)
 
     def _verdict(self, caller: Subject) -> Bar | None:
-        """The ban that is about this subject and lasts longest."""
+        """The longest ban of this subject; None if there is none."""
         key = caller.key
         if key not in self._verdicts:
             self._verdicts[key] = _longest(
@@ -217,5 +217,5 @@ class Bans:
 
 
 def _longest(bars: Sequence[Bar]) -> Bar | None:
-    """The ban that ends last."""
+    """The ban that ends last; None if there are none."""
     return max(bars, key=lambda bar: bar.until_ms, default=None)

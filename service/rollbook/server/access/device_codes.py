@@ -1,7 +1,7 @@
-"""Codes by which a guest signs in on a second device: short, for once, and not for long.
+"""Short one-time codes with which a guest signs in on a second device.
 
-The store knows a code by a hash that nobody makes without the service key, and what it stands for is sealed by the code
-itself, so that neither a subject nor a name can be read there.
+The store keeps a code under a hash that requires the service key, and the guest's subject and name encrypted with a key
+derived from the code, so neither can be read in the store.
 """
 
 from __future__ import annotations
@@ -20,32 +20,31 @@ from rollbook.storage.port import Log
 
 CODE_SECONDS: Final = 300
 CODES_PER_HOUR: Final = 20
-"""How many codes one guest may make."""
+"""Limit for the codes that one guest creates."""
 
 TRIES_PER_HOUR: Final = 30
-"""How many codes may be tried from one address; of a million million there are."""
+"""Limit for attempts from one address; there are 32^8 codes."""
 
 _HOUR_MS: Final = 3_600_000
 _BYTES: Final = 5
 _GROUP: Final = 4
 _NONCE: Final = bytes(12)
-"""A key seals one thing, and never another."""
+"""Constant, because each key encrypts only one text."""
 
 
 class DeviceCodes:
-    """Makes and takes them, for all processes over one store."""
+    """Creates and redeems codes, for all processes over one store."""
 
     def __init__(
         self, log: Log, players: Players, clock_ms: Callable[[], int], draw_secret: Callable[[], bytes]
     ) -> None:
-        """Keep them in this log's store."""
         self._log = log
         self._players = players
         self._clock_ms = clock_ms
         self._draw_secret = draw_secret
 
     async def create(self, guest: Subject) -> tuple[str, int]:
-        """A code for this guest, and when it expires."""
+        """A code for this guest, and its expiry in Unix milliseconds; raises Refusal after too many."""
         await self._count(f"codes:{self._players.pseudonym(guest.key)}", CODES_PER_HOUR)
         code = base64.b32encode(self._draw_secret()[-_BYTES:]).decode("ascii")
         kept_as, key = self._players.device_code(code)
@@ -55,7 +54,7 @@ class DeviceCodes:
         return f"{code[:_GROUP]}-{code[_GROUP:]}", expires_ms
 
     async def redeem(self, code: str, address: str) -> Subject:
-        """The guest who made a code, which is used up then; refused if there is none, or too many are tried."""
+        """The guest who created a code, which is then used up; raises Refusal for a wrong code or too many attempts."""
         await self._count(f"tries:{self._players.pseudonym(address)}", TRIES_PER_HOUR)
         letters = "".join(character for character in code.upper() if character not in "- ")
         kept_as, key = self._players.device_code(letters)

@@ -1,7 +1,7 @@
-"""Limits of one subject, of one address and of all callers together.
+"""Limits per subject, per address and for all callers together.
 
-Calls use points. What a call costs at least is taken before it begins, and refused if it is not there; what turns out
-while it works, such as how many rows and events it had to read, is owed, and the next calls wait until it is paid.
+Calls use points. The minimum cost of a call is taken before it begins, and the call is refused if the points are
+missing. Costs that arise later, such as rows and events read, are owed, and later calls wait until they are repaid.
 """
 
 from __future__ import annotations
@@ -21,45 +21,45 @@ from rollbook.server.configuration.settings import Limits
 from rollbook.server.refusals import Refusal
 
 MOST_BUCKETS: Final = 100_000
-"""Callers remembered at once; whoever is forgotten has not called for longest."""
+"""Cache size: callers with a bucket; the least recently active caller is evicted."""
 
-# Points. One is the work of a GetMatch; `python -m tests.bench one_caller --only costs` measures what others come to.
+# Points. A GetMatch costs one; `python -m tests.bench one_caller --only costs` measures the cost of other calls.
 
 OPEN_POINTS: Final = 5
-"""OpenMatch, TakeSeat and AddBot, which change match, lobby, index and quotas."""
+"""OpenMatch, TakeSeat and AddBot, which change the match, the lobby, the index and quotas."""
 
 LIFE_POINTS: Final = 3
-"""Another command that changes the lobby."""
+"""Other commands that change the lobby."""
 
 STREAM_POINTS: Final = 2
-"""A feed or a file of a match, besides its events."""
+"""A feed or a file of a match, without its events."""
 
 LOBBY_POINTS: Final = 6
-"""A feed of the lobby, all parts of which are compared, besides its matches."""
+"""A feed of the lobby, which compares all parts, without its matches."""
 
 ROWS_A_POINT: Final = 20
-"""Matches that a list reads and sends."""
+"""Matches that a list reads and sends, per point."""
 
 LOBBY_ROWS_A_POINT: Final = 40
-"""Matches that a feed of the lobby sends, which are read once for all feeds."""
+"""Matches that a feed of the lobby sends, per point; they are read once for all feeds."""
 
 EVENTS_A_POINT: Final = 30
-"""Events that are read from the store and folded."""
+"""Events read from the store and folded, per point."""
 
 SENT_EVENTS_A_POINT: Final = 400
-"""Events that a feed or a file sends."""
+"""Events that a feed or a file sends, per point."""
 
 EXPENSIVE: Final = 10
-"""A call of more points takes turns with others of its subject."""
+"""Calls with more points run one at a time per subject."""
 
 _INEXACT: Final = 1e-6
 
 _THIS_MACHINE: Final = ("ipv4:127.", "ipv6:[::1]:", "ipv6:%5B::1%5D:", "unix:")
-"""How gRPC begins the names of peers on the same machine."""
+"""Prefixes of gRPC's names for peers on the same machine."""
 
 
 class _Bucket:
-    """The points that a caller has left at a time; below 0 they are owed."""
+    """The points that a caller has left; negative if points are owed."""
 
     __slots__ = ("left", "rates", "since_ms")
 
@@ -69,38 +69,37 @@ class _Bucket:
         self.since_ms = now_ms
 
     def wait_ms(self, now_ms: int, points: float) -> int:
-        """Milliseconds until so many points are there, 0 if they are; a full bucket is enough for any call."""
+        """Milliseconds until there are enough points, 0 if there are; a full bucket is enough for any call."""
         rates = self.rates
         left = self.left + max(0, now_ms - self.since_ms) * rates.per_second / 1_000
         self.left, self.since_ms = min(float(rates.at_once), left), now_ms
         lacking = min(points, rates.at_once) - self.left
-        # Sums of fractions are not exact; a caller that has waited for `retry_after_ms` must not wait again.
+        # Rounding errors must not make a caller wait again after `retry_after_ms`.
         return max(0, ceil(lacking * 1_000 / rates.per_second - _INEXACT))
 
 
 class Rates:
-    """A bucket for each caller, which holds so many points and is refilled steadily."""
+    """A bucket of `at_once` points for each caller, refilled at `per_second`."""
 
     def __init__(self, per_second: float, at_once: float) -> None:
-        """Begin with full buckets."""
         self.per_second = per_second
         self.at_once = at_once
         self._buckets: LRUCache[str, _Bucket] = LRUCache(MOST_BUCKETS)
 
     def bucket(self, who: str, now_ms: int) -> _Bucket:
-        """The bucket of a caller."""
+        """The caller's bucket; a new one is full."""
         bucket = self._buckets.get(who)
         if bucket is None:
             bucket = self._buckets[who] = _Bucket(self, now_ms)
         return bucket
 
     def take(self, who: str, now_ms: int, points: float = 1) -> None:
-        """Take so many points, or refuse."""
+        """Take points from the caller's bucket; raises Refusal if there are too few."""
         _take([self.bucket(who, now_ms)], now_ms, points)
 
 
 def _take(buckets: Sequence[_Bucket], now_ms: int, points: float) -> None:
-    """Take so many points out of each of these buckets, or refuse and take none."""
+    """Take points from all buckets; raises Refusal, and takes none, if one has too few."""
     waits = [bucket.wait_ms(now_ms, points) for bucket in buckets]
     if any(waits):
         raise Refusal("RATE_LIMITED", "too many calls in a short time", {"retry_after_ms": max(waits)})
@@ -109,14 +108,14 @@ def _take(buckets: Sequence[_Bucket], now_ms: int, points: float) -> None:
 
 
 class _Turns:
-    """One lock for each caller with an expensive call."""
+    """A lock for each caller with an expensive call."""
 
     def __init__(self) -> None:
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
 
     @asynccontextmanager
     async def of(self, who: str) -> AsyncIterator[None]:
-        """Wait until no other call of this caller has its turn, and have it meanwhile."""
+        """Wait for the caller's other expensive calls, and block them within this context."""
         lock, users = self._locks.get(who) or (asyncio.Lock(), 0)
         self._locks[who] = lock, users + 1
         try:
@@ -130,7 +129,7 @@ class _Turns:
 
 
 class Budget:
-    """What one call may use: the points of its subject and of its address, and the turn of expensive calls."""
+    """The points of one call's subject and address, and the subject's lock for expensive calls."""
 
     __slots__ = ("_buckets", "_clock_ms", "_has_turn", "_turns", "_who")
 
@@ -142,17 +141,17 @@ class Budget:
         self._has_turn = False
 
     def take(self, points: float = 1) -> None:
-        """Take so many points, or refuse."""
+        """Take points; raises Refusal if there are too few."""
         _take(self._buckets, self._clock_ms(), points)
 
     def owe(self, points: float) -> None:
-        """Note what the call has cost beyond what was taken."""
+        """Subtract points without a check; the balance may become negative."""
         for bucket in self._buckets:
             bucket.left -= points
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for the turn of the caller, unless this call has it or there is no caller to count."""
+        """Hold the caller's lock, unless this call holds it already or there is no caller to limit."""
         if self._has_turn or not self._who:
             yield
             return
@@ -165,18 +164,18 @@ class Budget:
 
 
 _CURRENT: Final[ContextVar[Budget | None]] = ContextVar("budget", default=None)
-"""That of the call that is handled. A task that outlives its call has to be started with a context of its own."""
+"""The budget of the current call. A task that outlives its call must be started with its own context."""
 
 
 def take(points: float = 1) -> None:
-    """Take so many points more for the call that is handled, or refuse."""
+    """Take points for the current call; raises Refusal if there are too few."""
     budget = _CURRENT.get()
     if budget is not None:
         budget.take(points)
 
 
 def owe(points: float) -> None:
-    """Let the call that is handled owe so many points; work that no call has asked for owes nothing."""
+    """Charge points to the current call, even if too few are left; no effect outside calls."""
     budget = _CURRENT.get()
     if budget is not None:
         budget.owe(points)
@@ -184,7 +183,7 @@ def owe(points: float) -> None:
 
 @asynccontextmanager
 async def turn(points: float = EXPENSIVE + 1) -> AsyncIterator[None]:
-    """Have the turn of the caller of the call that is handled, for a piece of work of so many points."""
+    """Hold the lock of the current caller during work of more than EXPENSIVE points."""
     budget = _CURRENT.get()
     if budget is None or points <= EXPENSIVE:
         yield
@@ -196,12 +195,11 @@ async def turn(points: float = EXPENSIVE + 1) -> AsyncIterator[None]:
 class Budgets:
     """The points of all subjects and addresses.
 
-    An address has as many as `subjects_per_address` subjects. A call from this machine that names no other address has
-    no limit by address; a gateway has none by subject, and is counted by the addresses that it names.
+    An address has the points of `subjects_per_address` subjects. Calls from this machine without a forwarded address
+    are not limited by address. A gateway is limited by the addresses that it reports, not by subject.
     """
 
     def __init__(self, of_subjects: Rates, addresses: Addresses, limits: Limits, clock_ms: Callable[[], int]) -> None:
-        """Begin with full buckets."""
         many = limits.subjects_per_address
         self._of_subjects = of_subjects
         self._of_addresses = Rates(limits.requests_per_second * many, limits.requests_at_once * many)
@@ -210,7 +208,7 @@ class Budgets:
         self._turns = _Turns()
 
     def begin(self, caller: Subject, context: Any, points: float) -> None:
-        """Take the points of a call, or refuse; its budget is the current one from now on."""
+        """Take the points of a call and make its budget the current one; raises Refusal if there are too few."""
         now_ms, is_gateway = self._clock_ms(), caller.role is Role.GATEWAY
         buckets = [] if is_gateway else [self._of_subjects.bucket(caller.key, now_ms)]
         who = "" if is_gateway else caller.key
@@ -224,24 +222,23 @@ class Budgets:
 
 
 class Strangers:
-    """Bounds calls by where they come from, for want of a token that says whose they are."""
+    """Limits calls without a valid token, by address."""
 
     def __init__(self, addresses: Addresses, limits: Limits, clock_ms: Callable[[], int]) -> None:
-        """Begin with nobody known."""
         self.addresses = addresses
         self._rates = Rates(limits.strangers_per_second, limits.strangers_at_once)
         self._clock_ms = clock_ms
 
     def count(self, context: Any) -> None:
-        """Count a call, or refuse it."""
+        """Count a call; raises Refusal if there are too many."""
         self._rates.take(self.addresses.of(context), self._clock_ms())
 
 
 class Held:
-    """Counts what is held open, for each subject and in all."""
+    """Limits what is open at the same time, per subject and in total."""
 
     def __init__(self, each: int, in_all: int, why: str) -> None:
-        """Begin with nothing held."""
+        """At most `each` per subject and `in_all` in total; `why` is the sentence of the refusal."""
         self._each = each
         self._in_all = in_all
         self._why = why
@@ -250,12 +247,12 @@ class Held:
 
     @property
     def held(self) -> int:
-        """How many are held, in all."""
+        """How many are open in total."""
         return self._sum
 
     @contextmanager
     def by(self, who: str, *, for_many: bool = False) -> Iterator[None]:
-        """Hold one more meanwhile, or refuse; who does so for many others is only bounded by what all may hold."""
+        """Count one more within this context, or raise Refusal; with `for_many` only the total is limited."""
         mine = 0 if for_many else self._held.get(who, 0)
         if mine >= self._each or self._sum >= self._in_all:
             limit = self._each if mine >= self._each else self._in_all

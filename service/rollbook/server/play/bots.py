@@ -1,4 +1,4 @@
-"""Bots of the house that somebody asks to the table: which of them sits down, and that its process learns of it."""
+"""Seats bots of the house at the table when a player asks, and notifies the house."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from rollbook.v1 import match_pb2 as proto
 
 
 class Bots:
-    """Has bots of the house sit down."""
+    """Seats bots of the house."""
 
     def __init__(self, commands: Commands, players: Players, quotas: Quotas, invite: Invite | None) -> None:
-        """Have them played by a house that is told so; without one there are no bots."""
+        """`invite` notifies the house of a seat; None: there are no bots."""
         self._commands = commands
         self._players = players
         self._quotas = quotas
         self._invite = invite
 
     async def add(self, sight: Sight, request: proto.AddBotRequest) -> Answer:
-        """Have a bot sit down, once, however often it is asked for."""
+        """Seat a bot; repeating the request has no further effect."""
         if self._invite is None:
             raise Refusal("NO_HOUSE", "this service has no bots; `rollbook bot` brings one of your own")
         strategy = request.strategy or STRATEGY
@@ -43,7 +43,7 @@ class Bots:
                 async with self._quotas.house_seat(bot, sight.match_id):
                     answer = await self._commands.seat_bot(sight, request, bot)
             except RequestReused as reused:
-                # It was another bot that this request had sit down, if it was any.
+                # This request may have seated another bot.
                 failure = reused
             except Declined as declined:
                 if declined.reason is not Why.ALREADY_SEATED:
@@ -55,13 +55,13 @@ class Bots:
         raise failure
 
     async def invite_again(self, now_ms: int) -> None:
-        """Tell the house where its bots sit: it may be new, and they are waited for."""
+        """Notify the house of all seats of its bots, as it may have been restarted."""
         if self._invite is not None:
             for match_id, bot in await self._quotas.house_seats(now_ms):
                 self._invite(match_id, bot)
 
     def _candidates(self, sight: Sight, request: proto.AddBotRequest, strategy: str) -> Iterator[HouseBot]:
-        """Who may sit down; nobody by a name that sits there already, unless the request is an old one."""
+        """Bots that may take the seat: those whose name is free, or all if the request is a repeated one."""
         ledger, match_id = sight.ledger, sight.match_id
         if ledger.made_by(request_hash(sight.caller.key, request.request_id)) is not None:
             yield from bots_of(strategy)

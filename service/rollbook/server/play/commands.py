@@ -1,7 +1,7 @@
-"""Commands of callers: from a request to the events it made.
+"""Carries out callers' commands: from a request to the events it made.
 
-A request becomes a value, which is decided on the match; what is checked comes in the order of the contract: match,
-request id, seat, turn, position, legality. A request that was carried out before gets its answer again.
+A request becomes a command value that is decided on the match. Checks run in the order of the contract: match, request
+id, seat, turn, position, legality. A repeated request receives its first answer again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.games_pb2 import Choice
 
 DECIDED_AGAIN: Final = 3
-"""How often a command that means the same in a later state is decided when somebody else is faster."""
+"""How often a command other than a choice is decided again when another append came first."""
 
 Seated: TypeAlias = proto.LeaveSeatRequest | proto.ReadyRequest | proto.ResignRequest
 Choosing: TypeAlias = proto.ChooseRequest | proto.PlayRequest
@@ -50,7 +50,7 @@ Placed: TypeAlias = Seated | Choosing | OfOpener | proto.TakeSeatRequest
 
 
 class Commands:
-    """Carries out what callers ask of matches that they see."""
+    """Carries out callers' requests on matches that they may see."""
 
     def __init__(
         self,
@@ -60,7 +60,6 @@ class Commands:
         players: Players,
         clock_ms: Callable[[], int],
     ) -> None:
-        """Carry out commands on these matches."""
         self._matches = matches
         self._replicas = replicas
         self._sights = sights
@@ -68,7 +67,7 @@ class Commands:
         self._clock_ms = clock_ms
 
     async def take_seat(self, sight: Sight, request: proto.TakeSeatRequest, name: str) -> Answer:
-        """Sit down."""
+        """Seat the caller."""
         origin = self._origin(sight, request.request_id)
         seat = request.seat if request.HasField("seat") else None
         house, misplaced = sight.caller.is_house, await self._misplaced(sight, request)
@@ -81,7 +80,7 @@ class Commands:
         return answer
 
     async def seat_bot(self, sight: Sight, request: proto.AddBotRequest, bot: HouseBot) -> Answer:
-        """Have a bot of the house sit down, at the request of the caller."""
+        """Seat a bot of the house, at the request of the caller."""
         check_request_id(request.request_id)
         match_id, players = sight.match_id, self._players
         asked = players.origin(sight.caller, match_id, request.request_id, self._clock_ms())
@@ -100,46 +99,46 @@ class Commands:
         return await self._carried_out(sight, FreeSeat(origin, request.seat, await self._misplaced(sight, request)))
 
     def check_opener(self, sight: Sight, origin: Origin) -> None:
-        """Refuse whoever has not opened the match, unless they have done before what they ask for."""
+        """Raise Refusal unless the caller opened the match, or repeats a request."""
         if not sight.is_opener and sight.ledger.made_by(origin.request) is None:
             raise Refusal("NOT_OPENER", "this is for whoever opened the match")
 
     async def leave_seat(self, sight: Sight, request: proto.LeaveSeatRequest) -> Answer:
-        """Get up again."""
+        """Leave the caller's seat."""
         origin = self._origin(sight, request.request_id)
         return await self._carried_out(sight, LeaveSeat(origin, _seat(request), await self._misplaced(sight, request)))
 
     async def ready(self, sight: Sight, request: proto.ReadyRequest) -> Answer:
-        """Get ready."""
+        """Report the caller ready."""
         origin = self._origin(sight, request.request_id)
         misplaced = await self._misplaced(sight, request)
         command = GetReady(origin, request.closing_link, request.entropy, _seat(request), misplaced)
         return await self._carried_out(sight, command)
 
     async def resign(self, sight: Sight, request: proto.ResignRequest) -> Answer:
-        """Give up."""
+        """Resign for the caller."""
         origin = self._origin(sight, request.request_id)
         return await self._carried_out(sight, Resign(origin, _seat(request), await self._misplaced(sight, request)))
 
     async def abort(self, sight: Sight, request: proto.AbortMatchRequest) -> Answer:
-        """End the match without a result, for an operator, or for whoever opened it."""
+        """End the match without a result, for an operator or for the player who opened it."""
         origin, caller = self._origin(sight, request.request_id), sight.caller
         has_opened = caller.role is Role.PLAYER and sight.player == sight.metadata.opener
-        # Who opened a match is forgotten when it goes to the archive, and the answer to a retry is not.
+        # The opener is erased when the match is archived, but a repeated request still gets its answer.
         if not has_opened and sight.ledger.made_by(origin.request) is None:
             require(caller, Role.OPERATOR)
         by_opener = caller.role is not Role.OPERATOR
         return await self._carried_out(sight, Abort(origin, await self._misplaced(sight, request), by_opener))
 
     async def end_lost(self, caller: Subject, request: proto.AbortMatchRequest) -> Answer | None:
-        """End a match whose log is lost; none if nothing was left of it but its place in the lobby."""
+        """End a match whose log is lost; None if only its lobby entry was left."""
         check_request_id(request.request_id)
         match_id = request.match_id
         origin = self._players.origin(caller, match_id, request.request_id, self._clock_ms())
         return await self._matches.end_lost(match_id, origin)
 
     async def choose(self, sight: Sight, request: Choosing, position: Position | Declined) -> Answer:
-        """Choose for the own seat in answer to a position, or to none that can be read."""
+        """Choose for the caller's seat at a position; `position` is Declined if the request has no readable one."""
         origin = self._origin(sight, request.request_id)
         command = Choose(origin, position, _choice(sight.ledger, request.choice), _seat(request))
         try:
@@ -158,7 +157,7 @@ class Commands:
         return self._players.origin(sight.caller, sight.match_id, request_id, self._clock_ms())
 
     async def _misplaced(self, sight: Sight, request: Placed) -> Declined | None:
-        """What is wrong with the position that the caller has seen, as far as the caller may see the match."""
+        """What is wrong with the request's position, as far as the caller may see the match; None if nothing is."""
         if not request.HasField("position"):
             return None
         if len(request.position.link) != LINK_BYTES:
@@ -169,7 +168,7 @@ class Commands:
             return await replica.misplaced(position, head)
 
     async def _carried_out(self, sight: Sight, command: Command, name: str = "", holder: str = "") -> Answer:
-        """What came of a command that means the same in a later state."""
+        """Carry out a command that is valid at any later state; raises Refusal after too many conflicts."""
         for _ in range(DECIDED_AGAIN):
             try:
                 return await self._matches.carry_out(sight.match_id, command, name, holder)
@@ -180,7 +179,7 @@ class Commands:
 
 
 def seat_taken(answer: Answer) -> tuple[int, bool]:
-    """Where somebody sits who has taken a seat, and whether that closed the seats."""
+    """The seat that was taken, and whether that closed the seats; raises RequestReused for another answer."""
     taken, closing = answer.first, answer.ledger.closing
     if not isinstance(taken.event, SeatTaken):
         raise RequestReused
@@ -188,7 +187,7 @@ def seat_taken(answer: Answer) -> tuple[int, bool]:
 
 
 def position_of(request: Choosing) -> Position | Declined:
-    """The position that a choice answers, or why there is none."""
+    """The position that a choice answers, or Declined with the cause."""
     if not request.HasField("position"):
         return Declined(Why.POSITION_MISSING, "a choice names the position that it answers")
     if len(request.position.link) != LINK_BYTES:
@@ -197,7 +196,7 @@ def position_of(request: Choosing) -> Position | Declined:
 
 
 def position_malformed() -> Declined:
-    """Declines a position that none can be."""
+    """The refusal of a position with a link of the wrong length."""
     return Declined(Why.POSITION_MALFORMED, f"a position has a link of {LINK_BYTES} bytes")
 
 
@@ -206,7 +205,7 @@ def _seat(request: Seated | Choosing) -> int | None:
 
 
 def _choice(ledger: Ledger, sent: Choice) -> Any:
-    """The choice, or why it is none: that is told only to a seat whose turn it is."""
+    """The choice, or Invalid with the cause, which only the awaited seat receives."""
     try:
         return read_choice(ledger.game, sent)
     except Invalid as invalid:

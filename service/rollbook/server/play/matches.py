@@ -1,7 +1,7 @@
-"""Commands on stored matches: decided on the replica, appended, and answered only when they are durable.
+"""Commands on stored matches: decided on the replica, appended, and answered once they are durable.
 
-One command at a time for a match in this process; against other processes the log decides who was first. A retried
-command finds the events it made, whatever has happened since; a choice is never decided again for another state.
+This process runs one command per match at a time; between processes the log decides which append came first. A repeated
+command finds the events it made. A choice is never decided again for another state.
 """
 
 from __future__ import annotations
@@ -24,62 +24,60 @@ from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, LobbyEntry, Log, StoreUnavailable
 
 ASKED_AGAIN: Final = 3
-"""How often an append is repeated whose outcome is unknown."""
+"""How often an append with an unknown outcome is repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command came to: the events it made, whether now or when it was first asked, and where the match is."""
+    """The events that a command made, now or when it was first sent, and the match's state."""
 
     made: tuple[Visible, ...]
     ledger: Ledger
-    """The match as it is now; read it, and do not change it."""
+    """The current state; do not modify it."""
 
     @property
     def first(self) -> Logged:
-        """The first of the events."""
+        """The first event."""
         return self.made[0].logged
 
     @property
     def last(self) -> Logged:
-        """The last of the events."""
+        """The last event."""
         return self.made[-1].logged
 
     @property
     def leads_to(self) -> Position:
-        """Behind the last of the events."""
+        """The position after the last event."""
         head, last = self.ledger.head, self.last
         return head if head.sequence == last.sequence else Position(last.sequence, last.link)
 
 
 class _Doubt:
-    """Where an append that came to nothing may have happened after all: then nobody is told that it has not."""
+    """Remembers an unconfirmed append, so that a later failure is not reported as "nothing was written"."""
 
     def __init__(self) -> None:
-        """Know of none."""
         self.why: AppendUnconfirmed | None = None
 
     def __enter__(self) -> Self:
-        """Begin."""
         return self
 
     def __exit__(self, _kind: object, failure: BaseException | None, _where: object) -> None:
-        """Turn what would say that nothing was written into what the append came to."""
+        """Raise the unconfirmed append in place of StoreUnavailable, which would mean that nothing was written."""
         if self.why is not None and isinstance(failure, StoreUnavailable):
             raise self.why from failure
 
 
 class _OneAtATime:
-    """A replica for one command at a time; what turns out to be lost of its log ends it for everybody."""
+    """Gives one command at a time a match's replica; TailLost ends the replica for all its users."""
 
     __slots__ = ("_replica", "_used")
 
     def __init__(self, used: AbstractContextManager[Replica]) -> None:
-        """Wait for the turn of a command when this is entered."""
+        """`used` is entered together with this context."""
         self._used = used
 
     async def __aenter__(self) -> Replica:
-        """Begin."""
+        """Wait for the commands before this one."""
         self._replica = self._used.__enter__()
         try:
             await self._replica.commands.acquire()
@@ -89,7 +87,7 @@ class _OneAtATime:
         return self._replica
 
     async def __aexit__(self, _kind: object, failure: BaseException | None, _where: object) -> None:
-        """Let the next command have its turn."""
+        """Let the next command continue."""
         try:
             if isinstance(failure, TailLost):
                 await self._replica.fail(failure)
@@ -102,21 +100,21 @@ Summary = Callable[[Ledger, bytes, str, str, str], AbstractAsyncContextManager[L
 
 
 class Matches:
-    """What can be done to the matches of a log."""
+    """Commands on the matches of a log."""
 
     def __init__(self, log: Log, replicas: Replicas, lost: LostTails, summary: Summary) -> None:
-        """Serve the matches of this log; `summary` is what its lobby says of them."""
+        """`summary` is `StoredLobby.summary`."""
         self._log = log
         self._replicas = replicas
         self._lost = lost
         self._summary = summary
 
     async def open(self, command: OpenMatch, rematch_of: str = "") -> Answer:
-        """Open a match, as the rematch of another; the same request again is answered with the match it opened."""
+        """Open a match, as a rematch if `rematch_of` is set; a repeated request gets the match it opened."""
         match_id = command.opened.match_id
         async with self._one_at_a_time(match_id) as replica:
             if self._lost.furthest_sent(match_id) is not None:
-                # Where its log is gone, nothing may take the place of the match.
+                # The match existed, so a new log must not replace its lost one.
                 return await self._opened_before(replica, command)
             first = open_match(command)
             ledger = Ledger(first)
@@ -134,9 +132,9 @@ class Matches:
                 raise StoreUnavailable
 
     async def carry_out(self, match_id: str, command: Command, name: str = "", holder: str = "") -> Answer:
-        """Carry out a command, once, however often it is sent; decline it if somebody else was faster.
+        """Carry out a command once, however often it is sent; raises Declined if another append came first.
 
-        `name` is by what somebody sits down, and `holder` as whom the seat is counted.
+        `name` is the name of a player who takes a seat, `holder` the pseudonym under which the seat is counted.
         """
         async with self._one_at_a_time(match_id) as replica:
             ledger = replica.known or await replica.caught_up()
@@ -144,7 +142,7 @@ class Matches:
                 try:
                     decision = decide(ledger, command)
                 except (Declined, NotDue, RefusedByRules):
-                    # Perhaps only this process is behind: what it says no to may be right for the state there is now.
+                    # This process may be behind: the command may be valid in the current state.
                     newer = await replica.caught_up()
                     if newer.head == ledger.head:
                         raise
@@ -157,31 +155,31 @@ class Matches:
             return answer
 
     async def end_lost(self, match_id: str, origin: Origin) -> Answer | None:
-        """Seal a match whose log is lost behind what is stored of it; none if that is nothing, and it leaves the lobby.
+        """Seal a lost match after what is stored; None if nothing was stored, and it only leaves the lobby.
 
-        One that has been sealed is answered with its seal.
+        For a match that has been sealed, the answer is its seal.
         """
         async with self._one_at_a_time(match_id):
             history = await self._lost.end(match_id, origin)
             return None if history.ledger is None else Answer(tuple(history.events[-1:]), history.ledger)
 
     async def compare(self, match_id: str, kept: Head) -> None:
-        """Raise TailLost, with the match sealed, if the log lacks a head that the service signed and a client kept.
+        """Raise TailLost, after sealing the match, if the log lacks a head that a client kept and the service signed.
 
-        A head that the service did not sign proves nothing.
+        A head without the service's signature proves nothing.
         """
         if not self._lost.have_signed(match_id, kept):
             return
         async with self._one_at_a_time(match_id) as replica:
             ledger = await replica.caught_up()
             found = await replica.link_at(kept.sequence)
-            # The entries of a match that is over may be in the archive.
+            # The entries of a finished match may be in the archive.
             is_there = kept.sequence <= ledger.head.sequence if found is None else found == kept.link
             if not is_there:
                 raise TailLost(match_id, kept.sequence, ledger.head.sequence, kept)
 
     async def is_gone(self, match_id: str, kept: Head) -> bool:
-        """Whether there is no log at all of a match of which the service signed a head that a client kept."""
+        """Whether a match has no log at all although a client has a head of it that the service signed."""
         return self._lost.have_signed(match_id, kept) and not await self._log.head(match_id)
 
     async def _opened_before(self, replica: Replica, command: OpenMatch) -> Answer:
@@ -202,7 +200,7 @@ class Matches:
         return answer
 
     async def _appended(self, replica: Replica, decision: Decision, player: bytes, name: str, holder: str) -> bool:
-        """Whether the decision is in the log; false if somebody else was faster."""
+        """Whether the decision is in the log; False if another append came first."""
         with _Doubt() as doubt:
             for _ in range(ASKED_AGAIN):
                 try:
@@ -219,13 +217,13 @@ class Matches:
             raise StoreUnavailable
 
     async def _is_there(self, replica: Replica, decision: Decision) -> bool:
-        """Whether it was this very decision that was faster, as after an append whose answer was lost."""
+        """Whether the append that came first was this decision, whose confirmation was lost."""
         last = decision.entries[-1]
         await replica.caught_up()
         return await replica.link_at(last.sequence) == last.link
 
     async def _check_overtaken(self, replica: Replica, decision: Decision, command: Command) -> None:
-        """Decline a command if it was not the very same one that was faster."""
+        """Raise Declined, unless the append that came first was this command."""
         if (lost := await replica.falls_short(decision.before.head.sequence)) is not None:
             raise lost
         if replica.ledger.made_by(command.origin.request) is None:

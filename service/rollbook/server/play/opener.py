@@ -1,4 +1,4 @@
-"""Opening a match: what a client asks for becomes event 1, or a refusal that says what is allowed."""
+"""Opens matches: a request becomes event 1, or a refusal with the allowed values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rollbook.v1 import match_pb2 as proto
 
 TWO_WEEKS: Final = 1_209_600
 READY_SECONDS: Final = 300
-"""The time to get ready if nothing is said."""
+"""The default time to get ready."""
 
 TURN_SECONDS: Final = range(5, TWO_WEEKS + 1)
 RESERVE_SECONDS: Final = range(TWO_WEEKS + 1)
@@ -37,13 +37,13 @@ IDLE_SECONDS_ALLOWED: Final = range(3_600, 31_536_001)
 DELAY_SECONDS: Final = range(3_601)
 
 MOST_ABORTED: Final = 20
-"""So many rematches of one match may be aborted before there are no more."""
+"""A match has no further rematch after this many aborted ones."""
 
 
 class Opener:
     """Opens matches for callers."""
 
-    def __init__(  # noqa: PLR0913 - what a new match needs
+    def __init__(  # noqa: PLR0913 - the parts that a new match needs
         self,
         matches: Matches,
         log: Log,
@@ -56,7 +56,6 @@ class Opener:
         clock_ms: Callable[[], int],
         draw_secret: Callable[[], bytes],
     ) -> None:
-        """Open matches in this log."""
         self._matches = matches
         self._replicas = replicas
         self._log = log
@@ -68,7 +67,7 @@ class Opener:
         self._draw_secret = draw_secret
 
     async def open(self, caller: Subject, request: proto.OpenMatchRequest) -> Answer:
-        """Open a match, once, however often it is asked for."""
+        """Open a match; repeating the request has no further effect."""
         require(caller, Role.PLAYER)
         check_request_id(request.request_id)
         if request.rematch_of:
@@ -86,7 +85,7 @@ class Opener:
         return await self._matches.open(OpenMatch(origin, opened, secret))
 
     async def _open_rematch(self, caller: Subject, before: str) -> Answer:
-        """Open the rematch, or meet it: of those who ask at once, in whatever process, one opens it."""
+        """Open the rematch, or return it if it is open; of concurrent requests in any process, one opens it."""
         ledger = (await self._sights.now(caller, before)).ledger
         if ledger.seat_of(self._players.reference(caller, before)) is None:
             raise Refusal("NOT_SEATED", "a rematch is for those who sat in the match before")
@@ -103,7 +102,7 @@ class Opener:
         return await self._matches.open(OpenMatch(origin, opened, secret), before)
 
     async def _next_of(self, before: str) -> str:
-        """The rematch of a match: the first that there is not yet, or that was not aborted."""
+        """The id of the rematch: the first that does not exist yet, or was not aborted."""
         match_id = self._players.rematch(before)
         for _ in range(MOST_ABORTED):
             if not await self._log.head(match_id):
@@ -143,7 +142,7 @@ def _terms(request: proto.OpenMatchRequest, limits: Limits) -> Terms:
         raise _out_of_range("EXPIRY_OUT_OF_RANGE", "open_seconds", OPEN_SECONDS_ALLOWED)
     if request.HasField("idle_seconds") and idle_seconds not in IDLE_SECONDS_ALLOWED:
         raise _out_of_range("EXPIRY_OUT_OF_RANGE", "idle_seconds", IDLE_SECONDS_ALLOWED)
-    # What the operator has set may be anything, also never.
+    # The operator's defaults are not limited to these ranges, and 0 means no limit.
     open_seconds = open_seconds or limits.open_seconds
     idle_seconds = idle_seconds or limits.idle_seconds
     return Terms(turn, reserve, ready, delay, request.is_private, open_seconds, idle_seconds)

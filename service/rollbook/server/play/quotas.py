@@ -1,12 +1,12 @@
-"""How many matches, seats and guests there may be: counted in the store, for all processes together.
+"""Limits on matches, seats and guests, counted in the store for all processes together.
 
-A match has its place in a book before it is opened or a seat of it is taken, and never after: so what is appended is
-counted, whoever dies in between. Nothing takes a place back when a match ends. A book that is full is compared with the
-lobby, and the places are taken back of matches that do not count any more, and of those whose command came to nothing
-longer ago than any can be under way. That costs as much as the book is long, and only who is at a limit pays it.
+A match is reserved in a book before it is opened or a seat is taken, so that everything appended is counted even if a
+process dies in between. The end of a match does not release the reservation. A full book is compared with the lobby:
+reservations are released for matches that no longer count, and for commands that failed longer ago than any command can
+take. The cost grows with the length of the book, and only callers at a limit pay it.
 
-The book of all matches is too long for that: whoever sweeps frees the places of what has ended, and compares all of it
-now and then.
+The book of all matches is too long for that: the process that sweeps releases finished matches, and compares the whole
+book periodically.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rollbook.storage.port import Full, Log, Quota, Reserved, StoreUnavailable
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN
 
 EVERYBODY: Final = "everybody"
-"""Whose book has all matches."""
+"""The holder of the book of all matches."""
 
 MATCHES: Final = "matches"
 OPENED: Final = "matches_per_subject"
@@ -36,14 +36,14 @@ SEATS: Final = "seats_per_subject"
 WAITING: Final = "waiting_seats_per_subject"
 
 HOUSE: Final = "house"
-"""Whose book has the seats of bots that were asked to sit down."""
+"""The holder of the book of seats of invited bots."""
 HOUSE_SEATS: Final = "house_seats"
 
 _NO_END: Final = 1 << 31
 _HOUR_MS: Final = 3_600_000
 
 Counts: TypeAlias = Callable[[ListedMatch, bytes], bool]
-"""Whether a match counts, as the lobby lists it, for whoever has this reference there."""
+"""Whether a match counts, by its lobby entry, for the player with this reference."""
 
 
 def _is_opened(listed: ListedMatch, player: bytes) -> bool:
@@ -74,17 +74,16 @@ _WHY: Final = {
 
 
 class Quotas:
-    """Counts matches and seats."""
+    """Limits matches and seats."""
 
     def __init__(self, log: Log, lobby: StoredLobby, players: Players, limits: Limits) -> None:
-        """Count them in this log, up to these limits."""
         self._log = log
         self._lobby = lobby
         self._players = players
         self._limits = limits
 
     async def reserve_match(self, caller: Subject, match_id: str) -> None:
-        """Count a match that the caller is about to open, or refuse it."""
+        """Reserve a match that the caller is about to open; raises Refusal at a limit."""
         books = [OPENED] if caller.is_house else [OPENED, OPEN]
         mine = await self._reserve(caller, match_id, books)
         result = await self._log.reserve(EVERYBODY, match_id, [self._quota(MATCHES)])
@@ -95,13 +94,14 @@ class Quotas:
 
     @asynccontextmanager
     async def seat(self, caller: Subject, match_id: str) -> AsyncIterator[None]:
-        """Count a seat that the caller is about to take in here, or refuse it."""
+        """Reserve a seat that the caller takes within this context; raises Refusal at a limit."""
         books = [SEATS] if caller.is_house else [SEATS, WAITING]
         mine = await self._reserve(caller, match_id, books)
         try:
             yield
         except (Declined, Refusal):
-            # Nothing was appended. After any other failure that is not known, and so the place stays for a while.
+            # Nothing was appended. After any other failure the outcome is unknown, so the reservation stays for a
+            # while.
             if mine.is_new:
                 with suppress(StoreUnavailable):
                     await self._log.release(self._holder(caller), books, {match_id: mine.until_ms})
@@ -111,7 +111,7 @@ class Quotas:
 
     @asynccontextmanager
     async def house_seat(self, bot: HouseBot, match_id: str) -> AsyncIterator[None]:
-        """Count a seat that a bot of the house is about to take in here, or refuse it."""
+        """Reserve a seat that a bot of the house takes within this context; raises Refusal at the limit."""
         place, quota = f"{match_id}/{bot.sub}", self._quota(HOUSE_SEATS)
         result = await self._log.reserve(HOUSE, place, [quota])
         if isinstance(result, Full):
@@ -131,7 +131,7 @@ class Quotas:
             await self._log.settle(HOUSE, [HOUSE_SEATS], place, result.until_ms)
 
     async def house_seats(self, now_ms: int) -> list[tuple[str, HouseBot]]:
-        """Where bots of the house sit that were asked there; places that do not count any more are taken back."""
+        """The seats of invited bots; releases the reservations of seats that no longer count."""
         places = await self._log.reserved(HOUSE, HOUSE_SEATS)
         lobby = await self._lobby.entries(sorted({place.partition("/")[0] for place in places}))
         seats, stale = [], {}
@@ -147,7 +147,7 @@ class Quotas:
         return seats
 
     async def free(self, match_ids: Sequence[str]) -> None:
-        """Take back the places of matches that are over."""
+        """Release the reservations of finished matches."""
         await self._log.free(EVERYBODY, MATCHES, match_ids)
 
     async def recount(self) -> None:
@@ -161,11 +161,11 @@ class Quotas:
                 if not listed.is_over:
                     left.pop(match_id, None)
                 if not listed.is_over and match_id not in places:
-                    # As after a failover, and over a store that was begun before matches were counted so.
+                    # Missing after a failover, or in a store of a version that did not count matches.
                     await self._log.reserve(EVERYBODY, match_id, [Quota(MATCHES, _NO_END)])
                 elif listed.is_over and match_id in left:
                     left[match_id] = 0
-        # Those that the lobby does not list may yet be opened.
+        # Matches that the lobby does not list may be opened at this moment.
         over = [match_id for match_id, until_ms in left.items() if until_ms == 0]
         stale = {match_id: until_ms for match_id, until_ms in left.items() if until_ms and until_ms < now_ms}
         await self.free(over)
@@ -173,7 +173,7 @@ class Quotas:
             await self._log.release(EVERYBODY, [MATCHES], stale)
 
     async def _reserve(self, caller: Subject, match_id: str, books: list[str]) -> Reserved:
-        """A place in each of these books; one that is full is compared with the lobby first."""
+        """Reserve a place in each of these books; a full book is compared with the lobby first."""
         holder, quotas = self._holder(caller), [self._quota(book) for book in books]
         compared: set[str] = set()
         while True:
@@ -185,7 +185,7 @@ class Quotas:
             compared.add(result.book)
 
     async def _tidy(self, caller: Subject, holder: str, full: Full) -> bool:
-        """Take back the places of matches that do not count any more; whether there were any."""
+        """Release the reservations of matches that no longer count; returns whether there were any."""
         places = await self._log.reserved(holder, full.book)
         lobby = await self._lobby.entries(list(places))
         stale = {
@@ -200,7 +200,7 @@ class Quotas:
     def _counts(self, caller: Subject, full: Full, match_id: str, listed: ListedMatch | None, until_ms: int) -> bool:
         if listed is not None and _COUNTS[full.book](listed, self._players.reference(caller, match_id)):
             return True
-        # What is under way can still come about where nobody has opened the match, or a seat is free.
+        # The command may be under way if the match does not exist yet or has a free seat.
         may_come = listed is None or (full.book in {SEATS, WAITING} and listed.summary.state == MATCH_STATE_OPEN)
         return may_come and until_ms >= full.now_ms
 
@@ -218,17 +218,16 @@ class Quotas:
 
 
 class GuestQuota:
-    """Counts new guests: of each address and in all, by buckets that fill steadily within an hour."""
+    """Limits new guests per address and in total, with buckets that refill within an hour."""
 
     def __init__(self, log: Log, players: Players, limits: Limits) -> None:
-        """Count them in this log."""
         self._log = log
         self._players = players
         self._of_address = limits.guests_per_address_per_hour
         self._of_all = limits.guests_per_hour
 
     async def count(self, address: str) -> None:
-        """Count a new guest from this address, or refuse."""
+        """Count a new guest from this address; raises Refusal at a limit."""
         of_address = f"guests:{self._players.pseudonym(address)}"
         for bucket, most in ((of_address, self._of_address), ("guests", self._of_all)):
             wait_ms = await self._log.draw(bucket, most, _HOUR_MS)
