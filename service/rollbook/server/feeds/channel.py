@@ -1,8 +1,8 @@
-"""A match that somebody watches: how far its watchers may see it, the frames that they share, and what wakes them.
+"""A watched match: its state as watchers may see it, the frames that they share, and how they are woken.
 
-Every watcher that wakes does a little work, and all that wake at once do it before the loop does anything else. So only
-as many wake at once as a player's choice can wait for, whichever matches they watch; the loop looks at everything else
-before the next slice.
+Every watcher does a little work when it wakes, before the event loop runs other tasks. Watchers of all matches are
+therefore woken in slices, small enough that players' commands are not delayed; the loop runs other tasks between
+slices.
 """
 
 from __future__ import annotations
@@ -23,22 +23,21 @@ from rollbook.server.out.projection import seen_alike
 from rollbook.server.replica.replica import Replica
 
 FELL_BEHIND: Final = 50
-"""A watcher that had caught up and is so many events behind is told so."""
+"""A watcher that had caught up receives a FellBehindFrame when it is this many events behind."""
 
 SLICE: Final = 50
-"""Spectators that wake at once."""
+"""Spectators woken at once."""
 
 
 class Waker:
     """Wakes the spectators of all matches of a process, in the order in which they became due."""
 
     def __init__(self) -> None:
-        """Nobody is due."""
         self._due: deque[tuple[asyncio.Future[bool], bool]] = deque()
         self._next: asyncio.Handle | None = None
 
     def wake(self, waiting: list[asyncio.Future[bool]], *, news: bool) -> None:
-        """Wake them all behind those who are due already."""
+        """Schedule these spectators after those already scheduled."""
         self._due.extend((future, news) for future in waiting)
         self._go_on()
 
@@ -54,10 +53,10 @@ class Waker:
 
 
 class Bell:
-    """What the watchers of one match wait for; it also rings when nothing has happened for a while."""
+    """Wakes the watchers of one match, when something happens or after a period of silence."""
 
     def __init__(self, waker: Waker, beat_seconds: float) -> None:
-        """Wake spectators by this waker, and everybody after so much silence."""
+        """Wake spectators through `waker`, and all watchers after `beat_seconds` of silence."""
         self._waker = waker
         self._beat_seconds = beat_seconds
         self._players: list[asyncio.Future[bool]] = []
@@ -66,7 +65,7 @@ class Bell:
         self._rung_at = 0.0
 
     async def wait(self, *, plays: bool) -> bool:
-        """Whether something happened, or else nothing for a while; who plays hears of it before all others."""
+        """Wait; returns True if something happened, False after silence. Players are woken before spectators."""
         loop = asyncio.get_running_loop()
         heard: asyncio.Future[bool] = loop.create_future()
         (self._players if plays else self._spectators).append(heard)
@@ -75,8 +74,8 @@ class Bell:
         return await heard
 
     def ring(self) -> None:
-        """Something has happened."""
-        # The timer goes on: one for each event would cost more than to look at the time when it is out.
+        """Wake all watchers because something has happened."""
+        # The timer is kept: restarting it for each event would cost more than checking the time when it fires.
         self._rung_at = asyncio.get_running_loop().time()
         self._ring(news=True)
 
@@ -96,60 +95,60 @@ class Bell:
         self._waker.wake(spectators, news=news)
 
 
-def _settle(heard: asyncio.Future[bool], news: bool) -> None:  # noqa: FBT001 - what is told
+def _settle(heard: asyncio.Future[bool], news: bool) -> None:  # noqa: FBT001 - the future's result
     if not heard.done():
         heard.set_result(news)
 
 
 class Channel:
-    """A replica with watchers, who see it up to its head."""
+    """A watched replica whose watchers see its current state."""
 
     def __init__(self, replica: Replica, bell: Bell) -> None:
-        """Begin where the replica is; the bell rings whenever something changes."""
+        """`bell` rings whenever something changes."""
         self.replica = replica
         self.bell = bell
         self.delay_ms = 0
         self.watchers = 0
         self.followed = False
-        """Whether it has been read to the end once, so that only what is new has to be asked for."""
+        """Whether the replica has been read to the end once, so that only later events must be requested."""
         self._frames: dict[tuple[Perspective, int], EventsFrame] = {}
 
     @property
     def ledger(self) -> Ledger | None:
-        """The match as far as it may be seen; none as long as nothing of it may."""
+        """The state that watchers may see; None while they may see nothing."""
         return self.replica.known
 
     @property
     def head(self) -> Position:
-        """Behind the last event that may be seen; before event 1 as long as none may."""
+        """The position after the last visible event; before event 1 if none is visible."""
         ledger = self.ledger
         return Position(0, genesis(self.replica.match_id)) if ledger is None else ledger.head
 
     @property
     def sealed(self) -> bool:
-        """Whether the seal may be seen."""
+        """Whether the seal is visible."""
         ledger = self.ledger
         return ledger is not None and ledger.match.sealed is not None
 
     def goes_on(self, at: Position) -> bool:
-        """Whether there is more for somebody who has been told everything up to here: events, or the end."""
+        """Whether a watcher that has received everything up to this position has more to receive."""
         ledger = self.ledger
         return ledger is not None and (ledger.match.sequence != at.sequence or ledger.match.sealed is not None)
 
     @property
     def events(self) -> Sequence[Visible]:
-        """All events that may be seen, which the replica holds as long as it is watched."""
+        """All visible events; the replica holds them while it is watched."""
         return (self.replica.events or [])[: self.head.sequence]
 
     def changed(self) -> None:
-        """Wake the watchers, for whom new frames have to be made."""
+        """Drop the frames and wake the watchers."""
         self._frames.clear()
         self.bell.ring()
 
     def frame(self, perspective: Perspective, after: int) -> EventsFrame:
-        """All events behind this one, made once for everybody who sees the same and is at the same place.
+        """All events after the sequence `after`, shared by watchers with the same view at the same position.
 
-        What is made for somebody who is far behind is not kept: hardly anybody else is at the same place.
+        A long frame is not cached: other watchers are rarely at the same position.
         """
         frame = self._frames.get((perspective, after))
         if frame is None:
@@ -169,7 +168,7 @@ class Channel:
         return frame
 
     async def check(self, position: Position) -> None:
-        """Decline a position that is not on this log, or beyond what may be seen of it."""
+        """Raise Declined if the position is not in this log or not visible yet; TailLost if the log was lost."""
         ledger, head = self.ledger, self.head.sequence
         misplaced = await self.replica.misplaced(position, head)
         if misplaced is None:
@@ -181,30 +180,30 @@ class Channel:
 
 
 class DelayedChannel(Channel):
-    """A replica whose watchers see it so much later, from the closing of its seats to the end of the match."""
+    """A watched replica whose watchers see it delayed, from the closing of its seats to the end of the match."""
 
     def __init__(self, replica: Replica, bell: Bell, delay_ms: int, seen: Ledger | None = None) -> None:
-        """Begin with what has been seen of the match by now; before event 1 if that is nothing."""
+        """`seen` is the state visible now; None: before event 1."""
         super().__init__(replica, bell)
         self.delay_ms = delay_ms
         self._ledger = seen
 
     @property
     def ledger(self) -> Ledger | None:
-        """The match as it was so long ago."""
+        """The delayed state."""
         return self._ledger
 
     def advance(self, now_ms: int) -> None:
-        """Show what has become old enough."""
+        """Show the events that have become old enough."""
         match, closing = self.replica.ledger.match, self.replica.ledger.closing
-        # What comes at once in any case: all of it as long as seats are open, and again once the match is over.
+        # Visible without delay: events while seats are open, and all events once the match is over.
         shown = match.sequence if closing is None or match.sealed is not None else closing.sequence
         until_ms = now_ms - self.delay_ms
         hidden = [event.logged for event in self._hidden()]
         due = [logged for logged in hidden if logged.sequence <= shown or logged.time_ms <= until_ms]
         if not due:
             return
-        # Whoever reads the ledger as it is keeps that.
+        # A copy, because watchers may hold the previous ledger.
         ledger = Ledger(due.pop(0)) if self._ledger is None else self._ledger.copy()
         for logged in due:
             ledger.take(logged)
@@ -212,7 +211,7 @@ class DelayedChannel(Channel):
         self.changed()
 
     def due_in_ms(self, now_ms: int) -> int | None:
-        """How long it takes until there is more to show; none if nothing more has happened."""
+        """Milliseconds until the next event becomes visible; None if no event is hidden."""
         hidden = self._hidden()
         return hidden[0].logged.time_ms + self.delay_ms - now_ms if hidden else None
 

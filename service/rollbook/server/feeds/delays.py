@@ -1,4 +1,4 @@
-"""When delayed channels have more to show: one timer for all of them, and none while nothing is hidden."""
+"""Advances delayed channels when events become visible, with one timer for all; none runs if none is hidden."""
 
 from __future__ import annotations
 
@@ -12,40 +12,39 @@ from typing import Final
 from rollbook.server.feeds.channel import DelayedChannel
 
 LATE_LOOK_MS: Final = 250
-"""How often the clock is looked at, which may be set, unlike the time that a timer waits."""
+"""The longest wait of the timer: the service's clock may be set, unlike the timer's."""
 
 
 class Delays:
-    """Lets delayed channels have what has become old enough, for all their watchers."""
+    """Advances delayed channels as their events become old enough."""
 
     def __init__(self, clock_ms: Callable[[], int]) -> None:
-        """Go by this clock."""
         self._clock_ms = clock_ms
         self._changed: dict[DelayedChannel, Callable[[], None]] = {}
         self._due: list[tuple[int, int, DelayedChannel]] = []
-        """When a channel may have more to show, each at most once."""
+        """When a channel may have more to show; each channel at most once."""
         self._waiting: set[DelayedChannel] = set()
         self._numbers = count()
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, channel: DelayedChannel) -> None:
-        """Look after a channel from now on."""
+        """Advance a channel from now on."""
         changed = self._changed[channel] = partial(self._look_at, channel)
         channel.replica.changed.append(changed)
         self._look_at(channel)
 
     def remove(self, channel: DelayedChannel) -> None:
-        """Look after it no more."""
+        """Stop advancing a channel."""
         channel.replica.changed.remove(self._changed.pop(channel))
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _look_at(self, channel: DelayedChannel) -> None:
-        """Something has happened in the match, or become old enough."""
+        """Advance a channel after a change of the match, or when an event has become old enough."""
         if channel.replica.failure is not None:
             channel.bell.ring()
             return

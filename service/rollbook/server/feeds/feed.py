@@ -1,15 +1,14 @@
-"""Feeds: what happens in matches, told to whoever watches, from wherever they want to go on.
+"""Feeds: sends the events of matches to watchers, from any position.
 
-A match that somebody watches has a channel: its log folded once, and every event projected once, for all watchers.
-Catching up and following live are one read of the channel from the watcher's position, so there is no seam, no gap and
-no double. A watcher takes what is there when it is ready to; one that is slow gets more at once, later, and holds
-nobody up.
+A watched match has a channel: its log is folded once and each event projected once for all watchers. Catching up and
+following are one read of the channel from the watcher's position, so events are neither skipped nor repeated. Watchers
+pull; a slow watcher receives more events at once, later, and does not delay others.
 
-What is appended here the replica has already. What others append is announced, and read, for all channels together, if
-the replica has not got as far: so a look asks for what is new, however much is watched. Announcements may be missed,
-and what is lost nobody announces: every log that is watched is compared with its replica now and then, a few at a time.
+The replica has this process's appends at once. Appends of other processes are announced, and read for all channels
+together unless the replica has them already, so a read asks only for new events. Announcements may be missed, and
+losses are never announced, so every watched log is compared with its replica periodically, a few logs at a time.
 
-Whoever has to see a match later than it happens is served from a channel that is cut at now - delay, by the same code.
+Delayed watchers use the same code, with a channel that is cut at now - delay.
 """
 
 from __future__ import annotations
@@ -51,26 +50,26 @@ from rollbook.v1.feed_pb2 import (
 )
 
 BEAT_SECONDS: Final = 4.0
-"""A watcher that hears nothing for so long hears that nothing happened."""
+"""A watcher receives a heartbeat after this much silence."""
 
 WAIT_SECONDS: Final = 5.0
-"""How long the loop that follows the logs waits for announcements before it comes round."""
+"""The longest wait of the loop that follows the logs for announcements."""
 
 PAUSE_SECONDS: Final = 0.1
-"""Before announcements are listened to again, when a connection has ended."""
+"""Before listening again after a connection has ended."""
 
 GUARD_SECONDS: Final = 2.0
-"""How often every log that is watched is compared with what was told of it, as long as they are not too many."""
+"""The period in which every watched log is compared, as long as MOST_COMPARED_A_SECOND allows it."""
 
 MOST_COMPARED: Final = 50
-"""How many are compared at once."""
+"""How many logs are compared at once."""
 
 MOST_COMPARED_A_SECOND: Final = 1_000
-"""However many are watched."""
+"""The limit on comparisons, however many logs are watched."""
 
 
 class Feeds:
-    """All feeds of a process, and the one task that waits for what is new."""
+    """All feeds of a process, and the tasks that follow the logs."""
 
     def __init__(
         self,
@@ -80,9 +79,9 @@ class Feeds:
         lag: Callable[[int], None] = lambda _events: None,
         failed: Callable[[str], None] = lambda _loop: None,
     ) -> None:
-        """Follow this log; nothing is read before somebody watches.
+        """Follow this log while there are watchers.
 
-        `lag` hears by how much each frame was behind, `failed` which loop has failed.
+        `lag` is called with the number of events in each frame, `failed` with the name of a loop that failed.
         """
         self._log = log
         self._replicas = replicas
@@ -93,11 +92,11 @@ class Feeds:
         self._delays = Delays(clock_ms)
         self._waker = Waker()
         self._announced: dict[str, int] = {}
-        """By match the sequence that its log is said to have, of those whose replica has not got so far."""
+        """Announced sequences by match, of matches whose replicas are behind."""
         self._news = asyncio.Event()
         self._uncompared: deque[str] = deque()
         self._hurries = False
-        """Whether these are compared because something may have been missed."""
+        """Whether to compare without pauses, because announcements may have been missed."""
         self._unheard = asyncio.Event()
         """Set when announcements may have been missed."""
         self._following = BackgroundLoop("feeds", self._follow, failed, 0)
@@ -110,26 +109,26 @@ class Feeds:
 
     @property
     def watchers(self) -> int:
-        """How many there are."""
+        """The number of watchers."""
         return sum(channel.watchers for channel in self._live.values())
 
     @property
     def stand_still(self) -> bool:
-        """Whether somebody watches, and is told nothing new for long."""
+        """Whether there are watchers and a loop is stuck."""
         return self._following.stands_still or self._watching_over.stands_still
 
     def drain(self) -> None:
-        """Let every feed end with its position, so that its watcher goes on elsewhere."""
+        """End every feed with its position, so that its watcher can continue elsewhere."""
         self._draining = True
         self.wake()
 
     def wake(self) -> None:
-        """Let every watcher look whether it still may watch."""
+        """Make every watcher check whether it still may watch."""
         for channel in (*self._live.values(), *self._delayed.values()):
             channel.bell.ring()
 
     async def close(self) -> None:
-        """Stop waiting for the log."""
+        """Stop following the log."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
@@ -142,11 +141,11 @@ class Feeds:
         perspective_of: Callable[[Ledger], Perspective],
         expired: Callable[[], bool] = lambda: False,
     ) -> AsyncGenerator[Frame, None]:
-        """Frames from behind a position (none: from the start) to the end of the match.
+        """Yield frames from a position (None: from the start) to the end of the match.
 
-        `perspective_of` says what the watcher may see of the match as it is, and is asked until the seats are closed;
-        `expired` whether it still may. Raises MatchUnknown, Declined for a position that is not there, TailLost and
-        StoreUnavailable.
+        `perspective_of` returns the watcher's perspective on the current match, and is called until the seats are
+        closed; `expired` returns whether the watcher's token has expired. Raises MatchUnknown, TailLost,
+        StoreUnavailable, and Declined for a position that is not in the log.
         """
         with self._replicas.use(match_id) as replica:
             async with self._watched(replica) as live, self._seen(live, perspective_of) as channel:
@@ -162,7 +161,7 @@ class Feeds:
                         silent = not await channel.bell.wait(plays=isinstance(perspective, int))
                     if replica.failure is not None:
                         raise replica.failure
-                    # As long as somebody can sit down or get up, the perspective of the watcher may have changed.
+                    # While seats are open, the watcher may take or leave a seat, which changes the perspective.
                     changed = not seats_closed and perspective_of(replica.ledger) != perspective
                     if (reason := self._reason(expired=expired(), changed=changed)) is not None:
                         yield EndedFrame(reason, at)
@@ -196,7 +195,7 @@ class Feeds:
 
     @asynccontextmanager
     async def _watched(self, replica: Replica) -> AsyncIterator[Channel]:
-        """The channel of a match, up to date; let go of when nobody watches it any more."""
+        """The match's channel, up to date; removed with its last watcher."""
         channel = self._live.get(replica.match_id)
         if channel is None or channel.replica is not replica:
             channel = self._live[replica.match_id] = Channel(replica, self._bell())
@@ -221,14 +220,14 @@ class Feeds:
                     if not self._live:
                         self._tasks[self._listening].cancel()
 
-    # What others append
+    # Appends of other processes
 
     def _run(self) -> None:
-        """Listen, follow and compare for as long as somebody watches."""
+        """Start the loops, which run as long as there are watchers."""
         for loop in (self._listening, self._following, self._watching_over):
             task = self._tasks.get(loop)
             if task is None or task.done() or task.cancelling():
-                # What they do no caller has asked for.
+                # An empty context: the loops' work is not charged to the current caller.
                 self._tasks[loop] = asyncio.create_task(loop.run(lambda: self._live), context=Context())
 
     def _on_announcement(self, announced: Announcement) -> None:
@@ -238,12 +237,12 @@ class Feeds:
             self._news.set()
 
     async def _follow(self) -> None:
-        """Read what has been announced, of all channels together."""
+        """Read the announced events of all channels together."""
         with suppress(TimeoutError):
             async with asyncio.timeout(WAIT_SECONDS):
                 await self._news.wait()
         self._news.clear()
-        # A replica that is read for the first time is asked for when that is done.
+        # A replica still being read for the first time is handled afterwards.
         announced = {match_id: head for match_id, head in self._announced.items() if self._is_followed(match_id)}
         self._announced = {
             match_id: head
@@ -262,7 +261,7 @@ class Feeds:
             await self._take(match_id, heads[match_id], entries)
 
     async def _take(self, match_id: str, after: int, entries: Sequence[Entry]) -> None:
-        """Let a replica have what the store has behind an event; nothing is a hole, for which no other match waits."""
+        """Give a replica the entries after an event; none at all mean a hole, for which no other match waits."""
         channel = self._live.get(match_id)
         if channel is None:
             return
@@ -278,7 +277,7 @@ class Feeds:
         return channel is not None and channel.followed and channel.replica.failure is None
 
     async def _watch_over(self) -> None:
-        """Compare a few of the logs that are watched with what is known: something is lost, or was not announced."""
+        """Compare a few watched logs with their replicas, to find lost or unannounced events."""
         if self._unheard.is_set():
             self._unheard.clear()
             self._uncompared, self._hurries = deque(self._live), True
@@ -292,20 +291,20 @@ class Feeds:
             async with asyncio.timeout(seconds):
                 await self._unheard.wait()
         known = {match_id: self._live[match_id].replica.sequence for match_id in some if self._is_followed(match_id)}
-        # The last event that is known has to be there, and the same.
+        # Read the last known event again: it must be there and unchanged.
         asked = {match_id: head - 1 for match_id, head in known.items() if not self._live[match_id].sealed}
         found = await self._log.behind(asked) if asked else {}
         for match_id, after in asked.items():
             await self._take(match_id, after, found.get(match_id, ()))
 
     async def _look_over(self, channel: Channel) -> None:
-        """Read it to the end, for nobody in particular: what is amiss is told to its watchers."""
+        """Read the replica to the end; its watchers receive any failure."""
         with suppress(TailLost, MatchUnknown, StoreUnavailable, Unreadable):
             await channel.replica.caught_up()
 
     @asynccontextmanager
     async def _seen(self, live: Channel, perspective_of: Callable[[Ledger], Perspective]) -> AsyncIterator[Channel]:
-        """The channel for this perspective: the one of the public may be delayed."""
+        """The channel for this perspective; the public one may be delayed."""
         ledger = live.replica.ledger
         delay_ms = ledger.opened.terms.spectator_delay_seconds * 1_000
         if perspective_of(ledger) is Watcher.PUBLIC and delay_ms and not live.sealed:
@@ -316,7 +315,7 @@ class Feeds:
 
     @asynccontextmanager
     async def _cut(self, live: Channel, delay_ms: int) -> AsyncIterator[DelayedChannel]:
-        """The channel as it is seen so much later; the delay ends with the match."""
+        """The delayed channel of a match; the delay ends with the match."""
         match_id = live.replica.match_id
         seen = None if match_id in self._delayed else await self._seen_so_far(live.replica, delay_ms)
         channel = self._delayed.get(match_id)
@@ -334,7 +333,7 @@ class Feeds:
                 self._delays.remove(channel)
 
     async def _seen_so_far(self, replica: Replica, delay_ms: int) -> Ledger | None:
-        """The match as it was so long ago, folded in slices; None as long as its seats are open."""
+        """The delayed state, folded in slices; None while the seats are open."""
         closing = replica.ledger.closing
         if closing is None:
             return None

@@ -1,9 +1,9 @@
-"""The lobby, looked at once a second for everybody who watches it.
+"""The lobby board: reads the lobby once a second for all its watchers.
 
-A look asks for what has changed: what is announced, and delayed matches of which the public may see more by now. A
-part of the lobby is compared as well, another one each time, so that nothing stays unnoticed that nobody announced.
-What the public may see of a match is found out once for all; only of a match with a delay do those who sit at it, or
-judge it, see more. What became of a match that has left the lobby is found out once as well.
+A look reads what has changed: announced matches, and delayed matches of which the public may see more by now. It also
+compares one part of the lobby, a different one each time, so that unannounced changes are found. The public view of a
+match is computed once for all watchers; only in a delayed match do its players and judges see more. The result of a
+match that has left the lobby is also read once.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from rollbook.storage.port import Announcement, Log, StoreUnavailable
 from rollbook.v1.match_pb2 import MatchSummary
 
 COMPARING_LOOKS: Final = 30
-"""How many looks it takes to compare the whole lobby."""
+"""How many looks compare the whole lobby once."""
 
 HURRIED_LOOKS: Final = 8
-"""The same when something may have been missed."""
+"""The same after announcements may have been missed."""
 
 MOST_LOOKS: Final = 60
-"""Looks whose changes are kept for watchers that are behind; who is further behind looks at everything."""
+"""Looks whose changes are kept for slow watchers; a watcher further behind examines everything."""
 
 MOST_GONE: Final = 1_000
 MOST_OVER: Final = 10_000
@@ -47,24 +47,24 @@ PARTS_AT_ONCE: Final = 16
 MATCHES_AT_ONCE: Final = 500
 
 _ANYBODY: Final = Subject(OWN_ISSUER, "", Role.PLAYER, (), "", 0)
-"""Sees what everybody sees: no token has an empty sub."""
+"""Has the public view: no token has an empty sub."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A match that the lobby lists."""
+    """A match in the lobby."""
 
     stored: bytes
-    """As the store has it."""
+    """The bytes in the store."""
     listed: ListedMatch
     public: MatchSummary | None
-    """What the public may see of it; nothing if the match is private."""
+    """The public view; None if the match is private."""
 
 
 class Board:
-    """All public matches that are open or running, as of the last look."""
+    """All open and running public matches, as of the last look."""
 
-    def __init__(  # noqa: PLR0913 - what is looked at, by whom, and when
+    def __init__(  # noqa: PLR0913 - the parts, the pace and the clock
         self,
         log: Log,
         lobby: StoredLobby,
@@ -74,7 +74,7 @@ class Board:
         seconds: float,
         clock_ms: Callable[[], int],
     ) -> None:
-        """Look at this lobby so often, as long as somebody watches."""
+        """Read this lobby every `seconds`, while there are watchers."""
         self._log = log
         self._lobby = lobby
         self._sights = sights
@@ -91,31 +91,31 @@ class Board:
         self._age = lobby.uses.age
         self._shown: dict[str, _Shown] = {}
         self._over: LRUCache[str, bytes] = LRUCache(MOST_OVER)
-        """What the lobby says of matches that are not shown any more, and wait for the archive."""
+        """Lobby entries of finished matches that are no longer shown and wait for the archive."""
         self._gone: LRUCache[str, MatchSummary] = LRUCache(MOST_GONE)
         self._announced: dict[str, None] = {}
         self._due: list[tuple[int, str]] = []
         """When the public may see more of a delayed match."""
         self._next_part = 0
         self._hurries = False
-        """Whether this round of comparing is one for which something may have been missed."""
+        """Whether this round of comparing is fast, because announcements may have been missed."""
         self._unseen: dict[str, None] = {}
-        """What is shown and has not been found in this round."""
+        """Shown matches that were not found in this round yet."""
         self._changes: deque[list[str]] = deque(maxlen=MOST_LOOKS)
-        """What each of the last looks has found."""
+        """The changes found by each of the last looks."""
         self.looks = 0
-        """How often it has been looked."""
+        """The number of looks so far."""
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """Let it be looked at from now on."""
+        """Keep the board current within this context."""
         self._watchers += 1
         try:
             if not self._tasks or any(task.done() or task.cancelling() for task in self._tasks):
                 self._rest()
                 self._failure = None
                 work = self._look_again_and_again, self._listen
-                # What they do no caller has asked for.
+                # An empty context: the loops' work is not charged to the current caller.
                 self._tasks = [asyncio.create_task(each(), context=Context()) for each in work]
             await self._look_at_all()
             yield
@@ -126,29 +126,29 @@ class Board:
 
     @property
     def watchers(self) -> int:
-        """How many watch it."""
+        """The number of watchers."""
         return self._watchers
 
     async def next_look(self) -> None:
-        """Wait for it; raises what keeps the lobby from being looked at."""
+        """Wait for the next look; raises the failure that ended the looks."""
         if self._failure is None:
             await self._looked.wait()
         if self._failure is not None:
             raise self._failure
 
     def wake(self) -> None:
-        """Let everybody who waits for the next look go on without it."""
+        """Wake all watchers before the next look."""
         looked, self._looked = self._looked, asyncio.Event()
         looked.set()
 
     async def close(self) -> None:
-        """Look no more."""
+        """Stop looking."""
         tasks = self._tasks
         self._rest()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def seen_by(self, caller: Subject, game: str) -> dict[str, MatchSummary]:
-        """By match id, those opened last first: what the caller may see of the matches of a game, or of all games."""
+        """The matches of a game, or of all games, as the caller may see them, by id, most recently opened first."""
         ordered, slices = sorted(self._shown.items(), key=lambda each: each[1].listed.place, reverse=True), Slices()
         owe(len(ordered) / LOBBY_ROWS_A_POINT)
         seen: dict[str, MatchSummary] = {}
@@ -160,7 +160,7 @@ class Board:
         return seen
 
     async def seen_of(self, match_id: str, caller: Subject, game: str) -> MatchSummary | None:
-        """What the caller may see of one match, if it is one of this game."""
+        """A match as the caller may see it; None if it is not shown or not of this game."""
         shown = self._shown.get(match_id)
         if shown is None or shown.listed.summary.is_private or game not in {"", shown.listed.summary.game}:
             return None
@@ -169,11 +169,11 @@ class Board:
         return shown.public
 
     def gone(self, match_id: str) -> MatchSummary | None:
-        """What became of a match that has left the lobby; nothing if nobody knows."""
+        """The final summary of a match that has left the lobby; None if it is unknown."""
         return self._gone.get(match_id)
 
     def changed_since(self, looks: int) -> Iterable[str]:
-        """The matches of which there may be something new since there had been so many looks."""
+        """The matches that may have changed since the board had made `looks` looks."""
         missed = self.looks - looks
         if missed > len(self._changes):
             return [*self._shown, *self._gone]
@@ -191,7 +191,7 @@ class Board:
             task.cancel()
 
     async def _look_at_all(self) -> None:
-        """Look at the whole lobby; of many who want to know at once, one looks for all who were there before."""
+        """Read the whole lobby; concurrent callers share one read that begins after their calls."""
         begun_before = self._begun
         async with self._lock:
             if self._last_done <= begun_before:
@@ -205,7 +205,7 @@ class Board:
             try:
                 async with self._lock:
                     await self._look(ceil(self._log.parts / (HURRIED_LOOKS if self._hurries else COMPARING_LOOKS)))
-            except Exception as failure:  # noqa: BLE001 - whoever watches is told of it
+            except Exception as failure:  # noqa: BLE001 - watchers receive the failure
                 self._failure = failure
                 self._rest()
                 return
@@ -213,7 +213,7 @@ class Board:
                 self.wake()
 
     async def _listen(self) -> None:
-        """Hear which matches have begun another part of their life."""
+        """Collect announcements of lifecycle events."""
         while True:
             with suppress(StoreUnavailable):
                 await self._log.listen(self._on_announcement, self._hurry)
@@ -227,9 +227,9 @@ class Board:
         self._next_part, self._hurries = 0, True
 
     async def _look(self, parts: int) -> None:
-        """Find out what is new, comparing so many parts of the lobby with what is shown."""
+        """Find changes, and compare the next `parts` parts of the lobby with what is shown."""
         if self._age != self._lobby.uses.age:
-            # Names were forgotten, and are in what is shown.
+            # Names were erased that the shown matches still have.
             self._age = self._lobby.uses.age
             self._shown.clear()
             self._gone.clear()
@@ -246,7 +246,7 @@ class Board:
         self.looks += 1
 
     async def _differing(self, parts: int) -> list[str]:
-        """The matches of the next parts of which the lobby says something else, and at the end of a round the lost."""
+        """The matches of the next parts whose lobby entries changed; at the end of a round also those that are gone."""
         if not self._next_part:
             self._unseen = dict.fromkeys(self._shown)
         last = min(self._next_part + parts, self._log.parts)
@@ -265,7 +265,7 @@ class Board:
         return found
 
     async def _refresh(self, match_ids: Sequence[str], due: Container[str]) -> list[str]:
-        """Show what the lobby says of these matches now; of which of them it is something new, or due to be seen."""
+        """Read the lobby entries of these matches; returns those that are new, changed or in `due`."""
         changed = []
         for first in range(0, len(match_ids), MATCHES_AT_ONCE):
             some = match_ids[first : first + MATCHES_AT_ONCE]
@@ -293,7 +293,7 @@ class Board:
             heapq.heappush(self._due, (due_ms, match_id))
 
     async def _take_out(self, match_id: str, listed: ListedMatch | None) -> None:
-        """Show a match no more; what became of it the lobby says, or else its log."""
+        """Stop showing a match; its result is read from the lobby, or else from its log."""
         shown = self._shown.pop(match_id)
         if shown.listed.summary.is_private:
             return

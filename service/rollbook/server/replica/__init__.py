@@ -1,1 +1,1 @@
-"""Matches as this process has folded them: one replica each, whatever it is looked at for."""
+"""Replicas: the matches that this process has folded, one replica each for all uses."""

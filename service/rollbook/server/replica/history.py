@@ -1,4 +1,4 @@
-"""Logs as the store has them: read page by page, and folded from their first event on."""
+"""Reads logs from the store page by page, and folds them from event 1."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from rollbook.storage.port import Hole, Log
 from rollbook.v1.events_pb2 import Event
 
 PAGE: Final = 200
-"""Entries that are read at once: in so many the store and the event loop can be interrupted."""
+"""Entries read at once; between pages the store and the event loop can do other work."""
 
 
 async def pages(log: Log, match_id: str, after: int = 0) -> AsyncIterator[list[Entry]]:
-    """Everything behind an event; the last page is shorter than the others, and may be empty."""
+    """All entries after an event, in pages; the last page is shorter than PAGE, and may be empty."""
     while True:
         entries = await log.read(match_id, after, PAGE)
         yield entries
@@ -34,10 +34,10 @@ async def pages(log: Log, match_id: str, after: int = 0) -> AsyncIterator[list[E
 
 
 class History:
-    """A log as far as it has been folded: the ledger behind its last event, and, if they are kept, the events."""
+    """A log as far as it has been folded: its ledger, and, with `keeps_events`, its events."""
 
     def __init__(self, match_id: str, ledger: Ledger | None = None, *, keeps_events: bool = False) -> None:
-        """Begin behind this ledger, which stays as it is, or before event 1."""
+        """Begin after a copy of this ledger, or before event 1."""
         self.match_id = match_id
         self.ledger = None if ledger is None else ledger.copy()
         self.events: list[Visible] = []
@@ -45,18 +45,18 @@ class History:
 
     @property
     def sequence(self) -> int:
-        """The number of the last event; 0 if there is none yet."""
+        """The number of the last event; 0 before event 1."""
         return self.head.sequence
 
     @property
     def head(self) -> Position:
-        """Behind the last event; before event 1 if there is none yet."""
+        """The position after the last event."""
         return Position(0, genesis(self.match_id)) if self.ledger is None else self.ledger.head
 
     def read(self, entry: Entry) -> Logged:
-        """The event of the next entry, which has yet to be taken.
+        """Parse the next entry, which is then passed to `take`.
 
-        Unreadable if it is in another version's words, Misplaced if these bytes are no event at all.
+        Raises Unreadable if another version wrote the entry, Misplaced if the bytes are not an event.
         """
         try:
             if self.ledger is not None:
@@ -71,12 +71,12 @@ class History:
             raise RulesetUnknown("this server does not have the ruleset of the match") from None
 
     def take_all(self, entries: Sequence[Entry]) -> None:
-        """Take the next entries."""
+        """Parse and take the next entries."""
         for entry in entries:
             self.take(self.read(entry))
 
     def take(self, logged: Logged) -> None:
-        """Take the next event; Misplaced, or the game's refusal, if it is not the next."""
+        """Fold the next event; raises Misplaced, or the game's refusal, if it cannot follow."""
         if self.ledger is None:
             self.ledger = Ledger(logged)
             event = Visible(logged)
@@ -95,7 +95,7 @@ def _event(entry: Entry) -> Event:
 
 
 async def left(log: Log, match_id: str) -> History:
-    """What is stored of a match, with its events, as far as it holds together; Unreadable: another version's words."""
+    """What is stored of a match, up to the first inconsistency; raises Unreadable for another version's events."""
     history = History(match_id, keeps_events=True)
     with suppress(Misplaced, RefusedByRules):
         try:

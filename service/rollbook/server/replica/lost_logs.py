@@ -1,10 +1,9 @@
-"""Logs that lost what was sent: how that is remembered, noticed once, and ended with a seal.
+"""Logs that lost events which were sent: remembers what was sent, reports a loss once, and seals the match.
 
-A failover or a restored backup can leave a log that is shorter than, or other than, what this service has shown to
-somebody. Nothing may be built on such a log but the seal that says so, behind what is stored. Over a hole nothing is
-written, until an operator has the match sealed behind what is left before it, in place of what lies beyond. What was
-sent is remembered for as long as the process lives; after that clients remember: a head that they kept, and that we
-signed, is as good.
+A failover or a restored backup can leave a log that is shorter than, or differs from, what this service has sent to
+clients. The only event that may follow in such a log is the seal that records the loss, after the stored events. A log
+with a hole is not written to until an operator ends the match: then the seal replaces everything after the hole. A
+process remembers what it sent as long as it lives; later a signed head that a client kept is equal evidence.
 """
 
 from __future__ import annotations
@@ -28,41 +27,41 @@ from rollbook.server.replica.history import History, left, pages
 from rollbook.storage.port import Appended, AppendUnconfirmed, Hole, LobbyEntry, Log, StoreUnavailable
 
 MOST_REMEMBERED: Final = 100_000
-"""Matches whose highest head is remembered."""
+"""Cache size: matches whose furthest position sent is remembered."""
 
 MOST_NOTICED: Final = 10_000
 TRIES: Final = 3
-"""How often a seal is tried when somebody else was faster, or the store said nothing."""
+"""How often a seal is tried after a conflict or an unconfirmed append."""
 
 _logger = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class FurthestSent:
-    """The furthest that this process has sent of a match."""
+    """The furthest position of a match that this process has sent."""
 
     position: Position
     sealed: bool
-    """Whether that was the seal; the log of a match that is over may be let go of."""
+    """Whether that was the seal, after which the log may be trimmed."""
 
 
 def _not_counted() -> None:
-    """Nobody counts."""
+    """The default for `noticed`."""
 
 
 @asynccontextmanager
 async def _unlisted(_ledger: Ledger) -> AsyncIterator[LobbyEntry]:
-    """It leaves the lobby."""
+    """The default for `summary`, which removes the match from the lobby."""
     yield LobbyEntry(b"")
 
 
 async def _nowhere(_match_id: str) -> Position | None:
-    """Nobody says how far a match has got."""
+    """The default for `listed`."""
     return None
 
 
 class LostTails:
-    """What has been sent of every match, and what becomes of those whose log lost some of it."""
+    """Remembers what has been sent of every match, and seals matches whose log lost some of it."""
 
     def __init__(
         self,
@@ -72,10 +71,10 @@ class LostTails:
         summary: Callable[[Ledger], AbstractAsyncContextManager[LobbyEntry | None]] = _unlisted,
         listed: Callable[[str], Awaitable[Position | None]] = _nowhere,
     ) -> None:
-        """Watch over this log, whose heads these keys sign; `noticed` is called once for each match that lost some.
+        """`keys` sign this log's heads; `noticed` is called once for each match with a loss.
 
-        `summary` is what the lobby says of a match that was sealed for it, `listed` behind which event it last said
-        something of one.
+        `summary` returns the lobby entry of a match that is sealed because of a loss, `listed` the position at which
+        the lobby entry of a match was last written.
         """
         self._log = log
         self._keys = keys
@@ -86,33 +85,33 @@ class LostTails:
         self._noticed: LRUCache[str, bool] = LRUCache(MOST_NOTICED)
 
     def furthest_sent(self, match_id: str) -> FurthestSent | None:
-        """The furthest that has been sent; ask before reading the log that it is compared with."""
+        """The furthest position sent; call this before reading the log to compare."""
         return self._sent.get(match_id)
 
     def has_noticed(self, match_id: str) -> bool:
-        """Whether something was lost of it, as far as this process knows."""
+        """Whether this process has noticed a loss in the match."""
         return match_id in self._noticed
 
     def record_sent(self, match_id: str, position: Position, *, sealed: bool) -> None:
-        """Remember what somebody is about to be sent."""
+        """Remember a position that is about to be sent."""
         before = self._sent.get(match_id)
         if before is None or before.position.sequence < position.sequence:
             self._sent[match_id] = FurthestSent(position, sealed)
 
     async def falls_short(self, match_id: str, sent: FurthestSent | None, stored: int) -> bool:
-        """Whether less is stored than was sent, and not because the log of a match that is over was let go of."""
+        """Whether the store has less than was sent, unless the log of a finished match was trimmed."""
         if sent is None or stored >= sent.position.sequence:
             return False
         return not (sent.sealed and await self._log.head(match_id) >= sent.position.sequence)
 
     def have_signed(self, match_id: str, head: Head) -> bool:
-        """Whether the service itself vouched for this head."""
+        """Whether the head has a valid signature of this service."""
         return self._keys.have_signed(match_id, head)
 
     async def seal(self, match_id: str, known: int, stored: int, kept: Head | None = None) -> None:
-        """Seal the match behind what is stored, unless somebody has, or nothing that holds together is stored.
+        """Seal the match after the stored events, unless it is sealed or no consistent events are stored.
 
-        The evidence is the head that was sent; or one that somebody kept, where this process has sent nothing.
+        The evidence is `kept`, a client's head, or else the furthest head that this process has sent.
         """
         if match_id not in self._noticed:
             self._noticed[match_id] = True
@@ -121,19 +120,19 @@ class LostTails:
         try:
             sealed = await self._sealed(match_id, kept or self._sent_head(match_id))
         except (StoreUnavailable, AppendUnconfirmed) as failure:
-            # It is noticed again as soon as anybody asks for the match.
+            # The loss is noticed again at the next access to the match.
             _logger.warning("a match that lost its tail cannot be sealed yet", match=match_id, reason=str(failure))
             return
         if sealed is not None:
             self._sent[match_id] = FurthestSent(sealed.head, sealed=True)
 
     async def end(self, match_id: str, origin: Origin) -> History:
-        """Seal a match whose log is lost behind what is stored and holds together, in place of what lies beyond.
+        """Seal a lost match for an operator, after its consistent events, replacing everything after them.
 
-        If there is nothing of it, it leaves the lobby and is never begun again. Raises Unreadable for what another
-        version may be able to read, StoreUnavailable and AppendUnconfirmed.
+        A match without any events leaves the lobby, and its id is not used again. Raises Unreadable for events of
+        another version, StoreUnavailable and AppendUnconfirmed.
         """
-        # The lobby was written along with that event: it is evidence, also if this process has sent nothing.
+        # The lobby entry was written together with that event, so it is evidence even if this process has sent nothing.
         if (listed := await self._listed(match_id)) is not None:
             self.record_sent(match_id, listed, sealed=False)
         for _ in range(TRIES):
@@ -158,7 +157,7 @@ class LostTails:
         raise StoreUnavailable("the log of the match goes on although it is lost")
 
     async def _lost_head(self, match_id: str, stored: int, head: int) -> Head | None:
-        """The evidence: the last event beyond what is left, or the furthest that was sent; none if nobody knows one."""
+        """The evidence of the loss: the last event after the hole, or the furthest head sent; None without either."""
         with suppress(Hole):
             if head > stored and (newest := await self._log.read(match_id, head - 1, 1)):
                 return self._keys.sign(match_id, head, link(newest[0].event))
@@ -189,7 +188,7 @@ class LostTails:
         return None
 
     async def _stored(self, match_id: str, lost: Head | None) -> Ledger | None:
-        """The fold of what is stored; none if that is nothing, does not hold together, or holds that head after all."""
+        """The fold of what is stored; None if that is empty or inconsistent, or contains `lost` after all."""
         history = History(match_id)
         try:
             async for entries in pages(self._log, match_id):

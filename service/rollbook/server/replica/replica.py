@@ -1,8 +1,9 @@
-"""One match as this process has it: folded once, for commands, feeds, lists, looks, downloads and the sweeper.
+"""One match in this process, folded once for commands, feeds, lists, looks, downloads and the sweeper.
 
-What is appended here extends the replica when it is durable, and is not read back; what others append is read from the
-store, checked against what is known, and folded once. A ledger is replaced, never changed: whoever reads one keeps it.
-While somebody watches, every event is held; otherwise only the ledger is, and the store is asked for the rest.
+A durable append of this process extends the replica without being read back. Appends of other processes are read from
+the store, compared with the known events, and folded once. A ledger is replaced, never modified, so readers may keep
+it. While there are watchers the replica holds all events; otherwise it holds only the ledger, and reads events from the
+store.
 """
 
 from __future__ import annotations
@@ -27,44 +28,43 @@ from rollbook.server.slices import Slices
 from rollbook.storage.port import Appended, AppendResult, Hole, LobbyEntry, Log
 
 FOLDED_AT_ONCE: Final = 20
-"""Events between two looks at how long a read has kept the loop."""
+"""Events folded between two checks of how long a read has blocked the loop."""
 
 
 class Replica:
-    """A match in this process, from the first who asks for it until nobody has for long."""
+    """A match in this process, from its first use until it is evicted."""
 
     def __init__(self, match_id: str, log: Log, lost: LostTails) -> None:
-        """Know nothing of it yet."""
         self.match_id = match_id
         self.commands = asyncio.Lock()
-        """One command at a time."""
+        """Held during a command, so that a match has one command at a time."""
         self.known: Ledger | None = None
-        """The match as far as this process has it; none before it was read."""
+        """The current ledger in this process; None before the first read."""
         self.events: list[Visible] | None = None
-        """All of it, while somebody watches."""
+        """All events while there are watchers; otherwise None."""
         self.failure: Exception | None = None
-        """Why nothing more will come; a replica that failed is replaced by another."""
+        """Why the replica has failed; a failed replica is replaced by a new one."""
         self.watchers = 0
         self.changed: list[Callable[[], None]] = []
-        """Who wants to know that there is something new."""
+        """Called when there are new events or a failure."""
         self._log = log
         self._lost = lost
         self._appending: Decision | None = None
         self._reading = asyncio.Lock()
         self._reads_begun = 0
         self._last_done = 0
-        """The number of the last read that came to its end."""
+        """The number of the last completed read."""
 
     @property
     def ledger(self) -> Ledger:
-        """The match as far as this process has it; read it, and do not change it."""
+        """The current ledger in this process; do not modify it. Raises MatchUnknown before the first read."""
         if self.known is None:
             raise MatchUnknown(self.match_id)
         return self.known
 
     @property
     def sequence(self) -> int:
-        """The number of the last event that is known; 0 if none is."""
+        """The number of the last known event; 0 if none is known."""
         return 0 if self.known is None else self.known.match.sequence
 
     @property
@@ -73,17 +73,18 @@ class Replica:
         return self.known is None or (self.watchers > 0 and self.events is None)
 
     def unwatched(self) -> None:
-        """Somebody watches no more; for nobody the events are not held."""
+        """Count one watcher less; drop the events after the last one."""
         self.watchers -= 1
         if not self.watchers:
             self.events = None
 
-    # What is new
+    # New events
 
     async def caught_up(self) -> Ledger:
-        """The match as it is now; of many who want that at once, one reads for all who were there before.
+        """Read the current state; concurrent callers share one read that begins after their calls.
 
-        Raises MatchUnknown; TailLost, when the match has been sealed for it; Unreadable and StoreUnavailable.
+        Raises MatchUnknown, Unreadable, StoreUnavailable, and TailLost after the match has been sealed because of the
+        loss.
         """
         begun_before = self._reads_begun
         async with self._reading:
@@ -100,7 +101,7 @@ class Replica:
         return self.ledger
 
     async def tailed(self, after: int, entries: Sequence[Entry]) -> None:
-        """Take what the store has behind an event, or fail over it."""
+        """Take the entries after an event; the replica fails if they are lost or unreadable."""
         if self.failure is not None or after > self.sequence:
             return
         try:
@@ -109,7 +110,7 @@ class Replica:
             await self.fail(failure)
 
     async def fail(self, failure: Exception) -> None:
-        """Nothing more will come; a match whose log was lost is sealed before anybody hears of it."""
+        """End the replica with a failure; after a loss the match is sealed before anyone is notified."""
         if self.failure is not None:
             return
         if isinstance(failure, TailLost):
@@ -117,10 +118,10 @@ class Replica:
         self.failure = failure
         self._notify()
 
-    # What is appended here
+    # Appends of this process
 
     async def append(self, decision: Decision, lobby: LobbyEntry | None) -> AppendResult:
-        """Make a decision durable, and only then go on from it; nothing happens if somebody else was faster."""
+        """Append a decision, and extend the replica once it is durable; after a conflict nothing is written."""
         before = decision.before
         self._appending = decision
         try:
@@ -139,7 +140,7 @@ class Replica:
         return result
 
     async def open(self, first: Logged, ledger: Ledger, lobby: LobbyEntry | None) -> AppendResult:
-        """Begin the match, unless it, or another that looks like it, was begun before."""
+        """Append event 1, unless the log already has events."""
         entry = Entry(first.data, first.private)
         result = await self._log.append(self.match_id, 0, [entry], lobby=lobby)
         if isinstance(result, Appended) and self.known is None:
@@ -147,14 +148,14 @@ class Replica:
         return result
 
     async def falls_short(self, before: int) -> TailLost | None:
-        """That the store takes nothing behind this event, because the log has a hole, before it or at its end."""
+        """TailLost if the store refuses appends after this event because of a hole; None otherwise."""
         stored = self.sequence
         head = await self._log.head(self.match_id)
         try:
             if head > stored and not await self._log.read(self.match_id, stored, 1):
                 return TailLost(self.match_id, head, stored)
             if head == before:
-                # Nobody was faster. What this process has in memory may be missing from the store.
+                # No other append came first. Events that this process holds may be missing from the store.
                 async for _ in pages(self._log, self.match_id):
                     pass
         except Hole as hole:
@@ -165,14 +166,14 @@ class Replica:
         if self.known is decision.before:
             self._replace(decision.after, decision.made)
         else:
-            # The store was read meanwhile: what it had is known, and what it did not have yet is behind that.
+            # The store was read meanwhile: take skips the entries already read.
             after = decision.before.head.sequence
             self._take(after, [Entry(logged.data, logged.private) for logged in decision.entries])
 
-    # What was before
+    # Earlier events
 
     async def link_at(self, sequence: int) -> bytes | None:
-        """The link behind an event; none if there is no such event."""
+        """The link of an event; None if there is no such event."""
         if not sequence:
             return genesis(self.match_id)
         if sequence == self.sequence:
@@ -183,14 +184,14 @@ class Replica:
         return link(entries[0].event) if entries else None
 
     async def misplaced(self, position: Position, head: int) -> Declined | None:
-        """What is wrong with a position, for somebody who may see the match up to this event."""
+        """The refusal of a wrong position, for a caller who may see events up to `head`; None if it is right."""
         if position.sequence > head:
             return position_ahead(position, head)
         found = await self.link_at(position.sequence)
         return None if found in {None, position.link} else position_of_another_log(position, head)
 
     async def as_of(self, until_ms: int, least: int) -> Ledger:
-        """The match as it was at that time, but never before this event."""
+        """The match as of a time, but not before the event `least`."""
         history = await self._history(lambda logged: logged.time_ms > until_ms and logged.sequence > least)
         if history.ledger is None:
             raise MatchUnknown(self.match_id)
@@ -203,7 +204,7 @@ class Replica:
             if len(entries) <= last - first:
                 raise TailLost(self.match_id, last, first - 1 + len(entries))
             if first > 1 and not any(entry.private for entry in entries):
-                # Where nothing is hidden, nothing depends on what was before.
+                # Without hidden parts, earlier events are not needed to parse these.
                 game = self.ledger.game
                 return [Visible(read_bytes(entry.event, entry.private, game)) for entry in entries]
         return (await self.past(last))[first - 1 :]
@@ -215,7 +216,7 @@ class Replica:
         return (await self._history(lambda logged: logged.sequence > last)).events
 
     async def _history(self, ends: Callable[[Logged], bool]) -> History:
-        """The fold of all events before the first for which this holds."""
+        """Fold all events before the first one for which `ends` returns true."""
         history, slices = History(self.match_id, keeps_events=True), Slices()
         async for logged in self._logged(history):
             if ends(logged):
@@ -227,7 +228,7 @@ class Replica:
         return history
 
     async def _logged(self, history: History) -> AsyncIterator[Logged]:
-        """The events one by one, as whoever takes them into this history comes to them."""
+        """The events one by one; `history` is used to parse them, and must take each before the next."""
         if self.events is not None:
             for event in tuple(self.events):
                 yield event.logged
@@ -239,9 +240,9 @@ class Replica:
     # Reading
 
     async def _read_to_the_end(self) -> None:
-        """Read what is not known yet, and the last event again: it has to be there, and the same.
+        """Read new events, and the last known event again, which must be unchanged.
 
-        A log that was put back may be as long as before.
+        The length alone would not show a loss: a restored log may be as long as before.
         """
         sent = self._lost.furthest_sent(self.match_id)
         if self.known is not None and (sent is None or sent.position.sequence < self.sequence):
@@ -255,7 +256,7 @@ class Replica:
         self._lost.record_sent(self.match_id, self.known.head, sealed=self.known.match.sealed is not None)
 
     async def _go_on(self, sent: FurthestSent | None) -> int:
-        """Read on from the last event that is known; how many events are stored."""
+        """Read from the last known event on; returns how many events are stored."""
         stored = max(self.sequence - 1, 0)
         while True:
             entries = await self._entries(stored, sent)
@@ -265,7 +266,7 @@ class Replica:
                 return stored
 
     async def _begin_anew(self, sent: FurthestSent | None) -> int:
-        """Read the log from event 1, and hold its events if the match has watchers; returns how many are stored."""
+        """Read the log from event 1, and keep its events if there are watchers; returns how many are stored."""
         history, slices = History(self.match_id, keeps_events=self.watchers > 0), Slices()
         while True:
             entries = await self._entries(history.sequence, sent)
@@ -274,7 +275,7 @@ class Replica:
                 self._folded(history, entries[first : first + FOLDED_AT_ONCE])
                 if slices.is_over:
                     await slices.rest()
-            # What was appended here in the meantime is stored, though perhaps not yet read.
+            # Events appended by this process during the read are stored, but perhaps not read yet.
             if not entries or (len(entries) < PAGE and history.sequence >= self.sequence):
                 break
         if history.ledger is not None and history.sequence >= self.sequence:
@@ -283,7 +284,7 @@ class Replica:
         return history.sequence
 
     async def _entries(self, after: int, sent: FurthestSent | None) -> list[Entry]:
-        """What is stored behind an event, in which the last event that was sent has to be unchanged."""
+        """A page of entries after an event; raises TailLost if the last event sent differs or there is a hole."""
         try:
             entries = await self._log.read(self.match_id, after, PAGE)
         except Hole as hole:
@@ -296,7 +297,7 @@ class Replica:
         return entries
 
     def _take(self, after: int, entries: Sequence[Entry]) -> None:
-        """Take entries behind an event; those that are known are compared, byte for byte, and passed over unread."""
+        """Take the entries after an event; known ones are compared byte for byte and not parsed."""
         known = self.sequence
         for sequence, entry in enumerate(entries[: known - after], after + 1):
             if not self._has(sequence, entry.event):
@@ -310,13 +311,13 @@ class Replica:
             self._replace(self._folded(history, new), history.events)
 
     def _has(self, sequence: int, event: bytes) -> bool:
-        """Whether this is the event of that number, as far as this process can tell."""
+        """Whether this is the known event of that number, as far as this process can compare it."""
         if self.events is not None:
             return self.events[sequence - 1].logged.data == event
         return sequence < self.sequence or self.ledger.newest == event
 
     def _appended_by(self, entries: Sequence[Entry]) -> Decision | None:
-        """What this process is appending, if the entries begin with it: reading it is as good as an answer."""
+        """The decision that this process is appending, if the entries begin with it, which confirms the append."""
         decision = self._appending
         if decision is None or decision.before is not self.known:
             return None
@@ -324,7 +325,7 @@ class Replica:
         return decision if mine == [entry.event for entry in entries[: len(mine)]] else None
 
     def _folded(self, history: History, entries: Sequence[Entry]) -> Ledger:
-        """The match behind these entries, of which there is at least one."""
+        """The ledger after these entries, of which there must be at least one; raises TailLost if they do not fit."""
         try:
             for entry in entries:
                 history.take(history.read(entry))
@@ -335,7 +336,7 @@ class Replica:
         return history.ledger
 
     def _replace(self, ledger: Ledger, events: Sequence[Visible]) -> None:
-        """The match has gone on, to this ledger, by these events."""
+        """Replace the ledger after new events and notify."""
         ledger.settle()
         self.known = ledger
         if self.events is not None:
@@ -348,7 +349,7 @@ class Replica:
             changed()
 
     async def _missing(self) -> MatchUnknown | TailLost:
-        """Why there is nothing to read: a match that the lobby lists has had a log."""
+        """Why there is nothing to read: TailLost if the lobby lists the match, which then had a log."""
         is_listed = await self._log.summary(self.match_id) is not None
         if is_listed and not await self._log.read(self.match_id, 0, 1):
             return TailLost(self.match_id, max(await self._log.head(self.match_id), 1), 0)

@@ -1,4 +1,4 @@
-"""The replicas of a process, one for each match; those that nobody uses are kept for as long as there is room."""
+"""The replicas of a process, one per match; unused ones are cached."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rollbook.server.replica.replica import Replica
 from rollbook.storage.port import Log
 
 MOST_IDLE: Final = 2_000
-"""Matches kept folded although nobody uses them; others are read again when somebody asks."""
+"""Cache size: unused replicas; an evicted match is read again at its next use."""
 
 
 @dataclass(slots=True)
 class _Used:
-    """A replica, and by how many it is used: one more for as long as this is entered."""
+    """A context manager that counts the users of a replica."""
 
     replica: Replica
     let_go: Callable[[Replica], None]
@@ -37,17 +37,16 @@ class _Used:
 
 
 class Replicas:
-    """Every match that somebody here asks for, once."""
+    """The replicas of all matches in use."""
 
     def __init__(self, log: Log, lost: LostTails, *, most_idle: int = MOST_IDLE) -> None:
-        """Serve the matches of this log."""
         self._log = log
         self._lost = lost
         self._used: dict[str, _Used] = {}
         self._idle: LRUCache[str, Replica] = LRUCache(most_idle)
 
     def use(self, match_id: str) -> AbstractContextManager[Replica]:
-        """The replica of a match, which nobody lets go of meanwhile; one that has failed is replaced."""
+        """The replica of a match, which is not evicted within the context; a failed replica is replaced."""
         used = self._used.get(match_id)
         if used is None or used.replica.failure is not None:
             replica = self._idle.pop(match_id, None) or Replica(match_id, self._log, self._lost)
@@ -55,17 +54,17 @@ class Replicas:
         return used
 
     def known(self, match_id: str) -> Ledger | None:
-        """The match as this process has it, if it does; others may have appended since. Read it, do not change it."""
+        """The cached ledger, which may be outdated; None if there is none. Do not modify it."""
         used = self._used.get(match_id)
         replica = self._idle.get(match_id) if used is None else used.replica
         return None if replica is None or replica.failure is not None else replica.known
 
     def is_doubtful(self, match_id: str) -> bool:
-        """Whether this process has noticed that the log of a match is lost."""
+        """Whether this process has noticed that the match's log is lost."""
         return self._lost.has_noticed(match_id)
 
     async def ledger(self, match_id: str) -> Ledger:
-        """The match as it is now; read it, and do not change it."""
+        """The current ledger of a match; do not modify it."""
         with self.use(match_id) as replica:
             return await replica.caught_up()
 
