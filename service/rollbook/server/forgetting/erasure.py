@@ -1,8 +1,8 @@
-"""Names taken out of everything that a service keeps: lobby, archive, index, and the files of the store.
+"""Erases names everywhere a service keeps them: lobby, archive, index, and the files of the store.
 
-An erasure goes round until nothing is left: it erases in lobby and archive, calls all processes (`forgetter`), and
-looks again, because somebody may have written a name that was read before. Only then the store's files are written
-anew. Every step may be done twice, so what a crash left is finished by doing all of it again.
+An erasure repeats rounds until nothing is left: it erases in lobby and archive, calls all processes (`forgetter`), and
+checks again, because a process may have written a name that it had read before. Then the store's files are rewritten.
+Every step may be repeated, so after a crash the whole erasure is run again.
 """
 
 from __future__ import annotations
@@ -30,45 +30,45 @@ from rollbook.v1.events_pb2 import Event
 
 MOST_ROUNDS: Final = 10
 AT_ONCE: Final = 8
-"""Files of the archive that are looked into at the same time."""
+"""Files of the archive examined at the same time."""
 
 ANSWERED_SECONDS: Final = 120.0
-"""How long processes may take to let go of names."""
+"""How long processes may take to forget names."""
 
 _POLL_SECONDS: Final = 0.1
 
 
 class NotForgotten(Exception):
-    """Services run that have not let go of names."""
+    """Some running services have not forgotten names."""
 
     def __init__(self, processes: frozenset[str]) -> None:
-        """Keep which."""
+        """Keep the names of these processes."""
         super().__init__(processes)
         self.processes = processes
 
     def __str__(self) -> str:
-        """Name them."""
+        """The sentence, with the names of the processes."""
         named = ", ".join(sorted(self.processes))
         return f"no answer from {named}, whose log says what keeps it from forgetting; run this again then"
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Whose names are to go."""
+    """Which names to erase."""
 
     matches: frozenset[str]
-    """All names of these matches."""
+    """Erase all names in these matches."""
     player: str | None = None
-    """Whoever is called exactly so."""
+    """Erase exactly this name."""
     reference: Callable[[str], bytes] | None = None
-    """Whoever this reference stands for in the log of a match."""
+    """Returns the reference, in a match, of the player whose names to erase."""
 
     def may_be_in(self, match_id: str) -> bool:
-        """Whether the match has to be looked into."""
+        """Whether the match must be examined."""
         return match_id in self.matches or self.player is not None or self.reference is not None
 
     def seats(self, match_id: str, names: Sequence[str], players: Sequence[bytes]) -> set[int]:
-        """The seats of a match whose names are to go, of those that have one."""
+        """The named seats of a match whose names to erase."""
         reference = None if self.reference is None else self.reference(match_id)
         return {
             seat
@@ -79,32 +79,32 @@ class Selection:
 
 @dataclass(slots=True)
 class Erased:
-    """What an erasure came to."""
+    """The result of an erasure."""
 
     matches: set[str] = field(default_factory=set)
-    """Matches that lost names."""
+    """Matches in which names were erased."""
     there: set[str] = field(default_factory=set)
-    """Matches that were looked into."""
+    """Matches that were found."""
     problems: list[str] = field(default_factory=list)
-    """What was not done: a sentence each."""
+    """What was not done, a sentence each."""
     doubts: set[str] = field(default_factory=set)
-    """What nobody can know: a sentence each."""
+    """What could not be determined, a sentence each."""
     was_begun: bool = False
-    """Whether an earlier erasure was broken off, and is finished by this one."""
+    """Whether this erasure completes an earlier one that was interrupted."""
 
 
 class Counted(Protocol):
-    """Hears how many files are looked into."""
+    """Receives the progress of examining files."""
 
     def expect(self, more: int) -> None:
-        """So many more are to come."""
+        """So many more files will be examined."""
 
     def one_more(self) -> None:
-        """One was looked into."""
+        """One file was examined."""
 
 
 class Erasure:
-    """Takes names out of one place."""
+    """Erases names in one place."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Erasure:
         files: Counted,
         step: Step = no_step,
     ) -> None:
-        """Erase what is selected there; `found` hears of every match once."""
+        """Erase the selected names in `place`; `found` is called once for each match in which names were erased."""
         self._place = place
         self._selection = selection
         self._found = found
@@ -122,11 +122,11 @@ class Erasure:
         self._step = step
         self._erased = Erased()
         self._versions: dict[str, str] = {}
-        """The files that were looked into."""
+        """Versions of the examined files, by match id."""
         self._unreadable: dict[str, str] = {}
 
     async def run(self) -> Erased:
-        """Erase; raises StoreUnavailable and what it is made of if the store or the archive is away."""
+        """Erase; raises StoreUnavailable (or ArchiveUnavailable), and NotForgotten if a process does not answer."""
         place, erased = self._place, self._erased
         if place.log is None:
             await self._erase_archive()
@@ -161,11 +161,11 @@ class Erasure:
         else:
             self._erased.problems.append("names come back again and again: somebody sits down by them; run it again")
         if archive is not None:
-            # Whoever wrote them has answered since.
+            # Their writers have answered since.
             await archive.drop(drafts)
 
     async def _call(self, roll: RollCall) -> None:
-        """Let every process forget."""
+        """Call on every process to forget names, and wait for the answers; raises NotForgotten."""
         call = await roll.call()
         loop = asyncio.get_running_loop()
         deadline = loop.time() + ANSWERED_SECONDS
@@ -180,7 +180,7 @@ class Erasure:
     # Lobby
 
     async def _erase_lobby(self, log: RedisLog) -> int:
-        """Erase in matches that are open, running or not yet archived; in how many there was something."""
+        """Erase in the lobby; returns in how many matches there were names to erase."""
         count = 0
         for match_id, stored in sorted((await log.lobby()).items()):
             self._erased.there.add(match_id)
@@ -211,7 +211,7 @@ class Erasure:
     # Archive
 
     async def _erase_archive(self) -> int:
-        """Erase in files that are new since the last look; in how many there was something."""
+        """Erase in files that are new or changed since the last round; returns in how many there were names."""
         archive, count = self._place.archive, 0
         if archive is None:
             return count
@@ -235,7 +235,7 @@ class Erasure:
         return count
 
     async def _erase_file(self, archive: Archive, match_id: str) -> bool:
-        """Take all names out of the file if one of them is to go: they have one signature."""
+        """Remove all names from the file if one is selected: a single signature covers them."""
         self._unreadable.pop(match_id, None)
         data = await archive.get(match_id)
         try:
@@ -251,7 +251,7 @@ class Erasure:
         return True
 
     async def _scrub_index(self, log: RedisLog) -> None:
-        """Leave no trace in the index of the data directory, whether a service has it open or none does."""
+        """Erase all traces from the index of the data directory, whether or not a service has it open."""
         path, archive = self._place.index, self._place.archive
         if path is None or archive is None or not path.exists():
             return
@@ -268,7 +268,7 @@ class Erasure:
 
 
 def _players(events: Sequence[bytes], seats: int) -> list[bytes]:
-    """Who sits where, by the events of a match."""
+    """The references of the players by seat, from the events of a match."""
     players = [b""] * seats
     for seat, player in _sitting(events):
         if seat < seats:

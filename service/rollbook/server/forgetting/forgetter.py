@@ -1,8 +1,8 @@
-"""What `rollbook forget` asks of every process: to know no names any more but those that store and archive still have.
+"""Answers `rollbook forget` in every process: keeps only names that store and archive still have.
 
-The command erases names where they are kept, calls all processes, and waits. A process that hears the call lets go of
-what it remembers, waits for its own appends and files that may carry older names, brings its index up to the archive,
-leaves no trace of what was in there, and answers. Only then the command looks again.
+The command erases names where they are kept, calls all processes, and waits. A called process clears its caches, waits
+for its own appends and files that may carry older names, updates its index from the archive, erases traces of removed
+rows, and answers. Then the command checks again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.roll_call import RollCall
 
 ANSWER_SECONDS: Final = 2.0
-"""How often a process looks whether there is something to forget."""
+"""How often a process checks for a call."""
 
 LAST_WORD_SECONDS: Final = 1.0
 
@@ -32,26 +32,27 @@ _logger = structlog.get_logger()
 
 
 class Forgetter:
-    """Forgets when it is called to."""
+    """Forgets names when called."""
 
     def __init__(self, roll: RollCall, lobby: StoredLobby, finished: Finished, failed: Callable[[str], None]) -> None:
-        """Answer this roll for the process that has this lobby and these finished matches."""
+        """Answer calls for the process with this lobby and these archived matches."""
         self._roll = roll
         self._lobby = lobby
         self._finished = finished
         self._process = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._done = 0
-        """The last call that was obeyed. The index may be older than any, so a new process begins with none."""
+        """The last call that was carried out. A new process begins with 0, because its index may be older than any
+        call."""
         self.loop = BackgroundLoop("forgetter", self.look, failed, ANSWER_SECONDS)
 
     async def look(self) -> None:
-        """Answer, and obey a call that is new."""
+        """Answer, and carry out a new call."""
         called = await self._roll.answer(self._process, self._done)
         if called == self._done:
             return
         forgetting = asyncio.create_task(self._forget())
         try:
-            # However long it takes, the process is there.
+            # Keep answering while the work takes, so that the process does not count as gone.
             while not (await asyncio.wait({forgetting}, timeout=ANSWER_SECONDS))[0]:
                 await self._roll.answer(self._process, self._done)
         finally:
@@ -62,7 +63,7 @@ class Forgetter:
         await self._roll.answer(self._process, self._done)
 
     async def close(self) -> None:
-        """Answer no more."""
+        """Stop answering."""
         await self.loop.close()
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(LAST_WORD_SECONDS):

@@ -1,4 +1,4 @@
-"""Where a service keeps names, opened for a command that runs beside it or in its place."""
+"""The places where a service keeps names, opened for a command that runs beside it or without it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from rollbook.storage.redis.log import RedisLog
 
 
 class NoPlace(Exception):
-    """There is nothing there; the sentence says what would be."""
+    """A place does not exist; the sentence names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a service keeps names, as far as it is at hand."""
+    """The places where a service keeps names; None for those that are not available."""
 
     log: RedisLog | None = None
     archive: Archive | None = None
     index: Path | None = None
     """The index of a data directory."""
     store: Path | None = None
-    """The folder of a store of the service's own."""
+    """The folder of the service's own store."""
 
 
 @asynccontextmanager
 async def opened(data: Path | None, redis: str | None, archive: str | None) -> AsyncIterator[Place]:
-    """Everything at hand; NoPlace if something is not there, and whatever a store raises that cannot be used."""
+    """Open all available places; raises NoPlace if one does not exist, and the store's exceptions."""
     where = archive if archive is not None or data is None else str(data / "archive")
     index = None if data is None else data / INDEX_NAME
     if redis is None and data is None:
@@ -46,7 +46,7 @@ async def opened(data: Path | None, redis: str | None, archive: str | None) -> A
 
 @asynccontextmanager
 async def store_of(data: Path | None, redis: str | None) -> AsyncIterator[RedisLog]:
-    """The store at a URL, or in a data directory, whether its service runs or not; NoPlace if there is none."""
+    """The store at a URL or in a data directory, whether or not its service runs; raises NoPlace if there is none."""
     if redis is not None:
         async with _connected(redis) as log:
             yield log
@@ -59,7 +59,7 @@ async def store_of(data: Path | None, redis: str | None) -> AsyncIterator[RedisL
 
 @asynccontextmanager
 async def _served(data: Path) -> AsyncIterator[str]:
-    """The address of the store in a data directory: that of the service that has it, or one that runs for us."""
+    """The URL of the store in a data directory: that of the running service, or of a server started here."""
     try:
         server = await EmbeddedServer.start(data)
     except DataDirectoryInUse:
@@ -73,7 +73,7 @@ async def _served(data: Path) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def _connected(url: str) -> AsyncIterator[RedisLog]:
-    # Whether others may lose what they write there is none of our business.
+    # Relaxed, because the durability of other processes' writes does not matter here.
     log = await RedisLog.connect(url, "relaxed")
     try:
         yield log
@@ -82,13 +82,13 @@ async def _connected(url: str) -> AsyncIterator[RedisLog]:
 
 
 def _archive_at(where: str) -> Archive | None:
-    """The archive, which is not made here if it is a folder."""
+    """The archive; None for a folder that does not exist, which is not created."""
     is_there = where.startswith(S3) or Path(where).expanduser().is_dir()
     return open_archive(where) if is_there else None
 
 
 async def _archive(where: str | None, log: RedisLog | None) -> Archive | None:
-    """The archive that the store's matches go to; none if they never went to any."""
+    """The archive of the store's matches; None if the store never had one. Raises NoPlace or OtherArchive."""
     known = "" if log is None else await log.archive_mark()
     archive = None if where is None else _archive_at(where)
     if archive is None and (known or log is None):

@@ -1,1 +1,1 @@
-"""Whether the process and its store work, as metrics and as health."""
+"""State of the process and its store, for metrics and health checks."""

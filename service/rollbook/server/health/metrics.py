@@ -1,7 +1,7 @@
-"""Numbers for Prometheus: what is appended, called, refused, watched, swept, lost; no label says who, or which match.
+"""Prometheus metrics: appends, calls, refusals, watchers, sweeps, losses; no label names a player or a match.
 
-Every service counts into a registry of its own, whether or not anybody looks. `MeasuredLog` stands between the service
-and its log, so that whoever appends need not know of it.
+Every service has its own registry, whether it is scraped or not. `MeasuredLog` wraps the log, so that callers of
+`append` need no code for metrics.
 """
 
 from __future__ import annotations
@@ -65,26 +65,25 @@ STORE_ERRORS: Final = {
     "the store would not keep what it acknowledges": "not_durable",
     "the store refuses": "refused",
 }
-"""By what clients are told of it: the kind by which a failure of the store is counted."""
+"""The metric label for a failure of the store, by the cause that clients receive."""
 
 _UNCONFIRMED: Final = "unconfirmed"
 _OTHER: Final = "other"
 OTHER_GAMES: Final = "other"
-"""Stands for games that are not installed here."""
+"""The label for games that are not installed here."""
 
 _GUESTS: Final = ("new", "returned")
 
 
 class _Lag(Collector):
-    """A histogram of frames, which are so many that each is only counted until somebody looks."""
+    """A histogram of frames. Frames are frequent, so they are only counted, and the buckets made when scraped."""
 
     def __init__(self) -> None:
-        """No frame was made."""
         self.frames: Tally[int] = Tally()
-        """By how many events their watchers were behind."""
+        """The number of frames by the number of events that their watchers were behind."""
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
-        """What has been counted by now; any thread may ask."""
+        """The current histogram; may be called on any thread."""
         frames = dict(self.frames)
         buckets = [
             (str(float(most)), sum(times for events, times in frames.items() if events <= most)) for most in _EVENTS
@@ -96,23 +95,22 @@ class _Lag(Collector):
 
 
 class _Appends(Collector):
-    """Appends by result, and a histogram of how long they took: each is only counted until somebody looks."""
+    """Appends by result, and a histogram of their durations, whose buckets are made when scraped."""
 
     def __init__(self) -> None:
-        """Nothing was appended."""
         self._results = dict.fromkeys(_RESULTS, 0)
         self._within = [0] * (len(_SECONDS) + 1)
-        """How many took longer than the bound before, and no longer than this one; the last of all are beyond."""
+        """Appends by the bucket of their duration; the last bucket has no upper bound."""
         self._seconds = 0.0
 
     def count(self, result: str, seconds: float) -> None:
-        """One more."""
+        """Count an append."""
         self._results[result] += 1
         self._within[bisect_left(_SECONDS, seconds)] += 1
         self._seconds += seconds
 
     def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
-        """What has been counted by now; any thread may ask."""
+        """The current counts; may be called on any thread."""
         results = CounterMetricFamily("rollbook_appends", "Appends by result.", labels=["result"])
         for result, times in self._results.items():
             results.add_metric([result], times)
@@ -123,10 +121,9 @@ class _Appends(Collector):
 
 
 class Metrics:
-    """All numbers of one service."""
+    """All metrics of one service."""
 
     def __init__(self) -> None:
-        """Begin at nothing."""
         self.registry = CollectorRegistry()
         self.vitals = Vitals()
         ProcessCollector(registry=self.registry)
@@ -148,7 +145,7 @@ class Metrics:
             registry=self.registry,
         )
         self._calls: dict[tuple[str, str], Histogram] = {}
-        """The same for each method and code, found faster than the library finds it."""
+        """Cache of the histogram for each method and code, because the library's lookup is slower."""
         self._refusals = Counter("rollbook_refusals", "Refusals by reason.", ["reason"], registry=self.registry)
         self._serving = Gauge("rollbook_serving", "Processes whose health is good.", registry=self.registry)
         self._watchers = Gauge("rollbook_watchers", "Feeds of matches under way.", registry=self.registry)
@@ -165,7 +162,7 @@ class Metrics:
 
     def _count_matches(self) -> None:
         self._found: Tally[tuple[str, str]] = Tally()
-        """Matches by state and game, as they were last listed."""
+        """Matches by state and game, as last listed."""
         self._matches = Gauge(
             "rollbook_matches",
             "Matches that are not over, some seconds ago at most.",
@@ -240,83 +237,83 @@ class Metrics:
         )
 
     def runs(self, durability: str) -> None:
-        """This is what runs."""
+        """Set the build information."""
         self._build.labels(__version__, platform.python_version(), durability).set(1)
 
     def appended(self, result: str, seconds: float) -> None:
-        """An append came to this result."""
+        """Count an append by its result."""
         self._appends.count(result, seconds)
 
     def called(self, method: str, code: str, seconds: float) -> None:
-        """A call of a method of ours has ended."""
+        """Count a finished call of a registered method."""
         histogram = self._calls.get((method, code))
         if histogram is None:
             histogram = self._calls[method, code] = self._call_seconds.labels(method, code)
         histogram.observe(seconds)
 
     def refused(self, reason: str) -> None:
-        """A client was refused something."""
+        """Count a refusal by its reason."""
         self._refusals.labels(reason.lower()).inc()
 
     def serves(self, *, serves: bool) -> None:
-        """Whether health says that the process serves."""
+        """Set whether the process's health is good."""
         self.vitals.serves = serves
         self._serving.set(serves)
 
     def guest(self, *, returned: bool) -> None:
-        """A guest has signed in."""
+        """Count a sign-in of a guest."""
         self._guests.labels(_GUESTS[returned]).inc()
 
     def count_watchers(self, count: Callable[[], int]) -> None:
-        """Ask here how many watchers there are; any thread may do so."""
+        """Register the function that returns the number of watchers; it is called on any thread."""
         self._watchers.set_function(count)
 
     def count_lobby_watchers(self, count: Callable[[], int]) -> None:
-        """Ask here how many watch the lobby; any thread may do so."""
+        """Register the function that returns the number of watchers of the lobby; it is called on any thread."""
         self._lobby_watchers.set_function(count)
 
     def count_plays(self, count: Callable[[], int]) -> None:
-        """Ask here how many streams of Play there are; any thread may do so."""
+        """Register the function that returns the number of open Play streams; it is called on any thread."""
         self._plays.set_function(count)
 
     def framed(self, events: int) -> None:
-        """A watcher that was so many events behind got a frame."""
+        """Count a frame whose watcher was this many events behind."""
         self._lag.frames[events] += 1
 
     def listed(self, counts: Mapping[tuple[MatchState.ValueType, str], int]) -> None:
-        """So many matches are in the lobby, by state and game."""
+        """Set the number of matches by state and game."""
         found = Tally({(_STATES[state], game): count for (state, game), count in counts.items() if count})
-        # What there is none of any more is said to be 0.
+        # Combinations that have disappeared are set to 0.
         for labels in self._found | found:
             self._matches.labels(*labels).set(found[labels])
         self._found = found
 
     def sweeping(self, *, sweeps: bool) -> None:
-        """Whether this process has the sweeper's lease."""
+        """Set whether this process has the sweeper's lease."""
         self.vitals.sweeps = sweeps
         self._sweepers.set(sweeps)
 
     def swept_all(self, now_ms: int, seconds: float) -> None:
-        """A sweep has come to its end by now, and took so long."""
+        """Record the end and the duration of a sweep."""
         self._swept.set(now_ms / 1_000)
         self._sweep_seconds.observe(seconds)
 
     def lost_tail(self) -> None:
-        """A log has lost what was told."""
+        """Count a log that lost events which were sent."""
         self.vitals.lost_tails += 1
         self._lost_tails.inc()
 
     def store_found(self, *, is_up: bool) -> None:
-        """Whether the store can be written to, by the last looks."""
+        """Set whether the store can be written to."""
         self.vitals.store_is_up = is_up
         self._store_up.set(is_up)
 
     def store_proved(self, seconds: float) -> None:
-        """A write on every master took so long."""
+        """Record the duration of a write on every master."""
         self._proof_seconds.observe(seconds)
 
     def store_failed(self, failure: BaseException) -> None:
-        """The store did not do what it was asked."""
+        """Count a failure of the store by its kind."""
         kind = _OTHER
         if isinstance(failure, AppendUnconfirmed) and failure.cause == NO_ANSWER:
             kind = _UNCONFIRMED
@@ -327,55 +324,54 @@ class Metrics:
         self._store_errors.labels(kind).inc()
 
     def archiving(self, *, on: bool) -> None:
-        """Whether finished matches go to the archive."""
+        """Set whether finished matches go to the archive."""
         self.vitals.archive_is_up = on
         self._archiving.set(on)
 
     def waiting(self, matches: int) -> None:
-        """So many finished matches lie in the store."""
+        """Set the number of finished matches in the store."""
         self.vitals.archive_backlog = matches
         self._archive_backlog.set(matches)
 
     def archived(self) -> None:
-        """A match is in the archive, whole and verified."""
+        """Count a match that was archived and verified."""
         self._archived.inc()
 
     def archive_failed(self) -> None:
-        """A match could not be archived, and stays in the log."""
+        """Count a match that could not be archived and stays in the log."""
         self._archive_failures.inc()
 
     def loop_failed(self, name: str) -> None:
-        """What the service does all the time has failed, and is tried again."""
+        """Count a failed round of a background loop."""
         self._loop_failures.labels(name).inc()
 
     def loop_lagged(self, seconds: float) -> None:
-        """The event loop came round so late."""
+        """Record by how much the event loop was late."""
         self._loop_lag.observe(seconds)
 
     def clocks_differ(self, seconds: float) -> None:
-        """The store's clock is so far ahead of the service's."""
+        """Set how far the store's clock is ahead of the service's."""
         self.vitals.clock_ahead_ms = round(seconds * 1_000)
         self._clocks.set(seconds)
 
     def audited(self, verdict: str) -> None:
-        """A file that somebody sent was audited."""
+        """Count an audit of an uploaded file."""
         self._audits.labels(verdict).inc()
 
     def swept(self, event: Event) -> None:
-        """The service has done something of its own accord."""
+        """Count an event that the sweeper caused."""
         self._sweeps.labels(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()).inc()
 
 
 class MeasuredLog(WrappedLog):
-    """A log whose appends are counted and timed."""
+    """A log that counts and times appends."""
 
     def __init__(self, inner: Log, metrics: Metrics) -> None:
-        """Measure this log."""
         super().__init__(inner)
         self._metrics = metrics
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
-        """Append, and count what comes of it."""
+        """Append, and count the result."""
         began = time.perf_counter()
         told = "unavailable"
         try:

@@ -1,4 +1,4 @@
-"""A store of the service's own: its server is started again when it dies, under the same address."""
+"""The service's own store: a server process that is restarted under the same address when it dies."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rollbook.server.health.restarts import RestartPauses
 from rollbook.storage.embedded.server import EmbeddedServer, ServerFailed
 
 LOOK_SECONDS: Final = 0.25
-"""How often it is looked whether it runs."""
+"""How often the process is checked."""
 
 STOP_SECONDS: Final = 10.0
 
 
 class OwnStore:
-    """A server of our own."""
+    """The service's own store server."""
 
     def __init__(self, settings: Settings, server: EmbeddedServer) -> None:
         """Use `OwnStore.start`."""
@@ -31,36 +31,36 @@ class OwnStore:
 
     @classmethod
     async def start(cls, settings: Settings) -> Self:
-        """Start it; what makes that impossible is raised. Call it on the main thread."""
+        """Start the server; raises the exceptions of `EmbeddedServer.start`. Call it on the main thread."""
         return cls(settings, await EmbeddedServer.start(settings.data, settings.durability))
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server is gone; said the moment that it is asked."""
+        """Whether the server has exited, which is logged."""
         if self._server.exit_code is None:
             return False
         self._logger.error("the store has ended", exit_code=self._server.exit_code)
         return True
 
     async def stop(self) -> None:
-        """End it as it has to be ended."""
+        """Stop the server cleanly."""
         exit_code = await self._server.stop(stop_seconds=STOP_SECONDS)
         if exit_code:
             self._logger.error("the store did not end cleanly", exit_code=exit_code)
 
     async def start_again(self) -> None:
-        """Start it until it runs; a data directory that somebody else took meanwhile is refused."""
+        """Restart the server until it runs; raises DataDirectoryRefused if the directory is in use or unusable."""
         loop = asyncio.get_running_loop()
         pause = self._pauses.after(loop.time() - self._started)
         while True:
             await asyncio.sleep(pause)
-            # Only now is the directory let go of, and taken again in the same breath.
+            # The directory is released only now, and taken again at once.
             await self._server.stop()
             try:
                 self._server = await EmbeddedServer.start(self._settings.data, self._settings.durability)
             except (ServerFailed, OSError) as failure:
                 pause = self._pauses.after(0.0)
-                self._logger.error(  # noqa: TRY400 - what it means is known
+                self._logger.error(  # noqa: TRY400 - an expected failure
                     "the store does not start", why=str(failure), again_in_seconds=pause
                 )
             else:

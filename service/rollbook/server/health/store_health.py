@@ -1,7 +1,7 @@
-"""The store under a service: one that is there already, or a server of our own that is started again when it dies.
+"""Watches the store under a service: an external one, or the service's own server, which is restarted.
 
-As long as the store cannot be written to the service does not serve; appends find out by themselves and are refused.
-The log stays connected all the time: a server of our own comes back under the same address.
+While the store cannot be written to, the service reports that it does not serve; appends detect it themselves and are
+refused. The log stays connected, since an own server comes back under the same address.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rollbook.storage.redis.dispatch import may_pass
 from rollbook.storage.redis.log import RedisLog
 
 BEAT_SECONDS: Final = 1.0
-"""Between two writes on every master."""
+"""Between two test writes on every master."""
 
 FAILURES: Final = 2
 SUCCESSES: Final = 3
-"""So many beats in a row change what is reported."""
+"""So many results in a row change what is reported."""
 
 SAY_SECONDS: Final = 1.0
-"""How often it is logged what a start waits for."""
+"""How often the start logs what it waits for."""
 
 ANSWER_SECONDS: Final = 3.0
-"""How long it may be silent."""
+"""How long a test write may take."""
 
 _logger: Any = structlog.get_logger()
 
@@ -39,21 +39,21 @@ Report = Callable[[bool], Awaitable[None]]
 
 
 class Store(Protocol):
-    """A store, as the service's process deals with it."""
+    """The store as the service's process uses it."""
 
     @property
     def url(self) -> str:
-        """Where the log finds it."""
+        """The URL for the log's connection."""
 
     async def watch(self, log: RedisLog, report: Report, metrics: Metrics) -> NoReturn:
-        """Report whether it can be written to, again and again."""
+        """Report periodically whether the store can be written to."""
 
     async def stop(self) -> None:
-        """Leave it as it has to be left."""
+        """Stop the store if it is the service's own."""
 
 
 async def connected(store: Store, settings: Settings) -> RedisLog:
-    """The log of a store. One that starts, loads its data or lacks replicas is waited for, as long as is set."""
+    """Connect to a store, waiting while it starts, loads data or lacks replicas; raises StoreUnavailable after that."""
     loop = asyncio.get_running_loop()
     began, why = loop.time(), "no answer yet"
 
@@ -85,7 +85,7 @@ async def start_store(settings: Settings) -> Store:
 
 
 class _Elsewhere:
-    """A store that somebody else takes care of."""
+    """A store that is run elsewhere."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -97,18 +97,18 @@ class _Elsewhere:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def stop(self) -> None:
-        """Nothing: it is not ours."""
+        """Do nothing: the store is run elsewhere."""
 
 
 class _Own:
-    """A server of our own, which this process takes care of."""
+    """The service's own server."""
 
     def __init__(self, store: OwnStore) -> None:
         self._store = store
         self.url = store.url
 
     async def watch(self, log: RedisLog, report: Report, metrics: Metrics) -> NoReturn:
-        """Start the server again when it dies; a data directory that somebody else took meanwhile ends the watch."""
+        """Watch, and restart the server when it exits; raises DataDirectoryRefused if that is impossible."""
         look = _Look(log, report, metrics)
         while True:
             if self._store.has_ended:
@@ -122,7 +122,7 @@ class _Own:
 
 
 class _Look:
-    """Looks whether a store can be written to, and reports it; one beat that fails or succeeds changes nothing."""
+    """Checks whether a store can be written to, and reports changes; a single result changes nothing."""
 
     def __init__(self, log: RedisLog, report: Report, metrics: Metrics) -> None:
         self._log = log
@@ -131,12 +131,12 @@ class _Look:
         metrics.store_found(is_up=True)
         self._serves = True
         self._in_a_row = 0
-        """Beats that came to something else than what was reported."""
+        """Results in a row that differ from what was reported."""
         self._next_beat = 0.0
         self._logger: Any = structlog.get_logger()
 
     async def again(self) -> None:
-        """Beat, if it is time to."""
+        """Check if BEAT_SECONDS have passed."""
         now = asyncio.get_running_loop().time()
         if now < self._next_beat:
             return
@@ -149,12 +149,12 @@ class _Look:
             await self._report(self._serves)
 
     async def _proved(self) -> str:
-        """Write on every master; what is amiss, if anything is."""
+        """Write on every master; returns the cause of a failure, or an empty text."""
         began = time.perf_counter()
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._log.prove()
-        except Exception as failure:  # noqa: BLE001 - whatever it is, the next beat may be better
+        except Exception as failure:  # noqa: BLE001 - any failure may be gone at the next beat
             self._metrics.store_failed(failure)
             if isinstance(failure, TimeoutError):
                 return f"no answer within {ANSWER_SECONDS:g} s"

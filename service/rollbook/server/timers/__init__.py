@@ -1,1 +1,1 @@
-"""What no client requests: turns that run out, seats that do not get ready, matches that expire."""
+"""Timers: ends turns that ran out, aborts unready matches, expires abandoned ones, credits downtime."""

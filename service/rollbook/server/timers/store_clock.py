@@ -1,4 +1,4 @@
-"""The store's clock, by which matches are timed: all processes share it, whatever their own clocks show."""
+"""The store's clock, which times matches: all processes share it, while their own clocks may differ."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from rollbook.server.health.metrics import Metrics
 from rollbook.storage.port import Log
 
 MOST_APART_MS: Final = 1_000
-"""What is more is said in the log: some clock is wrong."""
+"""A larger difference is logged, because one of the clocks is wrong."""
 
 _logger = structlog.get_logger()
 
 
 class StoreClock:
-    """Counts on evenly from what the store last said."""
+    """Estimates the store's time between two comparisons by a monotonic clock."""
 
     def __init__(self, log: Log, clock_ms: Callable[[], int], steady_ms: Callable[[], int], metrics: Metrics) -> None:
-        """Compare the process's clock, which may be set, and count by one that goes on evenly."""
+        """`clock_ms` is the process's clock, used for the comparison; `steady_ms` is a monotonic one."""
         self._log = log
         self._clock_ms = clock_ms
         self._steady_ms = steady_ms
         self._metrics = metrics
         self._ahead_ms = 0
-        """How far the store is ahead of what goes on evenly."""
+        """The store's clock minus the monotonic clock."""
         self._apart_ms = 0
-        """How far it was ahead of the process's clock when that was last said."""
+        """The difference to the process's clock when it was last logged."""
 
     def __call__(self) -> int:
-        """Unix milliseconds."""
+        """The store's time in Unix milliseconds."""
         return self._steady_ms() + self._ahead_ms
 
     async def compare(self) -> int:
-        """Ask the store what time it is, and keep to that: an answer that was long under way moves nothing back."""
+        """Read the store's time and correct the estimate; a slow answer does not move it backwards."""
         asked_ms = self._steady_ms()
         now_ms = await self._log.now_ms()
         least_ms, most_ms = now_ms - self._steady_ms(), now_ms - asked_ms
@@ -50,10 +50,10 @@ class StoreClock:
 
 
 def now_ms() -> int:
-    """What the clock of this machine says."""
+    """The process's clock in Unix milliseconds."""
     return time.time_ns() // 1_000_000
 
 
 def steady_ms() -> int:
-    """A clock that nobody sets."""
+    """A monotonic clock in milliseconds."""
     return time.monotonic_ns() // 1_000_000

@@ -1,13 +1,14 @@
-"""What nobody sends: turns that are out of time, seats that do not get ready, abandoned matches, and pardoned downtime.
+"""Timers: ends turns that ran out, aborts unready matches, expires abandoned ones, credits downtime.
 
-One process sweeps, by a lease in the store that it has to ask for again and again; when it is gone, or stalls, another
-one takes over, well before anybody's time would count as downtime. Should two sweep at once, whatever is due is done
-once all the same, because its append names the position that it ends and the time before which the store must not take
-it. A beat in the store says when a service was last alive. After a gap nobody beats before the gap is pardoned in every
-match that has a clock, so whoever takes over from one that fails or dies in between finds the gap as it was.
+One process sweeps, with a lease in the store that it renews. If the process dies or stalls, another one takes over
+before the interruption counts as downtime. Two concurrent sweeps do no harm: each append names the position that it
+follows and the time before which the store must refuse it, so it happens once.
 
-A match is looked at when something may be due in it, which the index of the store knows: nothing is asked for of all
-others. An agenda that is wrong only makes for a look. Whoever sweeps keeps the index as well.
+A beat in the store records when a service last swept. After a gap, every match with a clock is credited with the gap
+("pardoned") before the next beat is written. If the process fails in between, its successor still finds the whole gap.
+
+A match is examined when the store's index has a timer of it that may be due; other matches are not read. A wrong entry
+in the index only causes an extra look. The sweeping process also maintains the index.
 """
 
 from __future__ import annotations
@@ -44,68 +45,68 @@ from rollbook.v1.match_pb2 import MatchSummary
 
 BEAT_SECONDS: Final = 1.0
 LEASE_MS: Final = 3_000
-"""How long a process sweeps that is not heard of: several beats, and together with one less than the longest gap."""
+"""How long the lease lasts without renewal: several beats, and with one more beat less than the longest gap."""
 
 RECOUNT_MS: Final = 300_000
-"""How often the places of all matches are compared with the lobby."""
+"""How often the book of all matches is compared with the lobby."""
 
 COUNT_MS: Final = 5_000
 """How often matches are counted."""
 
 FREE_MS: Final = 3_000
-"""How often the places of those that have ended are freed."""
+"""How often the reservations of finished matches are released."""
 
 LATE_MS: Final = 5_000
-"""By how much later than it says the end of a match may come into the lobby."""
+"""The longest delay between a match's end time and its lobby entry."""
 
 MOST_DUE: Final = 5_000
-"""Matches that are looked at in one sweep."""
+"""Matches examined in one sweep."""
 
 AT_ONCE: Final = 100
 MOST_ODD: Final = 1_000
 
 SHORT_GAP_MS: Final = 2_000
-"""Between two sweeps; what is longer is noticed by players."""
+"""A longer pause between two sweeps is noticeable for players."""
 
 SPARED_MS: Final = 5_000
-"""After such a gap no clock runs out for so long."""
+"""After such a gap no turn runs out for this long."""
 
 EXPIRY_SPARED_MS: Final = MOST_SPARED_MS
-"""After such a gap no match expires for so long, which is the shortest time that any match may be left alone."""
+"""After such a gap no match expires for this long, which is the shortest expiry time of any match."""
 
 LONGEST_SWEEP_MS: Final = 5_000
-"""What has not had its turn by then, as when a process takes over, has it in the next sweep."""
+"""Matches not examined by then, for example after a takeover, wait for the next sweep."""
 
 AGAIN_MS: Final = 5_000
-"""After so long a match is looked at again that could not be."""
+"""How long to wait before examining a match again after a failure."""
 
 PARDONED_AGAIN: Final = 3
-"""How often a match is pardoned anew when somebody else was faster."""
+"""How often pardoning a match is tried after conflicts."""
 
 _NOTHING_TO_SWEEP: Final = (MatchUnknown, TailLost, Unreadable, ArchiveUnavailable)
-"""Of a match whose log is lost or unreadable; whoever noticed has said so, and the other matches go on."""
+"""The match is lost or unreadable, which was logged where it was noticed; the sweep continues with other matches."""
 
 _logger = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class _Due:
-    """A match in which something may be due, as the lobby lists it."""
+    """A match in which a timer may be due, as the lobby lists it."""
 
     listed: ListedMatch
     since_ms: int
-    """When it was to be looked at."""
+    """The time for which the match was on the agenda."""
 
     @property
     def match_id(self) -> str:
-        """Which match it is."""
+        """The id of the match."""
         return self.listed.summary.match_id
 
 
 class Sweeper:
-    """Looks at all matches that something may be due in, once a second."""
+    """Examines all matches with timers that may be due, once a second."""
 
-    def __init__(  # noqa: PLR0913 - what is swept, by which clock, and who counts it
+    def __init__(  # noqa: PLR0913 - the parts that a sweep uses
         self,
         *,
         log: Log,
@@ -118,7 +119,6 @@ class Sweeper:
         metrics: Metrics,
         clock: StoreClock,
     ) -> None:
-        """Sweep the matches of this log."""
         self._log = log
         self._lobby = lobby
         self._index = index
@@ -126,25 +126,25 @@ class Sweeper:
         self._recounted_ms = 0
         self._counted_ms = 0
         self._freed_ms = 0
-        """Until when it is known which matches have ended."""
+        """Until this time finished matches are known."""
         self._matches = matches
         self._replicas = replicas
         self._lost = lost
         self._metrics = metrics
         self._clock = clock
         self._swept_ms = 0
-        """When this process last swept, to the end: nobody else need have done so since."""
+        """When this process last completed a sweep."""
         self._back_ms = 0
-        """When a gap in the sweeps last ended: a client that could not reach the service may do so again."""
+        """When the last gap between sweeps ended, so that clients could reach the service again."""
         self._heard_ms = 0
-        """Until when this sweep has gone on without a gap: no beat has a later time."""
+        """Until this time the current sweep has no gap; every beat has an earlier or equal time."""
         self._name = secrets.token_hex(8)
         self.loop = BackgroundLoop("sweeper", self.beat, metrics.loop_failed, BEAT_SECONDS)
         self._odd: LRUCache[str, bool] = LRUCache(MOST_ODD)
-        """Matches that failed for a reason that nobody foresaw, so that it is said once."""
+        """Matches with unexpected failures, so that each is logged once."""
 
     async def beat(self) -> None:
-        """Sweep, unless another process does."""
+        """Sweep, unless another process has the lease."""
         sweeps = await self._log.lease(self._name, LEASE_MS)
         self._metrics.sweeping(sweeps=sweeps)
         if sweeps:
@@ -154,12 +154,12 @@ class Sweeper:
             await self._recount()
         else:
             await self._clock.compare()
-            # The lobby is counted where it is swept.
+            # Only the sweeping process reports the counts of matches.
             self._counted_ms = 0
             self._metrics.listed({})
 
     async def _recount(self) -> None:
-        """Free the places of matches that have ended, and now and then let the book be what the lobby says."""
+        """Release the reservations of finished matches, and periodically compare the book with the lobby."""
         now_ms = self._clock()
         if now_ms - self._freed_ms < FREE_MS:
             return
@@ -171,10 +171,10 @@ class Sweeper:
             await self._quotas.recount()
 
     async def sweep(self) -> None:
-        """Pardon what was missed, beat, and do what is due."""
+        """Pardon the last gap, write the beat, and run the timers that are due."""
         await self._clock.compare()
         away_since_ms = await self._log.last_beat()
-        # Read once: a stall before this line is part of the gap, and a stall behind it is part of the next gap.
+        # Read once: a stall before this line is part of the gap, a stall after it is part of the next gap.
         now_ms = self._heard_ms = self._clock()
         if not await self._index.settle():
             await self._index.mend_a_slice()
@@ -196,19 +196,19 @@ class Sweeper:
         self._swept_ms = self._clock()
 
     async def _count(self) -> None:
-        """Say now and then how many matches there are that are not over."""
+        """Periodically update the metrics of open and running matches."""
         if (now_ms := self._clock()) - self._counted_ms < COUNT_MS:
             return
         self._counted_ms = now_ms
         found = await self._lobby.counts(("", *current()))
         for state in NOT_OVER:
-            # Games that this process does not have, as of newer replicas.
+            # Games that only newer replicas of the service have.
             of_all = found.pop((state, ""))
             found[state, OTHER_GAMES] = max(0, of_all - sum(found[state, game] for game in current()))
         self._metrics.listed(found)
 
     async def _pardon_all(self, pardon: Pardon) -> None:
-        """Pardon the gap in every match that has a clock, by the lobby itself: nobody's time depends on an index."""
+        """Pardon the gap in every match with a clock; reads the lobby, so that a wrong index costs no player time."""
         async for part in self._lobby.parts():
             await self._go_on(beats=False)
             for listed in part:
@@ -219,7 +219,7 @@ class Sweeper:
                 await self._go_on(beats=False)
 
     async def _listed(self, due: Sequence[tuple[str, int]]) -> list[_Due]:
-        """These matches as the lobby lists them; what it does not list, or is over, is taken off the agenda."""
+        """The lobby entries of these matches; matches without an entry are removed from the agenda."""
         entries = await self._lobby.entries([match_id for match_id, _ in due])
         found = [_Due(entries[match_id], since_ms) for match_id, since_ms in due if match_id in entries]
         await self._lobby.strike({match_id: IndexRow(0, (), SWEEP) for match_id, _ in due if match_id not in entries})
@@ -228,19 +228,19 @@ class Sweeper:
         return found
 
     def _compare_to_lobby(self, summary: MatchSummary) -> None:
-        """The lobby was written along with this event: a log without it is lost, also for who has told nobody."""
+        """Record the position of the lobby entry, so that a log without that event counts as lost."""
         written = summary.position
         if written.sequence:
             self._lost.record_sent(summary.match_id, Position(written.sequence, written.link), sealed=False)
 
     def _notice_gap(self, well_ms: int) -> None:
-        """Spare everybody if the store was last heard of too long ago."""
+        """Start the grace period if more than SHORT_GAP_MS have passed since `well_ms`."""
         now_ms = self._clock()
         if now_ms - well_ms > SHORT_GAP_MS:
             self._back_ms = now_ms
 
     async def _go_on(self, *, beats: bool) -> None:
-        """Within a sweep that takes long, keep others from taking over, or from taking it for downtime."""
+        """During a long sweep, renew the lease and write the beat once a second."""
         now_ms = self._clock()
         if now_ms - self._heard_ms < BEAT_SECONDS * SECOND_MS:
             return
@@ -256,11 +256,11 @@ class Sweeper:
         return now_ms - self._heard_ms > LONGEST_GAP_MS
 
     async def _attempt(self, one: _Due, work: Awaitable[None]) -> None:
-        """Let no match that fails cost the others anything, unless it is the store that fails."""
+        """Await `work`; a failure other than the store's postpones this match and does not affect the others."""
         try:
             await work
         except _NOTHING_TO_SWEEP:
-            # Before the store's failures: that an archive is away is one of them, and concerns this match alone.
+            # ArchiveUnavailable is a StoreUnavailable, but concerns only this match, so it is caught first.
             await self._put_off(one, self._clock() + AGAIN_MS)
         except (StoreUnavailable, AppendUnconfirmed):
             raise
@@ -275,31 +275,31 @@ class Sweeper:
         await self._log.put_off(SWEEP, one.match_id, one.since_ms, due_ms)
 
     async def _pardon(self, match_id: str, pardon: Pardon) -> None:
-        """Pardon what lies in the gap; where others are faster all along, other waits have begun."""
+        """Pardon the gap in a match; if other appends always come first, new turns have begun anyway."""
         for _ in range(PARDONED_AGAIN):
             if await self._do(match_id, pardon):
                 return
 
     async def _look_at(self, one: _Due) -> None:
-        """Do what is due, and say when something may be due again."""
+        """Run the match's next timer if it is due; otherwise schedule the next look."""
         ledger = await self._replicas.ledger(one.match_id)
         due, now_ms, turn_ms = next_due(ledger), self._clock(), ledger.clock.turn_ms
         if self._has_stalled(now_ms):
             return
-        # Another seat's turn may begin at any moment, and be over sooner than the one that runs.
+        # Another seat's turn may begin at any time, and end before the current timer.
         look_ms = now_ms + (turn_ms or one.listed.row.longest_ms)
         if due is not None:
             due_ms, what = due
             due_ms = max(due_ms, self._back_ms + (EXPIRY_SPARED_MS if what is Expire else SPARED_MS))
             if now_ms >= due_ms:
-                # When something is due next the next look finds out.
+                # The next look finds the next timer.
                 await self._do(one.match_id, what(Origin(now_ms)))
                 return
             look_ms = min(look_ms, due_ms)
         await self._put_off(one, look_ms)
 
     async def _do(self, match_id: str, command: Command) -> bool:
-        """Carry it out, unless it is not due any more; false if somebody else was faster."""
+        """Carry out a command unless it is no longer due; returns False if another append came first."""
         try:
             answer = await self._matches.carry_out(match_id, command)
         except NotDue:
