@@ -1,1 +1,1 @@
-"""Settings as an operator gives them: by flag, by environment, in a file, or not at all."""
+"""An operator's settings: flags, environment variables, a file, and defaults."""

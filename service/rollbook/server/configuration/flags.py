@@ -1,4 +1,4 @@
-"""The table of the flags of `rollbook serve`. Another line is another flag, variable and key of a file."""
+"""The table of the flags of `rollbook serve`. A new line adds a flag, a variable and a key of a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rollbook.server.configuration.table import About, NumberOrAuto, settings_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flags:
-    """What an operator can say on the command line, as it was said."""
+    """The values of the command line's flags, as given."""
 
     data: Annotated[
         Path,

@@ -1,4 +1,4 @@
-"""What `rollbook serve --show-config` prints: all settings as a file for --config, and where each comes from."""
+"""The output of `rollbook serve --show-config`: all settings as a file for --config, with their sources."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCOPES: Final[dict[Scope, str]] = {
 
 
 def page(configuration: Configuration) -> str:
-    """A valid file; what has no value stands in it as a comment."""
+    """A valid file; a setting without a value is a comment."""
     return "\n".join(_lines(configuration)) + "\n"
 
 

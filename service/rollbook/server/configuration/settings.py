@@ -1,7 +1,7 @@
-"""What a service is started with, and which of it cannot be.
+"""The validated settings of a service.
 
-Values come as an operator wrote them; `Settings.read` is the only way from there. Whatever it refuses it names by its
-flag, or the key of a limit, with a sentence that says what to write instead.
+`Settings.read` is the only way from an operator's input to settings. A refusal names the flag, or the key of a limit,
+and what to write instead.
 """
 
 from __future__ import annotations
@@ -29,39 +29,39 @@ LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 HIGHEST_PORT: Final = 65_535
 
 OFF: Final = "off"
-"""In place of an address: nowhere."""
+"""Given in place of an address to switch something off."""
 
 _BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?")
 
 
 class SettingRefused(Exception):
-    """A setting with which no service is started."""
+    """An invalid setting."""
 
     def __init__(self, flag: str, why: str) -> None:
-        """Keep which flag it is about."""
+        """Keep the name of the flag."""
         super().__init__(flag, why)
         self.flag = flag
         self.why = why
 
     def __str__(self) -> str:
-        """Name the flag and say why."""
+        """The flag and the cause."""
         return f"{self.flag}: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Where the service is reached; port 0 leaves the choice of a port to the system."""
+    """An address to listen on; with port 0 the system chooses the port."""
 
     host: str
     port: int
 
     def __str__(self) -> str:
-        """The address as gRPC takes it."""
+        """The address in gRPC's notation."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it; of names, only `localhost` is known to stay here."""
+        """Whether only this machine can reach the address; `localhost` is the only name that counts as local."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -69,7 +69,7 @@ class Listen:
 
     @classmethod
     def read(cls, text: str, flag: str = "--listen") -> Self:
-        """Read host:port, as it was given to this flag.
+        """Parse host:port, the value of this flag; raises SettingRefused.
 
         >>> str(Listen.read("[::1]:50051"))
         '[::1]:50051'
@@ -90,7 +90,7 @@ class Listen:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """The files that a service proves itself with."""
+    """The files of the service's certificate and key."""
 
     certificate: Path
     key: Path
@@ -98,7 +98,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The table of all bounds of a service. Another line is another variable and key of a file."""
+    """The table of all limits of a service. A new line adds a variable and a key of a file."""
 
     matches: Annotated[int, About("Open and running matches, in all.", least=0, scope="store")] = 10_000
     matches_per_subject: Annotated[int, About("Open and running matches that one subject opened.", scope="store")] = 50
@@ -163,60 +163,60 @@ LIMITS: Final = settings_of(Limits, "limits")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All that an operator decides about a service."""
+    """All settings of a service."""
 
     data: Path
     listen: Listen
     workers: int = 1
-    """How many processes the service has."""
+    """The number of worker processes."""
     worker: int = 0
-    """Which of them this one is, counted from 1; 0: the service is one process, or this one is none of its workers."""
+    """The number of this worker, from 1; 0: the service is one process, or this is the supervisor."""
     redis: str | None = field(default=None, repr=False)
-    """The URL of a store that is there already, and may hold a password; none: a server of our own."""
+    """The URL of an external store, which may contain a password; None: the service's own store."""
     durability: Durability = "fsync"
     replicas: int = 1
-    """How many replicas have to have what is replicated."""
+    """How many replicas must have each write, with replicated durability."""
     store_wait_seconds: int = 60
-    """How long a start waits for a store that is not ready."""
+    """How many seconds a start waits for a store that is not ready."""
     tls: Tls | None = None
     name: str = ""
     """The name of the service's keys for judges; empty: the name in the data directory, else its oldest head key."""
     head_key: Path | None = None
-    """A key file for signing heads that is kept elsewhere; none: `head.key` in the data directory."""
+    """A key file for signing heads; None: `head.key` in the data directory."""
     guests: bool = True
     log_level: LogLevel = "info"
     log_calls: float = 1.0
-    """Of how many calls a line is logged, as a share of all."""
+    """The share of calls that are logged."""
     archive: str | None = None
-    """The folder or s3:// URL that finished matches go to; none: `archive` in the data directory."""
+    """The folder or s3:// URL of the archive; None: `archive` in the data directory."""
     archive_after_seconds: int = 60
-    """How long after its end a match goes there."""
+    """How many seconds after its end a match is archived."""
     metrics: Listen | None = None
-    """Where Prometheus finds /metrics; none: nowhere."""
+    """The address of /metrics; None: off."""
     web: Listen | None = None
-    """Where browsers find the page; none: nowhere."""
+    """The address of the page; None: off."""
     web_is_needed: bool = False
-    """There is no service without the page: an operator has named its address."""
+    """Whether the service must not start without the page, because an operator has set its address."""
     trust_issuer: tuple[Path, ...] = ()
-    """The files that describe other issuers whose tokens are taken."""
+    """Files that describe other issuers whose tokens are accepted."""
     trust_proxy: tuple[Network, ...] = ()
-    """The networks of proxies that are believed when they say who called them."""
+    """Networks of proxies whose x-forwarded-for is trusted."""
     limits: Limits = field(default_factory=Limits)
     demo_seconds: float | None = None
-    """The pause before every choice of the house bots; none: there are no house bots."""
+    """The pause of the demo's bots before every choice; None: no demo."""
 
     @property
     def archive_place(self) -> str:
-        """Where finished matches go."""
+        """The folder or URL of the archive."""
         return self.archive or str(self.data / "archive")
 
     def archives(self, match_id: str) -> bool:
-        """Whether this process archives the match: each does as large a part as any other."""
+        """Whether this process archives the match; each worker has an equal share."""
         return not self.worker or crc32(match_id.encode()) % self.workers == self.worker - 1
 
     @classmethod
     def read(cls, *, limits: Limits | None = None, **given: Any) -> Self:
-        """What `Flags(**given)` and limits come to, or SettingRefused with the first thing that is wrong with them."""
+        """The settings for `Flags(**given)` and limits; raises SettingRefused for the first invalid one."""
         flags, limits = Flags(**given), limits or Limits()
         _check(flags, FLAGS)
         _check(limits, LIMITS)
@@ -262,7 +262,7 @@ class Settings:
 
 
 def cores() -> int:
-    """How many cores this process may use; where only Linux could have as many workers, 1 elsewhere."""
+    """The number of cores that this process may use; 1 outside Linux, where several workers are impossible."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
 
 
@@ -318,7 +318,7 @@ def _web(text: str | None, *, insecure: bool) -> Listen | None:
 
 
 def _archive(text: str) -> str:
-    """The place as it is opened later: an absolute folder, or the URL as it was given."""
+    """An absolute folder, or the unchanged URL."""
     if _BUCKET.fullmatch(text):
         return text
     if "://" in text or not text:
@@ -349,6 +349,6 @@ def _check_store(url: str) -> None:
     try:
         parse(url)
     except ValueError as wrong:
-        # What is read out of a URL at the wrong place may be a piece of its password.
+        # The parser's message may quote a part of the password if the URL is malformed.
         why = "this is no URL of a store; percent-encode in a password all but letters, digits and -._~"
         raise SettingRefused("--redis", why if "@" in url else str(wrong)) from None

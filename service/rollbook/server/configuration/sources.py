@@ -1,4 +1,4 @@
-"""Where settings come from: flags go before the environment, that before a file, and that before defaults."""
+"""The sources of settings: flags override the environment, which overrides a file, which overrides defaults."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from rollbook.server.configuration.settings import LIMITS, Limits, SettingRefuse
 from rollbook.server.configuration.table import close, quoted
 
 EVERY: Final = {setting.key: setting for setting in (*FLAGS, *LIMITS)}
-"""All settings there are, by their keys."""
+"""All settings, by key."""
 
 ELSEWHERE: Final = "rollbook serve --show-config lists all there are"
 
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    """A value and where it comes from."""
+    """A value and its source."""
 
     value: Any
     source: str
     named: str
-    """How a refusal names the setting, so that it is found there."""
+    """The name of the setting in refusals, as the source spells it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The value of every setting, by its key."""
+    """The value of every setting, by key."""
 
     values: Mapping[str, Sourced]
 
     def settings(self) -> Settings:
-        """What a service goes by, or SettingRefused with the first thing that is wrong with it, where it stands."""
+        """The validated settings; raises SettingRefused for the first invalid one, named as in its source."""
         flags, limits = ({each.name: self.values[each.key].value for each in table} for table in (FLAGS, LIMITS))
         try:
             return Settings.read(limits=Limits(**limits), **flags)
@@ -45,7 +45,7 @@ class Configuration:
 
 
 def configure(flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> Configuration:
-    """What holds, or SettingRefused; of the flags only those that were given, by their names with underscores."""
+    """Combine all sources; raises SettingRefused. `flags` has only those given, with underscores in their names."""
     values = {key: Sourced(setting.default, "default", setting.flag) for key, setting in EVERY.items()}
     if file is not None:
         values.update(_of_file(file))
@@ -88,7 +88,7 @@ def _of_file(file: Path) -> Iterator[tuple[str, Sourced]]:
 
 
 def _flat(path: Path) -> Iterator[tuple[str, object]]:
-    """Every key of a file, those of its sections behind the section's name."""
+    """Every key of a file; keys of a section are prefixed with its name."""
     for key, given in _document(path).items():
         if key not in _sections():
             yield key, given

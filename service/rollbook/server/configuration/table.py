@@ -1,7 +1,7 @@
-"""Tables of settings: the names of each, what it may be, and what it is for.
+"""Tables of settings: the names, the type, the bounds and the description of each.
 
-A table is a dataclass whose fields are `Annotated[type, About(...)]`. Such a field is all that there is to
-a setting: its variable, its key in a file, its refusals and its line in `--show-config` follow.
+A table is a dataclass whose fields are `Annotated[type, About(...)]`. The field defines the whole setting: its
+variable, its key in a file, its refusals and its line in `--show-config` are derived.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Scope: TypeAlias = Literal["process", "store"]
 
 AUTO: Final = "auto"
 NumberOrAuto: TypeAlias = int | Literal["auto"]
-"""What a service may find out by itself."""
+"""A number, or "auto" if the service shall choose it."""
 
 MOST: Final = 1_000_000_000
-"""Of anything that has no smaller bound; every part of a service can count so far."""
+"""The default upper bound; every part of the service can count this far."""
 
 WITHHELD: Final = "***"
-"""Stands for the credentials in a URL; no store takes it for a password, since reading it back is refused."""
+"""Replaces credentials in a URL; a URL that contains it is refused, so it is never used as a password."""
 
 LONGEST_SHOWN: Final = 100
-"""Characters of a value that is refused."""
+"""Characters shown of a refused value."""
 
 _WORDS: Final = dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True) | dict.fromkeys(
     ("false", "f", "no", "n", "off", "0"), False
@@ -42,18 +42,18 @@ _WORDS: Final = dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True) | dict
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is said of a setting beside its name, type and default."""
+    """The description of a setting besides its name, type and default."""
 
     help: str
-    """What it is, with its unit."""
+    """What the setting does, with its unit."""
     least: float = 1
     most: float = MOST
     scope: Scope = "process"
-    """Whether each process goes by its own count, or all by the one in the store."""
+    """Whether each process has its own count, or all share the one in the store."""
     unset: str = ""
-    """What holds without a value; nothing where there always is one."""
+    """What applies without a value; empty if there is always a value."""
     is_secret: bool = False
-    """Whether it may be a URL with credentials."""
+    """Whether the value may be a URL with credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Setting:
     """One setting of a table."""
 
     section: str
-    """The table of a file that it stands in; empty for flags, which stand at the top."""
+    """The setting's section in a file; empty for flags, which are at the top."""
     name: str
     kind: Any
     default: Any
@@ -69,22 +69,22 @@ class Setting:
 
     @property
     def key(self) -> str:
-        """Its key in a file."""
+        """The key in a file."""
         return f"{self.section}.{self.name}" if self.section else self.name
 
     @property
     def variable(self) -> str:
-        """Its name in the environment."""
+        """The name of the environment variable."""
         return f"ROLLBOOK_{self.key.upper().replace('.', '_')}"
 
     @property
     def flag(self) -> str:
-        """How a refusal names it that comes from nowhere else: by its flag, if it has one."""
+        """The name in refusals of a default value: the flag, or the key of a limit."""
         return self.key if self.section else f"--{self.name.replace('_', '-')}"
 
     @property
     def allowed(self) -> str:
-        """What it may be, in words."""
+        """The allowed values, in words."""
         least, most = _number(self.about.least), _number(self.about.most)
         words: dict[Any, str] = {
             bool: "true or false",
@@ -99,7 +99,7 @@ class Setting:
         return words.get(self.kind) or f"one of {', '.join(get_args(self.kind))}"
 
     def of_text(self, text: str) -> Any:
-        """The value that a variable has, or ValueError with what is allowed."""
+        """Parse a variable's text; raises ValueError with the allowed values."""
         if self.kind is bool:
             return self.of_toml(_WORDS.get(text.strip().lower(), text))
         if self.kind in {int, float} or (self.kind == NumberOrAuto and text.strip() != AUTO):
@@ -114,7 +114,7 @@ class Setting:
         return self.of_toml(text)
 
     def of_toml(self, given: object) -> Any:
-        """The value that a file has, or ValueError with what is allowed."""
+        """Convert a file's value; raises ValueError with the allowed values."""
         try:
             value = _typed(self.kind, given)
         except (ValueError, OverflowError):
@@ -123,7 +123,7 @@ class Setting:
         return value
 
     def check(self, value: Any) -> None:
-        """Raise ValueError with what is allowed for a value of the right type that is out of bounds."""
+        """Raise ValueError with the allowed values for a value of the right type that is out of bounds."""
         is_number = self.kind in {int, float} or (self.kind == NumberOrAuto and value != AUTO)
         if is_number and not self.about.least <= value <= self.about.most:
             raise self._refusal(value)
@@ -134,7 +134,7 @@ class Setting:
                 raise ValueError(f"{str(path)!r} is in the home of nobody here") from None
 
     def toml(self, value: Any) -> str:
-        """The value as a file has it, without what nobody may read."""
+        """The value in TOML, without credentials."""
         if isinstance(value, bool | int | float):
             return json.dumps(value)
         if isinstance(value, tuple):
@@ -164,7 +164,7 @@ def settings_of(table: Callable[[], DataclassInstance], section: str = "") -> tu
 
 
 def close(word: str, words: Iterable[str]) -> str:
-    """The end of a sentence about a word that is none of these: what may have been meant.
+    """The end of a sentence about an unknown word: a suggestion, or nothing.
 
     >>> close("fsnyc", ["fsync", "relaxed"])
     '; did you mean fsync?'
@@ -174,12 +174,12 @@ def close(word: str, words: Iterable[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as TOML has it, which is JSON but for one character."""
+    """A TOML string, which differs from JSON in one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def without_credentials(url: str) -> str:
-    """A URL that anyone may read, which is refused when it is read back.
+    """A URL without credentials, which is refused when it is read back.
 
     >>> without_credentials("redis+sentinel://anna:hush@host/name?sentinel_password=hush")
     'redis+sentinel://***@host/name?sentinel_password=***'
@@ -191,7 +191,7 @@ def without_credentials(url: str) -> str:
 
 
 def _kind(hint: Any) -> Any:
-    """The type of a value that is there."""
+    """The type of a setting, without None."""
     kinds = [each for each in get_args(hint.__origin__) if each is not NoneType]
     return kinds[0] if NoneType in get_args(hint.__origin__) else hint.__origin__
 
@@ -201,7 +201,7 @@ def _number(number: float) -> str:
 
 
 def _shown(given: object) -> str:
-    """A value that is refused, as somebody wrote it who knows no Python."""
+    """A refused value in the terms of TOML rather than Python."""
     if isinstance(given, bool):
         return "true" if given else "false"
     if isinstance(given, str | int | float):
@@ -210,7 +210,7 @@ def _shown(given: object) -> str:
 
 
 def _typed(kind: Any, given: object) -> Any:
-    """The value with the type that a setting has, or ValueError; TOML tells integers, floats and booleans apart."""
+    """The value in the setting's type; raises ValueError. Integers, floats and booleans are distinct, as in TOML."""
     if get_origin(kind) is tuple and isinstance(given, list):
         return tuple(_typed(get_args(kind)[0], each) for each in given)
     if kind is bool and isinstance(given, bool):

@@ -1,1 +1,1 @@
-"""Everything that leaves the service about a match."""
+"""Messages, frames and files about matches that leave the service."""

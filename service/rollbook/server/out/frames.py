@@ -1,7 +1,7 @@
-"""What a watcher is told, frame by frame, and the message that each frame is.
+"""The frames that a watcher receives, and the message of each frame.
 
-Nearly all frames tell events, and each of them goes to everybody who sees the same. It is serialised once, and its
-bytes are sent as they are.
+Nearly all frames carry events, and go to every watcher with the same view. Such a frame is serialised once, and the
+bytes are sent to all.
 """
 
 from __future__ import annotations
@@ -31,23 +31,22 @@ from rollbook.v1.table_pb2 import Position as PositionMessage
 
 
 class WrittenFrame:
-    """A MatchFrame that is serialised already: what is asked of a message to send it is all that it can do."""
+    """A serialised MatchFrame, with only the methods that gRPC needs to send a message."""
 
     __slots__ = ("_data",)
 
     FromString = MatchFrame.FromString
 
     def __init__(self, data: bytes) -> None:
-        """Be these bytes."""
         self._data = data
 
-    def SerializeToString(self) -> bytes:  # noqa: N802 - as messages call it
+    def SerializeToString(self) -> bytes:  # noqa: N802 - the name in protobuf messages
         """The bytes."""
         return self._data
 
 
 WRITTEN_AT_ONCE: Final = 200
-"""Events between two looks at how long a frame has kept the loop."""
+"""Events serialised between two checks of how long a frame has blocked the loop."""
 
 _EVENTS: Final = MatchFrame.Events.EVENTS_FIELD_NUMBER
 _VIEW: Final = MatchFrame.Events.VIEW_FIELD_NUMBER
@@ -58,45 +57,45 @@ _CLOCKS: Final = MatchFrame.Events.CLOCKS_FIELD_NUMBER
 
 @dataclass(frozen=True, slots=True)
 class ConfirmedFrame:
-    """The first frame: with which perspective, and from where the feed goes on."""
+    """The first frame: the perspective, and the position from which the feed continues."""
 
     perspective: Perspective
     position: Position
     ledger: Ledger | None
-    """The match as far as it may be seen; none as long as nothing of it may."""
+    """The visible state; None while nothing is visible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventsFrame:
-    """What has happened since the frame before; the ledger is the match after the last of them.
+    """The events since the previous frame; the ledger is the state after the last of them.
 
-    One of these is shared by all who are told the same, so that whoever writes it down need do so only once.
+    Shared by all watchers with the same view, so that it is serialised only once.
     """
 
     events: Sequence[Visible]
     perspective: Perspective
     ledger: Ledger
     written: dict[bool, WrittenFrame] = field(default_factory=dict)
-    """With the table, and without, once somebody has been told."""
+    """The serialised frame with and without the table, once it has been sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaughtUpFrame:
-    """There is nothing more at this moment."""
+    """There are no further events at this moment."""
 
     position: Position
 
 
 @dataclass(frozen=True, slots=True)
 class FellBehindFrame:
-    """The watcher had caught up, and was too slow to stay so."""
+    """The watcher had caught up, and is now too far behind."""
 
     position: Position
 
 
 @dataclass(frozen=True, slots=True)
 class RevealedFrame:
-    """Everything that the sealed match hid."""
+    """All hidden parts of a sealed match."""
 
     log: Sequence[Visible]
 
@@ -107,7 +106,7 @@ class HeartbeatFrame:
 
     ledger: Ledger
     delay_ms: int
-    """By how much the watcher's now is in the past."""
+    """The watcher's delay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +123,20 @@ Frame: TypeAlias = (
 
 
 class FrameMessages:
-    """Makes the messages that frames are, each once for everybody who is told the same."""
+    """Makes the messages of frames, each once for all watchers with the same view."""
 
     def __init__(self, heads: Heads, clock_ms: Callable[[], int]) -> None:
-        """Sign by these heads, and tell clocks by this one."""
+        """`heads` signs heads; `clock_ms` is the time for the clocks of matches."""
         self._heads = heads
         self._clock_ms = clock_ms
         self._open_views: WeakKeyDictionary[Ledger, bytes] = WeakKeyDictionary()
-        """Of matches in which nothing is hidden."""
+        """Views of matches in games without hidden parts."""
 
     def of(  # noqa: PLR0911 - one for each kind
         self, frame: Frame, *, views: bool = True
     ) -> MatchFrame | WrittenFrame:
-        """The message of a frame, with the table or without; do not change it."""
-        if isinstance(frame, EventsFrame):  # nearly all are
+        """The message of a frame, with the table if `views`; do not modify it."""
+        if isinstance(frame, EventsFrame):  # the most frequent kind
             message = frame.written.get(views)
             if message is None:
                 message = frame.written[views] = WrittenFrame(
@@ -166,7 +165,7 @@ class FrameMessages:
                 return MatchFrame(ended=MatchFrame.Ended(reason=reason, position=_position(position)))
 
     async def of_many(self, frame: EventsFrame, *, views: bool = True) -> MatchFrame | WrittenFrame:
-        """The same for a frame with so many events that they are written in slices."""
+        """The message of a frame with many events, serialised in slices."""
         parts, slices = list[bytes](), Slices()
         for first in range(0, len(frame.events), WRITTEN_AT_ONCE):
             parts += _written(frame.events[first : first + WRITTEN_AT_ONCE], frame.perspective)
@@ -175,7 +174,7 @@ class FrameMessages:
         return WrittenFrame(self._events(frame, parts, views=views))
 
     def _events(self, frame: EventsFrame, parts: list[bytes], *, views: bool) -> bytes:
-        """The message of a frame whose events are written."""
+        """The bytes of a frame whose events are serialised in `parts`."""
         ledger, perspective = frame.ledger, frame.perspective
         if views:
             parts.append(length_delimited(_VIEW, self._view(ledger, perspective)))
@@ -183,7 +182,7 @@ class FrameMessages:
             if legal is not None:
                 parts.append(length_delimited(_LEGAL, legal))
         parts.append(length_delimited(_HEAD, self._heads.of(ledger).SerializeToString()))
-        # As of the last event: the frame is the same for every watcher, whenever it is sent.
+        # The clocks at the last event: the frame is the same for every watcher, whenever it is sent.
         if ledger.clock.turn_ms and (clocks := clocks_message(ledger, ledger.time_ms)) is not None:
             parts.append(length_delimited(_CLOCKS, clocks.SerializeToString()))
         return length_delimited(MatchFrame.EVENTS_FIELD_NUMBER, b"".join(parts))

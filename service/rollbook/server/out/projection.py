@@ -1,10 +1,10 @@
-"""Everything that leaves the service about a match, as one perspective may see it.
+"""Everything about a match that leaves the service, projected to one perspective.
 
-This is an allow-list. An event leaves as the bytes that were stored; what lies hidden beside it leaves only where the
-game's own `seen`, asked of the state before the event, hands the whole outcome to that perspective; a view holds the
-fields that the game's `view` gave and no others; what may be chosen is told to the seat that is to choose. The secret
-lies beside event 1, which is never looked at here, and is in the bytes of the seal. With it goes the signed head of
-the log, of which one signature a match and position serves everyone.
+This is an allow-list. An event leaves as its stored bytes. The hidden part of an outcome leaves only for perspectives
+to which the game's `seen`, called with the state before the event, reveals all of it. A view has only the fields that
+the game's `view` returned. Only the awaited seat receives the legal choices. The secret is stored with event 1, whose
+hidden part is never read here, and becomes public in the bytes of the seal. The signed head of the log is included; one
+signature per match and position is shared by all callers.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from rollbook.v1.feed_pb2 import MatchFrame
 from rollbook.v1.games_pb2 import HiddenOutcome, LegalChoices, View
 
 MOST_SIGNED: Final = 4_096
-"""Heads that are remembered; signatures are made again for whoever asks for an older one."""
+"""Cache size: signed heads; an evicted one is signed again."""
 
 # Perspectives
 
 
 def perspective_of(ledger: Ledger, player: bytes, *, is_judge: bool, public_only: bool = False) -> Perspective:
-    """What this player sees: as its seat if it holds one, else as a judge, else as the public.
+    """A player's perspective: its seat if it has one, else judge if `is_judge`, else public.
 
-    `player` is the salted reference, empty for somebody who cannot hold a seat; `public_only` asks for less.
+    `player` is the salted reference, empty for a caller who cannot have a seat; `public_only` asks for less.
     """
     if public_only:
         return Watcher.PUBLIC
@@ -46,14 +46,14 @@ def perspective_of(ledger: Ledger, player: bytes, *, is_judge: bool, public_only
 
 
 def is_open(ledger: Ledger) -> bool:
-    """Whether nothing in the match is hidden, so that everybody sees what the public sees."""
+    """Whether the game has no hidden parts, so that all perspectives see the same."""
     return ledger.game.seen is everything_is_open
 
 
 def seen_alike(ledger: Ledger, perspective: Perspective) -> Perspective:
-    """Whose frames of this position are the same, byte for byte.
+    """A perspective whose frames at this position are byte for byte the same as this one's.
 
-    Where nothing is hidden everybody's are the public's, but for those of the seat that is told what it may choose.
+    In a game without hidden parts that is the public one, except for the awaited seat, which receives legal choices.
     """
     if perspective is Watcher.PUBLIC or not is_open(ledger) or perspective == _choosing_seat(ledger):
         return perspective
@@ -61,7 +61,7 @@ def seen_alike(ledger: Ledger, perspective: Perspective) -> Perspective:
 
 
 def perspective_message(perspective: Perspective) -> proto.Perspective:
-    """The perspective for whoever has it."""
+    """The message of a perspective."""
     if isinstance(perspective, Watcher):
         return proto.Perspective(kind=_WATCHERS[perspective])
     return proto.Perspective(kind=proto.PERSPECTIVE_KIND_SEAT, seat=perspective)
@@ -76,7 +76,7 @@ _WATCHERS: Final = {
 
 
 def projected(event: Visible, perspective: Perspective) -> proto.ProjectedEvent:
-    """One event for this perspective; whether the match is sealed by now makes no difference."""
+    """One event for this perspective; it does not depend on whether the match is sealed by now."""
     hidden = _hidden(event.logged) if perspective in event.insiders else None
     return proto.ProjectedEvent(event=event.logged.data, hidden=hidden)
 
@@ -89,7 +89,7 @@ def projected_bytes(event: Visible, perspective: Perspective) -> bytes:
 
 
 def _hidden(logged: Logged) -> HiddenOutcome | None:
-    """What lies beside an outcome; nothing that lies beside another event is ever for anybody."""
+    """The hidden part of an outcome; None for other events, whose hidden parts are never sent."""
     if not logged.private or not isinstance(logged.event, Happened):
         return None
     private = Private.FromString(logged.private)
@@ -99,7 +99,7 @@ def _hidden(logged: Logged) -> HiddenOutcome | None:
 def made_message(
     events: Sequence[Visible], perspective: Perspective, head: proto.SignedHead | None = None
 ) -> match_proto.EventsMade:
-    """What a command made; to whoever wants no head, no more than the range and what chance did."""
+    """The events that a command made; without `head` only the range and the outcomes."""
     wanted = [event for event in events if head is not None or isinstance(event.logged.event, Happened)]
     return match_proto.EventsMade(
         first=events[0].logged.sequence,
@@ -112,7 +112,7 @@ def made_message(
 def look_message(
     ledger: Ledger, perspective: Perspective, summary: match_proto.MatchSummary, head: proto.SignedHead, now_ms: int
 ) -> match_proto.GetMatchResponse:
-    """The match as one caller sees it at this moment; all of it is of one position."""
+    """The match as one caller sees it now; all parts are of the same position."""
     return match_proto.GetMatchResponse(
         summary=summary,
         perspective=perspective_message(perspective),
@@ -124,11 +124,11 @@ def look_message(
 
 
 class NotSealed(Exception):
-    """A log that is not whole, from event 1 to the seal, reveals nothing."""
+    """The log is incomplete or not sealed, so it reveals nothing."""
 
 
 def revealed(log: Sequence[Visible]) -> MatchFrame.Revealed:
-    """All that a sealed match hid, ascending by sequence, from its whole log."""
+    """All hidden parts of a sealed match by sequence, from its whole log; raises NotSealed."""
     if not log or not isinstance(log[-1].logged.event, Sealed) or len(log) != log[-1].logged.sequence:
         raise NotSealed("what a match hides is revealed by its whole log, from event 1 to the seal")
     return MatchFrame.Revealed(
@@ -144,7 +144,7 @@ def revealed(log: Sequence[Visible]) -> MatchFrame.Revealed:
 
 
 def view_message(ledger: Ledger, perspective: Perspective) -> View:
-    """The table for this perspective; where nothing is hidden, as the public does."""
+    """The table for this perspective; the public one in games without hidden parts."""
     game = ledger.game
     return write_view(game, game.view(ledger.match.state, Watcher.PUBLIC if is_open(ledger) else perspective))
 
@@ -156,7 +156,7 @@ def view_bytes(ledger: Ledger, perspective: Perspective) -> bytes:
 
 
 def legal_message(ledger: Ledger, perspective: Perspective) -> LegalChoices | None:
-    """Everything that this seat may choose now; nothing for all others, nor while its caretaker chooses for it."""
+    """The legal choices of the awaited seat; None for other perspectives and while the caretaker plays the seat."""
     if perspective != _choosing_seat(ledger):
         return None
     return write_legal(ledger.game, ledger.game.legal(ledger.match.state))
@@ -170,7 +170,7 @@ def legal_bytes(ledger: Ledger, perspective: Perspective) -> bytes | None:
 
 
 def _choosing_seat(ledger: Ledger) -> int | None:
-    """The seat that is to choose for itself."""
+    """The seat that must choose now; None if there is none, or the caretaker chooses for it."""
     match, seat = ledger.match, ledger.awaited_seat
     return None if seat is None or match.sealed is not None or match.played_by_caretaker(seat) else seat
 
@@ -179,7 +179,7 @@ def _choosing_seat(ledger: Ledger) -> int | None:
 
 
 def clocks_message(ledger: Ledger, now_ms: int) -> proto.Clocks | None:
-    """The clocks at this moment; nothing unless the match is running and has a clock."""
+    """The clocks at this time; None unless the match is running and has a clock."""
     clock = ledger.clock.copy()
     if not clock.turn_ms or not ledger.match.started or ledger.match.sealed is not None:
         return None
@@ -198,15 +198,14 @@ def clocks_message(ledger: Ledger, now_ms: int) -> proto.Clocks | None:
 
 
 class Heads:
-    """Signs with one key, and keeps what it signed last."""
+    """Signs heads with one key, and caches the signatures."""
 
     def __init__(self, keys: HeadKeys) -> None:
-        """Sign with the private one of these keys."""
         self._keys = keys
         self._signed = lru_cache(MOST_SIGNED)(self._sign)
 
     def of(self, ledger: Ledger, position: Position | None = None) -> proto.SignedHead:
-        """The head of the ledger, or an earlier position of the same log; do not change the message."""
+        """The signed head of the ledger, or of an earlier position of its log; do not modify the message."""
         at = position or ledger.head
         return self._signed(ledger.opened.match_id, at.sequence, at.link)
 

@@ -1,4 +1,4 @@
-"""Replay files of a service's matches: of a sealed one everything, of a running one what one perspective may see."""
+"""Makes replay files: of a sealed match everything, of a running one what one perspective may see."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rollbook.v1.events_pb2 import Event, Private
 
 
 def sealed_replay(match_id: str, entries: Sequence[Entry], names: Sequence[str], keys: HeadKeys) -> Replay:
-    """The whole of a match that is over; the secret is in its seal."""
+    """The complete replay of a finished match; its seal contains the secret."""
     private = {number: entry.private for number, entry in enumerate(entries[1:], start=2) if entry.private}
     replay = _exported(match_id, None, [entry.event for entry in entries], keys)
     return replace(replay, private=private, names=_said(names))
@@ -23,7 +23,7 @@ def sealed_replay(match_id: str, entries: Sequence[Entry], names: Sequence[str],
 def seen_replay(
     match_id: str, events: Sequence[Visible], perspective: Perspective, names: Sequence[str], keys: HeadKeys
 ) -> Replay:
-    """A match that is not over, up to where it is seen, as one perspective may see it."""
+    """The replay of a running match, with `events` as one perspective sees them."""
     seen = {number: event for number, event in enumerate(events, start=1) if perspective in event.insiders}
     private = {
         number: Private(hidden=event.hidden).SerializeToString(deterministic=True)
@@ -35,7 +35,7 @@ def seen_replay(
 
 
 def _exported(match_id: str, perspective: Perspective | None, events: Sequence[bytes], keys: HeadKeys) -> Replay:
-    """What everybody may have who may have these events."""
+    """The public parts of the replay."""
     opened = Event.FromString(events[0]).opened
     head = keys.sign(match_id, len(events), link(events[-1]))
     return Replay(match_id, opened.game, opened.ruleset, perspective, tuple(events), heads=(head,))

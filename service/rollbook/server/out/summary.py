@@ -1,4 +1,4 @@
-"""A match in a few lines."""
+"""The summary of a match."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rollbook.v1 import match_pb2 as proto
 def summary_message(
     ledger: Ledger, names: Mapping[bytes, str], opened_ms: int, rematch_of: str = ""
 ) -> proto.MatchSummary:
-    """What everybody may know who may see the match; names are given by reference and lie beside the log."""
+    """The summary for everyone who may see the match; `names` are by reference, and come from outside the log."""
     match, opened = ledger.match, ledger.opened
     message = proto.MatchSummary(
         match_id=opened.match_id,
@@ -49,7 +49,7 @@ def summary_message(
 
 
 def state_of(ledger: Ledger) -> proto.MatchState.ValueType:
-    """Where the match is in its life."""
+    """The state of the match in its life cycle."""
     match = ledger.match
     if match.sealed is not None:
         return proto.MATCH_STATE_FINISHED if match.sealed.aborted is None else proto.MATCH_STATE_ABORTED
