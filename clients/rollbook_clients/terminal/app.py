@@ -1,4 +1,4 @@
-"""The program around the screens: its looks, its language, its keys, and what it says to the terminal itself."""
+"""The Textual application: style sheet, minimum size, title, bell and quitting."""
 
 from typing import ClassVar, Final
 
@@ -14,12 +14,12 @@ from rollbook_replays.games.words import Words
 from rollbook_replays.text import printable
 
 SMALLEST: Final = (80, 24)
-"""Columns and rows that every screen fits into."""
+"""Minimum columns and rows; every screen fits into this size."""
 PUSH_TITLE, POP_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 
 
 class TooSmall(ModalScreen[None]):
-    """Covers a screen for which the terminal is too small, and says how large it should be."""
+    """Covers the current screen while the terminal is too small, and shows the required size."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(classes="covering")
@@ -27,31 +27,31 @@ class TooSmall(ModalScreen[None]):
         self._said = Static(markup=False)
 
     def compose(self) -> ComposeResult:
-        """One sentence."""
+        """Yield the label for the sentence."""
         with Container():
             yield self._said
 
     def on_mount(self) -> None:
-        """Say it."""
+        """Show the current and the required size."""
         self.say(self.app.size)
 
     def say(self, size: Size) -> None:
-        """With the size that the terminal has now."""
+        """Update the sentence with this size of the terminal."""
         columns, rows = SMALLEST
         said = self._words("size.too_small", columns=columns, rows=rows, wide=size.width, high=size.height)
         self._said.update(said)
 
 
 class Terminal(App[int]):
-    """Shows one screen first, and ends with an exit code."""
+    """Runs one first screen and returns an exit code."""
 
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - as textual has it
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - declared like this in textual
         (0, "-narrow"),
-        (128, "-wide"),  # 80 of a board, 4 around it, 44 of the log
+        (128, "-wide"),  # 80 columns of a board, 4 around it, 44 of the log
         (140, "-wider"),
     ]
-    VERTICAL_BREAKPOINTS = [  # noqa: RUF012 - as textual has it
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012 - declared like this in textual
         (0, "-low"),
         (29, "-middle"),
         (32, "-high"),
@@ -107,17 +107,17 @@ class Terminal(App[int]):
         self._titled = ""
 
     def on_mount(self) -> None:
-        """Show it."""
+        """Save the terminal's title and show the first screen."""
         self._write(PUSH_TITLE)
         self.push_screen(self._first)
         self._cover_if_too_small(self.size)
 
     def on_unmount(self) -> None:
-        """Leave the terminal's title as it was."""
+        """Restore the terminal's title."""
         self._write(POP_TITLE)
 
     def on_resize(self, event: Resize) -> None:
-        """Nothing is cut off: what does not fit is not shown."""
+        """Cover the screen if the terminal became too small, so that no content is cut off."""
         self._cover_if_too_small(event.size)
 
     def _cover_if_too_small(self, size: Size) -> None:
@@ -131,13 +131,13 @@ class Terminal(App[int]):
             self.push_screen(self._too_small)
 
     def entitle(self, title: str) -> None:
-        """Say this in the title of the terminal, where whoever works in another window sees it."""
+        """Set the terminal's title, which is visible from other windows and tabs."""
         if title != self._titled:
             self._titled = title
             self._write(f"\x1b]2;{printable(title)}\x07")
 
     def ring(self) -> None:
-        """Ring, if this person wants to hear it."""
+        """Ring the terminal bell if the preferences allow it."""
         if self.preferences.bell:
             self.bell()
 
@@ -146,7 +146,7 @@ class Terminal(App[int]):
             self._driver.write(codes)
 
     async def action_quit(self) -> None:
-        """Out, from anywhere; a screen may say first what that means."""
+        """Quit; calls the screen's `action_quit_program` instead if it has one, which may ask first."""
         leave = getattr(self.screen, "action_quit_program", None)
         if leave is None:
             self.exit(0)

@@ -1,4 +1,4 @@
-"""What has happened and is not shown yet: one after the other, so that it can be followed, but never far behind."""
+"""Queue of items to show one after the other, at a readable pace and with a limit on the delay."""
 
 from asyncio import TimerHandle, get_running_loop
 from collections import deque
@@ -11,11 +11,11 @@ from textual.message_pump import MessagePump
 T = TypeVar("T")
 
 MOST_BEHIND_SECONDS: Final = 4.0
-"""Whatever has happened is shown by then, however much there is of it."""
+"""Upper bound for the delay of an item, however many items are queued."""
 
 
 class Backlog(Generic[T]):
-    """Items in order, each with the moment from which on it is shown.
+    """Queue of items in order, each with the time from which it is shown.
 
     >>> time = 0.0
     >>> backlog = Backlog[str](now=lambda: time)
@@ -38,18 +38,18 @@ class Backlog(Generic[T]):
         return len(self._items)
 
     def add(self, item: T, *, after: float) -> None:
-        """Show it so many seconds after the one before, but not before it is there, nor too long after that."""
+        """Queue an item, due `after` seconds after the previous one, but at least now and at most 4 seconds ahead."""
         now = self._now()
         self._last = min(max(now, self._last + after), now + MOST_BEHIND_SECONDS)
         self._items.append((self._last, item))
 
     @property
     def wait(self) -> float | None:
-        """Seconds until the next one is due; None if there is none."""
+        """Seconds until the next item is due; None if the queue is empty."""
         return max(0.0, self._items[0][0] - self._now()) if self._items else None
 
     def due(self) -> list[T]:
-        """Take those whose moment has come."""
+        """Remove and return the items that are due."""
         now = self._now()
         taken = []
         while self._items and self._items[0][0] <= now:
@@ -57,7 +57,7 @@ class Backlog(Generic[T]):
         return taken
 
     def all(self) -> list[T]:
-        """Take everything: whoever asks wants to see the present."""
+        """Remove and return all items, for a person who asked for the present."""
         taken = [item for _, item in self._items]
         self._items.clear()
         self._last = float("-inf")
@@ -65,20 +65,20 @@ class Backlog(Generic[T]):
 
 
 class Alarm:
-    """Calls a function of a screen after a delay, which may be 0: a timer of Textual never fires after 0 seconds."""
+    """Calls a function of a screen after a delay. Accepts 0 seconds, after which a timer of Textual never fires."""
 
     def __init__(self, screen: MessagePump) -> None:
         self._screen = screen
         self._timer: TimerHandle | None = None
 
     def set(self, seconds: float | None, then: Callable[[], None]) -> None:
-        """Call `then` in so many seconds, instead of what was set before; never if that is None."""
+        """Call `then` in `seconds` seconds and cancel the previous call; None only cancels."""
         self.stop()
         if seconds is not None:
             self._timer = get_running_loop().call_later(seconds, self._screen.call_next, then)
 
     def stop(self) -> None:
-        """Call nothing any more."""
+        """Cancel the call."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

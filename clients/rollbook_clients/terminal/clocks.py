@@ -1,4 +1,4 @@
-"""Clocks that tick between what the service tells of them."""
+"""Clocks of a match that run on between the updates of the service."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -10,38 +10,39 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 
 class TickingClocks:
-    """The clocks of a match, counted on from what the service sent last.
+    """The clocks of a match, extrapolated from the last update of the service.
 
-    The service sends clocks as of a time of the store. So this client compares the store's clock with its own, and
-    events that it reads late do not set a clock back.
+    An update holds the clocks as of a time of the store. This client estimates how far the store's clock is ahead of
+    its own, so that events which it reads late do not set a clock back.
     """
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
         self._told: Clocks | None = None
         self._ahead_ms: int | None = None
-        """By how much the store's clock is ahead of this client's."""
+        """How far the store's clock is ahead of this client's; None before the first update."""
 
     def compare(self, clocks: Clocks | None) -> None:
-        """Compare the store's clock with this client's, by clocks as of now: those of a heartbeat or an answer."""
+        """Measure the offset to the store's clock, by clocks as of now: those of a heartbeat or of a reply."""
         if clocks is not None:
             self._ahead_ms = clocks.at_ms - self._now_ms()
 
     def take(self, clocks: Clocks | None, *, is_now: bool = False) -> None:
-        """Show these clocks from now on, which are as of now or of an earlier event.
+        """Use these clocks from now on, which are as of now or as of an earlier event.
 
-        None shows no clock: none runs, or the connection is lost, and turns may pass that this client does not see.
+        None means that no clock is shown: either no clock runs, or the connection is lost and this client may miss
+        turns.
         """
         self._told = clocks
         if is_now:
             self.compare(clocks)
         elif clocks is not None:
-            # Nothing comes before it has happened.
+            # An event arrives after its time, so the offset is at least this difference.
             ahead_ms = clocks.at_ms - self._now_ms()
             self._ahead_ms = ahead_ms if self._ahead_ms is None else max(self._ahead_ms, ahead_ms)
 
     def left(self) -> tuple[int, int, int] | None:
-        """The seat whose clock runs, and milliseconds of its turn and of its reserve; None while no clock runs."""
+        """The seat whose clock runs, and the milliseconds left of its turn and reserve; None while no clock runs."""
         if self._told is None or self._ahead_ms is None or not self._told.HasField("seat"):
             return None
         seat = self._told.seat
@@ -50,7 +51,7 @@ class TickingClocks:
         return seat, max(0, left), max(0, reserve + min(0, left))
 
     def shown(self) -> tuple[int, str] | None:
-        """The seat whose clock runs, and what it has left as a text; None while no clock runs.
+        """The seat whose clock runs, and its remaining time as text; None while no clock runs.
 
         >>> clocks = TickingClocks(now=lambda: 0.0)
         >>> clocks.take(Clocks(seat=1, turn_left_ms=83_000, reserve_left_ms=[60_000, 5_000]))
@@ -67,7 +68,7 @@ class TickingClocks:
 
 
 def minutes(milliseconds: int) -> str:
-    """Days and hours, if there are any, minutes and seconds, begun ones counted.
+    """Format a duration as minutes and seconds, with hours and days if needed; rounds up to full seconds.
 
     >>> minutes(59_001), minutes(3_600_000), minutes(90_000_000)
     ('1:00', '1:00:00', '1d 1:00:00')
@@ -81,14 +82,14 @@ def minutes(milliseconds: int) -> str:
 
 
 def delay_name(seconds: int, words: Words) -> str:
-    """What is said of how much later spectators see a match."""
+    """Text for the delay with which spectators see a match."""
     if seconds and seconds % MINUTE == 0:
         return words("delay.minutes", number=seconds // MINUTE)
     return words("delay.seconds", number=seconds) if seconds else words("delay.none")
 
 
 def clock_name(turn_seconds: int, words: Words) -> str:
-    """What is said of a match's clock where somebody chooses a match."""
+    """Text for the time per turn of a match, for lists of matches."""
     if not turn_seconds:
         return words("clock.none")
     for unit, seconds in (("day", DAY), ("hour", HOUR), ("minute", MINUTE)):

@@ -1,4 +1,4 @@
-"""What a person reads when something could not be done: a sentence in their language."""
+"""Texts for errors, in the user's language."""
 
 from rollbook_clients.reasons import explained
 from rollbook_clients.sdk import RollbookError
@@ -7,5 +7,5 @@ from rollbook_replays.text import printable
 
 
 def said_of(error: RollbookError, words: Words) -> str:
-    """Why, in words; facts come from the service."""
+    """The reason of an error as printable text; facts in it come from the service."""
     return printable(explained(error, words.language))

@@ -1,4 +1,4 @@
-"""A match from a file, that can be looked at after every event, forwards and backwards."""
+"""A match from a file, with the table after every event, forwards and backwards."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from rollbook_replays.games.seats import Seating
 from rollbook_replays.narration import Narrator
 
 BETWEEN_COPIES: Final = 32
-"""Every so many events a state is kept, so that a step back folds no more than these."""
+"""Number of events between two kept copies of the state: a step back folds at most this many events."""
 
 
 class NotShown(Exception):
-    """This file cannot be played through; the sentence says why."""
+    """The file cannot be played; the message is the reason."""
 
 
 class StillHidden(NotShown):
-    """The match was running when the file was made, and some of it is hidden."""
+    """The match was running when the file was made, and the file hides some events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +36,19 @@ class Frame:
     event: Event
     time_ms: int
     begins_turn: bool
-    """A seat is awaited after it that was not awaited before."""
+    """Whether a seat is awaited after this event that was not awaited before."""
 
 
 class Film:
-    """A replay that has been folded once, and so is known to follow the rules."""
+    """A replay file whose events have all been folded, and thereby checked against the rules."""
 
     def __init__(self, replay: Replay) -> None:
-        """Fold it, or raise NotShown."""
+        """Fold the replay; raises NotShown if it breaks the rules or the format."""
         self.replay = replay
         try:
             self._logged = _read(replay)
             opened = self._logged[0].event
-            assert isinstance(opened, Opened)  # noqa: S101 - `read_bytes` takes nothing else for event 1
+            assert isinstance(opened, Opened)  # noqa: S101 - `read_bytes` accepts only Opened as event 1
             self.opened = opened
             _check_seats(replay, len(opened.names))
             self.game: Any = find(opened.game, opened.ruleset)
@@ -63,7 +63,7 @@ class Film:
 
     @property
     def perspectives(self) -> Sequence[Perspective]:
-        """Whose eyes can look at the file: all, if it holds everything; else those that saw it, and the public."""
+        """The perspectives that the file can show: all if it holds everything, else its own and the public one."""
         seats = range(len(self.opened.names))
         seen = self.replay.perspective
         if seen is None or seen is Watcher.JUDGE:
@@ -72,7 +72,7 @@ class Film:
 
     @property
     def dice_fixed(self) -> bool:
-        """No seat brought entropy of its own, as far as this file goes."""
+        """Whether all dice come from the service alone: no seat added entropy in this file."""
         return not any(isinstance(frame.event, Ready) and frame.event.entropy for frame in self.frames)
 
     @property
@@ -81,20 +81,20 @@ class Film:
         return [position for position, frame in enumerate(self.frames, 1) if frame.begins_turn]
 
     def turn_at(self, position: int) -> int:
-        """The number of the turn that is played there, 0 before the first."""
+        """The number of the turn at this position; 0 before the first turn."""
         return sum(turn <= position for turn in self.turns)
 
     def view(self, position: int, perspective: Perspective) -> Any:
-        """The table after so many events, as this pair of eyes saw it."""
+        """The table after `position` events, as seen from this perspective."""
         return self.game.view(self._match(position).state, perspective)
 
     def places(self, position: int) -> tuple[int, ...]:
-        """The place of every seat after so many events: the standing, and in the end the result."""
+        """The place of every seat after `position` events: the standing, and at the end the result."""
         standing: tuple[int, ...] = self.game.places(self._match(position).state)
         return standing
 
     def scene(self, position: int, perspective: Perspective) -> tuple[Any, Spotlight]:
-        """The same, with what the last choice and its outcomes have changed."""
+        """The view at this position, and a spotlight on what the last choice and its outcomes changed."""
         moves: list[Any] = []
         first = position
         while first > 1:
@@ -108,7 +108,7 @@ class Film:
         return self.view(position, perspective), Spotlight(moves=tuple(reversed(moves)), since=since, before=before)
 
     def seen(self, position: int, perspective: Perspective) -> Event:
-        """The event at this position as this pair of eyes saw it."""
+        """The event at this position as seen from this perspective."""
         logged = self._logged[position - 1]
         return self._match(position - 1).as_seen(logged.event, perspective) if logged.private else logged.event
 
@@ -160,17 +160,17 @@ def _check_seats(replay: Replay, seats: int) -> None:
 
 
 class Account:
-    """What is told of a film to one pair of eyes, made as far as somebody has looked."""
+    """The sentences about a film from one perspective, generated up to the position that was asked for."""
 
     def __init__(self, film: Film, perspective: Perspective) -> None:
         self._film = film
         self._perspective = perspective
         self._narrator = Narrator(film.game, film.opened)
         self._told: list[list[Sentence]] = []
-        """By event."""
+        """Sentences by event, event 1 first."""
 
     def until(self, position: int, seating: Seating) -> list[Sentence]:
-        """The lines of all events up to this one."""
+        """The sentences of all events up to this position."""
         for at in range(len(self._told) + 1, position + 1):
             if at == 1:
                 self._told.append(self._narrator.opened(seating))

@@ -1,4 +1,4 @@
-"""The end that comes from outside: the terminal goes away, or somebody ends the program."""
+"""Ends the program when its terminal disappears or when it receives SIGTERM or SIGHUP."""
 
 import asyncio
 import os
@@ -14,15 +14,15 @@ from typing import Final
 from rollbook_clients.terminal.app import Terminal
 
 GRACE_SECONDS: Final = 2.0
-"""To put the terminal back as it was and to save what is kept; where nobody reads what is drawn, this never ends."""
+"""Time to restore the terminal and save state, which can block for ever if no process reads the output."""
 
 
 @contextmanager
 def leaving(app: Terminal) -> Iterator[None]:
-    """End the program soon after SIGTERM, SIGHUP, or the end of its terminal, with 128 and the signal as exit code.
+    """Within this context SIGTERM, SIGHUP or a hang-up of the terminal end the program, with exit code 128 + signal.
 
-    A terminal that goes away tells only the session that it controls. A program of another session would read the end
-    of its input, over and over; so somebody waits for that, too.
+    The kernel sends SIGHUP only to the session that the terminal controls. A program in another session would read end
+    of file in an endless loop, so a thread polls standard input for the hang-up.
     """
     loop = asyncio.get_running_loop()
     is_over = threading.Event()
@@ -43,7 +43,8 @@ def leaving(app: Terminal) -> Iterator[None]:
         terminal.poll()
         end(signal.SIGHUP)
 
-    # Not the loop's own handlers: they would wait for a loop that itself waits for somebody to read what it draws.
+    # The handlers of the event loop would not run: the loop may be blocked in a write to a terminal that no process
+    # reads.
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     threading.Thread(target=wait_for_hangup, daemon=True).start()
     try:
@@ -56,7 +57,7 @@ def leaving(app: Terminal) -> Iterator[None]:
 
 
 def _drop_what_cannot_be_shown() -> None:
-    """What a terminal that is gone was still to show goes nowhere; Python would make that the exit code."""
+    """Redirect unwritable output to /dev/null; the failed flush would otherwise change Python's exit code."""
     for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
         try:
             stream.flush()

@@ -1,4 +1,4 @@
-"""Invitations: one line with which somebody else comes to a match."""
+"""Invitations: a command line with which another player joins a match."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import Final
 
 LONGEST: Final = 120
-"""Characters of a line; longer ones break when they are sent."""
+"""Characters of a line; chat programs and mail break longer ones."""
 
 _ID: Final = re.compile(r"[a-z2-7]{24}")
 
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """Where a match is, and what opens it."""
+    """The address of a match, and the code that admits to it."""
 
     service: str
     match_id: str
     code: str = ""
 
     def __str__(self) -> str:
-        """As it is sent.
+        """The command line to send.
 
         >>> str(Invitation("localhost:50051", "a" * 24))
         'rollbook play localhost:50051/aaaaaaaaaaaaaaaaaaaaaaaa'
@@ -30,7 +30,7 @@ class Invitation:
 
 
 def pasted(said: str, service: str) -> Invitation:
-    """What somebody sent: the whole line, the link, or what is behind the service alone; ValueError if it is none.
+    """Parse pasted text: a command line, a link, or match and code without a service; raises ValueError otherwise.
 
     >>> pasted(f"rollbook play there:1/{'a' * 24}", "here:1").service
     'there:1'
@@ -42,7 +42,7 @@ def pasted(said: str, service: str) -> Invitation:
 
 
 def read(link: str) -> Invitation:
-    """What an invitation says; ValueError if it is none.
+    """Parse `HOST:PORT/MATCH` or `HOST:PORT/MATCH/CODE`; raises ValueError for anything else.
 
     >>> read("localhost:50051/aaaaaaaaaaaaaaaaaaaaaaaa").match_id
     'aaaaaaaaaaaaaaaaaaaaaaaa'

@@ -1,4 +1,4 @@
-"""The game of a match as this program knows it, and what the service sends of it as the rules' own values."""
+"""The game of a match as this program implements it; converts messages of the service into values of the rules."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,38 +27,38 @@ from rollbook_replays.narration import Narrator
 
 @dataclass(frozen=True, slots=True)
 class KnownGame:
-    """Its rules, and how it is shown."""
+    """The rules of a game and its presentation."""
 
     rules: Game[Any, Any, Any]
     shown: Presentation
 
     def seating(self, summary: MatchSummary, own: int | None, words: Words) -> Seating:
-        """Who sits there, and what was agreed."""
+        """The names of the seats and the options of the match."""
         names = tuple(seat.name for seat in summary.seats)
         options = read_options(self.rules, summary.options, len(names)) if summary.HasField("options") else {}
         return Seating(names, own, options, words.also(self.shown.texts), summary.state in OVER)
 
     def view(self, message: View) -> Any:
-        """The view that the rules gave; None where this program does not know its form."""
+        """Decode a view; None if this program does not know its format."""
         try:
             return read_view(self.rules, message)
         except Unreadable:
             return None
 
     def menu(self, view: Any, legal: LegalChoices, seating: Seating) -> Menu:
-        """What may be chosen, in words; nothing where this program does not know its form."""
+        """The menu of legal choices; empty if this program does not know their format."""
         try:
             return self.shown.menu(view, read_legal(self.rules, legal), seating)
         except Unreadable:
             return ()
 
     def choice(self, chosen: Any) -> Choice:
-        """The message that says so."""
+        """Encode a choice as a message."""
         return write_choice(self.rules, chosen)
 
 
 def known_game(name: str, ruleset: int | None = None) -> KnownGame | None:
-    """The game at this version of its rules, if this program has it."""
+    """The game at this version of its rules (None: the newest); None if this program does not have it."""
     try:
         return KnownGame(find(name, ruleset), presentation(name))
     except RefusedByRules:
@@ -67,23 +67,22 @@ def known_game(name: str, ruleset: int | None = None) -> KnownGame | None:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """One event, as it is shown."""
+    """One event with everything that a screen shows of it."""
 
     told: list[Sentence]
     seat: int | None
-    """Who chose, or for whom chance did something; None if it is nobody's."""
+    """The seat that chose, or for which chance decided; None if the event belongs to no seat."""
     view: Any
-    """The table after it; None where that is not known, as something is hidden."""
+    """The table after the event; None if it is unknown because parts of the event are hidden."""
     spotlight: Spotlight
     is_move: bool
-    """Something happened on the table that somebody may want to see."""
+    """Whether the event changed the table in a way that is worth showing."""
 
 
 class Story:
-    """What is told of a match while its events arrive; they have to come in order, from the first on."""
+    """Turns the events of a match into sentences and scenes. Events must arrive in order, from event 1 on."""
 
     def __init__(self) -> None:
-        """Know nothing yet: event 1 says which game it is."""
         self._rules: Game[Any, Any, Any] | None = None
         self._narrator: Narrator | None = None
         self._moves: tuple[Any, ...] = ()
@@ -91,11 +90,11 @@ class Story:
         self._seat: int | None = None
 
     def tell(self, event: Event, seating: Seating) -> list[Sentence]:
-        """The lines that this event makes; none of a game that is not known here."""
+        """The sentences for this event; empty for a game that this program does not have."""
         return self.scene(event, seating).told
 
     def scene(self, event: Event, seating: Seating) -> ShownEvent:
-        """The event with the table after it and what it has changed there."""
+        """The event with the table after it and what it changed there."""
         before = self._view
         on_turn = getattr(before, "seat", None)
         self._seat = event.seat if event.seat is not None else self._seat if on_turn is None else on_turn

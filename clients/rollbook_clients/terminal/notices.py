@@ -1,4 +1,4 @@
-"""What a player has to be told apart from the log: time-outs, and what became of a choice."""
+"""Messages to a player besides the log: time-outs, and the outcome of a choice."""
 
 from collections.abc import Callable
 from typing import Final
@@ -8,58 +8,58 @@ from rollbook_clients.sdk import Event
 from rollbook_replays.games.words import Words
 
 OF_TURNS: Final = {"chosen", "timed_out"}
-"""Events that say what a turn has come to."""
+"""Kinds of events that end a turn."""
 
 
 class Notices:
-    """The last thing that was to be told; it stands until the next choice is made."""
+    """Keeps the last message to a player, until the player's next choice."""
 
     def __init__(self, words: Words, report: Callable[[str], None]) -> None:
-        """Lines for the log are reported as well."""
+        """`report` receives the lines that also belong in the log."""
         self._words = words
         self._report = report
         self.said = ""
         self.under_way = ""
-        """The choice that is being sent, in words; empty if none is."""
+        """Label of the choice that is being sent; empty if none is."""
         self._was_away = False
         self._unknown = ""
-        """A choice of which nobody knows yet whether it has arrived."""
+        """Label of a choice that the service may or may not have received; empty if there is none."""
         self._time_outs = 0
         """Own turns in a row that have timed out."""
 
     def sends(self, choice: str, *, is_away: bool) -> str:
-        """A choice is on its way: what to say meanwhile."""
+        """Remember a choice that is being sent, and return the text to show meanwhile."""
         self.said = ""
         self.under_way, self._was_away = choice, is_away
         return self._words("choice.waiting" if is_away else "table.sending", choice=choice)
 
     def connection_lost(self) -> str:
-        """What to say of the choice that is on its way; empty if there is none."""
+        """The text to show for the choice that is being sent; empty if there is none."""
         self._was_away = True
         return self._words("choice.waiting", choice=self.under_way) if self.under_way else ""
 
     def arrived(self) -> None:
-        """It has counted, which is worth a word only after a while without an answer."""
+        """The choice was accepted. Adds a message only if the connection was lost meanwhile."""
         if self._was_away:
             self._tell("choice.arrived", choice=self.under_way)
         self.under_way = ""
 
     def came_too_late(self) -> None:
-        """The match had moved on."""
+        """The choice was refused because the match had moved on."""
         self._tell("choice.lost", choice=self.under_way)
         self.under_way = ""
 
     def was_refused(self) -> None:
-        """It can be made anew."""
+        """The choice was refused; the player can choose again."""
         self.under_way = ""
 
     def is_unknown(self) -> str:
-        """Nobody has answered: what to say until the log tells."""
+        """The service did not reply. Returns the text to show until an event of the log reveals the outcome."""
         self._unknown, self.under_way = self.under_way, ""
         return self._words("choice.unknown", choice=self._unknown)
 
     def happened(self, event: Event) -> None:
-        """Something happened to the own seat."""
+        """Update the message for an event of the player's own seat."""
         match event.kind:
             case "timed_out":
                 self._time_outs += 1

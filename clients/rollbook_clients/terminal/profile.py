@@ -1,4 +1,4 @@
-"""Who one is at this computer: a name, and the file that makes a guest the same one next time."""
+"""The user's name and saved guest accounts on this computer."""
 
 import getpass
 from pathlib import Path
@@ -10,10 +10,10 @@ LONGEST_NAME: Final = 40
 
 
 class Profile:
-    """Lies in the user's state directory, readable by the user alone."""
+    """Files in the user's state directory, with access only for the user."""
 
     def __init__(self, folder: Path | None = None, name: str = "") -> None:
-        """Be called as given, as last time, or as at this computer."""
+        """Use the given name, else the saved name, else the login name."""
         self._folder = user_state_path("rollbook") if folder is None else folder
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._name_file = self._folder / "name"
@@ -23,16 +23,16 @@ class Profile:
 
     @property
     def preferences(self) -> Path:
-        """The file of settings."""
+        """The file of preferences."""
         return self._folder / "preferences.json"
 
     @property
     def guests(self) -> Path:
-        """The file that the SDK keeps guests in, by service: whoever has it has their seats."""
+        """The file of guest accounts by service, written by the SDK. Access to it gives access to the guests' seats."""
         return self._folder / "guests.json"
 
     def rename(self, name: str) -> None:
-        """Be called this from now on."""
+        """Change the name and save it."""
         self.name = _name(name)
         self._name_file.write_text(self.name, encoding="utf-8")
 
@@ -44,7 +44,7 @@ class Profile:
 
 
 def _name(said: str) -> str:
-    r"""What a service takes for a name.
+    r"""Strip and shorten a name to what the service accepts.
 
     >>> _name("  Anna\n"), len(_name("x" * 50))
     ('Anna', 40)

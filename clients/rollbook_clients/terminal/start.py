@@ -1,4 +1,4 @@
-"""How the commands of the terminal begin and end: who one is, which service, what to say if there is none."""
+"""Start and end of the terminal commands: connecting, the first screen, error messages and exit codes."""
 
 import asyncio
 import sys
@@ -32,31 +32,31 @@ from rollbook_replays.text import printable
 
 @dataclass(frozen=True, slots=True)
 class TerminalOptions:
-    """What the words of a command say about service and person."""
+    """The command-line options on service and user."""
 
     at: ServiceOptions
     language: str | None
     name: str = ""
     heads: Path | None = None
     pace: float | None = None
-    """Seconds for each move of others; None as this person had it last."""
+    """Seconds for each move of others; None uses the saved preference."""
     code: str = ""
-    """What another device of the same person made."""
+    """A code from another device of the same user, which signs in as the same guest."""
 
     def preferences(self, profile: Profile) -> Preferences:
-        """How this person likes it, now."""
+        """The saved preferences, overridden by the options."""
         preferences = Preferences(profile.preferences)
         preferences.pace = preferences.pace if self.pace is None else self.pace
         return preferences
 
     @property
     def words(self) -> Words:
-        """The texts in the language asked for, or in that of the environment."""
+        """The texts in the language asked for, else in the language of the environment."""
         return words_in(self.language or language_of_this_person())
 
 
 def play(asked: TerminalOptions, invited: Invitation | None = None) -> int:
-    """The lobby, from which one plays; whoever was invited sits down first."""
+    """Run the lobby, from which the user plays; with an invitation, join that match first."""
 
     def first(table: Table, profile: Profile) -> Screen[None]:
         return LobbyScreen(table, asked.words, profile, invited=invited)
@@ -65,7 +65,7 @@ def play(asked: TerminalOptions, invited: Invitation | None = None) -> int:
 
 
 def watch(asked: TerminalOptions, match_id: str | None) -> int:
-    """A match, or the lobby to choose one from."""
+    """Run a match as a spectator, or the lobby to choose one."""
 
     def first(table: Table, profile: Profile) -> Screen[None]:
         if match_id is None:
@@ -76,7 +76,7 @@ def watch(asked: TerminalOptions, match_id: str | None) -> int:
 
 
 def replay(asked: TerminalOptions, source: str) -> int:
-    """A replay file, or a match of a service as a file, by its id or an invitation."""
+    """Play a replay file, or a match of a service by its id or invitation."""
     if not _on_a_terminal():
         return Exit.USAGE
     path = Path(source).expanduser()
@@ -140,7 +140,7 @@ async def _running(
 ) -> int:
     profile = Profile(name=asked.name)
     async with _table(asked, profile) as table:
-        # Whoever is refused hears it now, and not in a lobby that stays empty.
+        # A call before the first screen, so that a refusal ends the command instead of leaving an empty lobby.
         if match_id is not None:
             await table.match(match_id).state()
         else:
@@ -149,7 +149,7 @@ async def _running(
 
 
 async def _shown(first: Screen[None], words: Words, preferences: Preferences) -> int:
-    """The exit code: what the program said when it ended; it says nothing if it broke, and has told why by then."""
+    """Run the app and return its exit code; WRONG if it crashed, in which case Textual has printed the error."""
     app = Terminal(first, words, preferences)
     with leaving(app):
         code = await app.run_async()
@@ -181,7 +181,7 @@ def _told(asked: TerminalOptions, error: Failed | RollbookError) -> int:
 
 
 def _say(said: object) -> None:
-    print(said, file=sys.stderr)  # noqa: T201 - a command says why it fails
+    print(said, file=sys.stderr)  # noqa: T201 - a command prints why it fails
 
 
 def _on_a_terminal() -> bool:

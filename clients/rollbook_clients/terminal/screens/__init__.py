@@ -1,1 +1,1 @@
-"""The screens, a module each."""
+"""The screens, one module each."""

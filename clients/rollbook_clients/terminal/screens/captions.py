@@ -1,4 +1,4 @@
-"""What stands above a table and in place of a menu: title, status, and whom everybody waits for."""
+"""Texts around a table: title, status line, and the text in place of a menu."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,28 +21,28 @@ from rollbook_replays.renderers import as_rich
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """A table as one line can say it."""
+    """The state of a table, for the texts in title and status line."""
 
     summary: MatchSummary
     known: KnownGame | None
     seating: Seating
     view: Any
-    """The view on the board."""
+    """The view that the board shows."""
     behind: int = 0
-    """How many moves have happened that the board does not show yet."""
+    """Number of moves that have happened and that the board does not show yet."""
     is_behind: bool = False
-    """Whether the board shows an earlier moment of the match, so that nothing can be chosen."""
+    """Whether the board shows an earlier moment of the match, at which choosing is not possible."""
 
     @property
     def on_turn(self) -> int | None:
-        """Whose turn it is on the board that is shown, as far as the view says so."""
+        """The seat whose turn it is on the board; None if the match is not running or the view has no seat."""
         if self.summary.state != MATCH_STATE_RUNNING:
             return None
         seat: int | None = getattr(self.view, "seat", None)
         return seat
 
     def title(self) -> Text:
-        """The game, the match, and what is special about it."""
+        """The game, the match id, and everything unusual about the match."""
         words, summary = self.seating.words, self.summary
         if not summary.game:
             return Text(words("table.looking"))
@@ -59,7 +59,7 @@ class Caption:
         return line
 
     def status(self, clock: tuple[int, str] | None, *, is_away: bool) -> Text:
-        """The connection, how far the board is behind, whose turn it is, and the clock."""
+        """The connection, the number of moves behind, whose turn it is, and the clock."""
         words, state = self.seating.words, self.summary.state
         line = Text(no_wrap=True, overflow="ellipsis")
         if is_away:
@@ -78,12 +78,12 @@ class Caption:
 
     @property
     def is_own_turn(self) -> bool:
-        """Whether the viewer is to choose; a bot chooses for a seat that is out."""
+        """Whether the viewer is to choose; False for a seat that is out, because a bot chooses for it."""
         seat = self.on_turn
         return seat is not None and seat == self.seating.own and not self.summary.seats[seat].forfeited
 
     def turn(self) -> str:
-        """Whose turn it is, in words."""
+        """The text on whose turn it is."""
         words, seat = self.seating.words, self.on_turn
         if seat is None:
             return words(f"state.{self.summary.state}") if self.summary.state else ""

@@ -1,4 +1,4 @@
-"""Small screens above another one: help on `?`, one line to type, or yes and no."""
+"""Modal screens: help, a line of input, and yes or no."""
 
 from typing import ClassVar, Final
 
@@ -14,33 +14,33 @@ from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
 
 WIDE: Final = 74
-"""Columns inside a dialogue, beside its scroll bar."""
+"""Columns inside a dialogue, without its scroll bar."""
 
 
 class Help(ModalScreen[None]):
-    """The keys of the screen, and all rules of the game; any key that closes things closes it."""
+    """The keys of the screen and all rules of the game; every key that closes a dialogue closes it."""
 
     BINDINGS: ClassVar = [("escape,question_mark,enter,q", "dismiss", "")]
 
     def __init__(self, words: Words, topic: str, game: str = "") -> None:
-        """Help on this topic, and on this game if there is one."""
+        """Help on this topic, and on this game if one is given."""
         super().__init__(classes="dialog")
         self._text = Text("\n\n").join(
             part for part in (Text(words(f"help.{topic}")), rules_of(game, words), Text(words("help.close"))) if part
         )
 
     def compose(self) -> ComposeResult:
-        """One text."""
+        """Yield the text in a scrolling container."""
         with VerticalScroll():
             yield Static(self._text, markup=False)
 
     def on_click(self) -> None:
-        """So does the mouse."""
+        """Close the help."""
         self.dismiss()
 
 
 def rules_of(game: str, words: Words) -> Text:
-    """The game in one paragraph below its title, and then at length."""
+    """The rules of a game: title, one paragraph, then the full rules. Empty if the game is unknown."""
     known = known_game(game) if game else None
     if known is None:
         return Text()
@@ -54,7 +54,7 @@ def rules_of(game: str, words: Words) -> Text:
 
 
 class AskLine(ModalScreen[str | None]):
-    """One line of text; None if it is left with Escape."""
+    """Asks for a line of text; returns None after Escape."""
 
     BINDINGS: ClassVar = [("escape", "dismiss", "")]
 
@@ -64,41 +64,41 @@ class AskLine(ModalScreen[str | None]):
         self._given = given
 
     def compose(self) -> ComposeResult:
-        """The question and the line."""
+        """Yield the question and the input."""
         with Vertical():
             yield Static(self._question, markup=False)
             yield Input(self._given)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer."""
+        """Return the text."""
         self.dismiss(event.value)
 
 
 class AskWhether(ModalScreen[bool]):
-    """Yes or no; no if it is left with Escape."""
+    """Asks for yes or no; returns False after Escape."""
 
     BINDINGS: ClassVar = [("escape", "no", "")]
 
     def __init__(self, question: str, words: Words, *, yes: str = "", no: str = "") -> None:
-        """Ask, with other words for yes and no where there are any."""
+        """`yes` and `no` replace the usual labels of the answers."""
         super().__init__(classes="dialog")
         self._question = question
         self._answers = (no or words("no"), yes or words("yes"))
 
     def compose(self) -> ComposeResult:
-        """The question and both answers, no first."""
+        """Yield the question and both answers, no first."""
         with Vertical():
             yield Static(self._question, markup=False)
             yield OptionList(*self._answers)
 
     def on_mount(self) -> None:
-        """As high as its answers."""
+        """Fit the list's height to its answers."""
         self.query_one(OptionList).styles.height = "auto"
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Answer."""
+        """Return the answer."""
         self.dismiss(event.option_index == 1)
 
     def action_no(self) -> None:
-        """Leave it."""
+        """Return False."""
         self.dismiss(result=False)

@@ -1,4 +1,4 @@
-"""The lobby: one's own matches, and those that are open or running, to join, to watch, and to open a new one."""
+"""The lobby: the user's own matches, and public matches to join or watch; opens new ones."""
 
 from contextlib import aclosing, suppress
 from typing import ClassVar, Final
@@ -28,13 +28,13 @@ from rollbook_replays.text import WIDTH, printable
 
 TICK_SECONDS: Final = 1.0
 BESIDE_LINES: Final = 3
-"""Columns around the lines of the list, with its scroll bar."""
+"""Columns around the lines of the list, including its scroll bar."""
 LOOK_SECONDS: Final = 5.0
-"""Private matches are told to nobody, so their players ask."""
+"""Interval for listing the user's own matches: the lobby's stream leaves out private ones."""
 
 
 class LobbyScreen(Screen[None]):
-    """Enter sits down, or goes back to where one sits; `w` looks on."""
+    """Enter joins the highlighted match or goes back to the user's seat in it; `w` watches it."""
 
     BINDINGS: ClassVar = [
         ("o", "open", ""),
@@ -63,16 +63,16 @@ class LobbyScreen(Screen[None]):
         self._profile = profile
         self._watch_only = watch_only
         self._shown: list[MatchSummary | None] = []
-        """By line of the list; None for a heading."""
+        """The match of each line of the list; None for a heading."""
         self._own = OwnMatches(table)
         self._called: set[str] = set()
-        """The matches in which it was this person's turn when last looked at."""
+        """The matches in which it was the user's turn at the last look."""
         self._public: tuple[MatchSummary, ...] = ()
         self._wide = WIDTH - BESIDE_LINES
         self._state_columns = [0, 0]
-        """Cells of a line, and those of them that say how a match stands: of others' matches, and of one's own."""
+        """Cells of the state column in each section of the list: others' matches, own matches."""
         self._entered = ""
-        """The match that one went to last, to come back to."""
+        """The match that the user went to last, highlighted on return."""
         self._title = Static(id="title", classes="bar", markup=False)
         self._status = Static(id="status", classes="bar", markup=False)
         self._list = OptionList(id="matches")
@@ -80,7 +80,7 @@ class LobbyScreen(Screen[None]):
         self._hints = Static(id="hints", classes="bar", markup=False)
 
     def compose(self) -> ComposeResult:
-        """From above."""
+        """Yield the bars and the list, from top to bottom."""
         yield self._title
         yield self._status
         yield self._list
@@ -88,7 +88,7 @@ class LobbyScreen(Screen[None]):
         yield self._hints
 
     def on_mount(self) -> None:
-        """Begin to follow."""
+        """Follow the lobby and start the timers; accept the invitation if there is one."""
         self._show_title()
         self._show_detail()
         self._list.focus()
@@ -99,13 +99,13 @@ class LobbyScreen(Screen[None]):
         self.set_interval(LOOK_SECONDS, self._look_for_own)
 
     def on_resize(self, event: Resize) -> None:
-        """Lines share what width there is now."""
+        """Format the lines for the new width."""
         self._wide = event.size.width - BESIDE_LINES
         if self._shown:
             self._fill()
 
     def on_screen_resume(self) -> None:
-        """What one opened meanwhile is there at once."""
+        """List the user's matches at once: the user may have opened one meanwhile."""
         self._look_for_own()
 
     # Following
@@ -126,11 +126,11 @@ class LobbyScreen(Screen[None]):
             self._status.update(said_of(error, self.words))
 
     def _look_for_own(self) -> None:
-        """Beside the lobby, which goes on to say whether the connection is lost; of a failure it is told next time."""
+        """Refresh the user's matches in the background; failures are ignored, as the lobby's stream shows them."""
         self.run_worker(self._find_own(), exclusive=True, group="own", exit_on_error=False)
 
     async def _find_own(self) -> None:
-        """Matches in which one sits stand first; private ones are told to nobody else."""
+        """List the user's matches before the public ones, and ring for new turns."""
         if not self._watch_only:
             await self._own.look()
         self._fill()
@@ -139,7 +139,7 @@ class LobbyScreen(Screen[None]):
             self._entered = ""
 
     def _call(self) -> None:
-        """Ring when the own turn comes anywhere but where one is anyway, and say so in the terminal's title."""
+        """Ring for new turns in matches other than the open one; show their number in the terminal's title."""
         called = {match_id for match_id, own in self._own.matches.items() if own.is_on_turn}
         if not isinstance(self.app, Terminal):
             return
@@ -179,7 +179,7 @@ class LobbyScreen(Screen[None]):
         return match_line(summary, own, self.words, self._wide, self._state_columns[own is not None])
 
     def _tick(self) -> None:
-        """Clocks run on."""
+        """Update the clocks in the list."""
         for number, summary in enumerate(self._shown):
             own = None if summary is None else self._own.matches.get(summary.match_id)
             if summary is not None and own is not None and own.is_ticking and number < self._list.option_count:
@@ -187,12 +187,12 @@ class LobbyScreen(Screen[None]):
 
     @property
     def _at(self) -> MatchSummary | None:
-        """The match that is highlighted."""
+        """The match that is highlighted; None if there is none."""
         at = self._list.highlighted
         return self._shown[at] if at is not None and at < len(self._shown) else None
 
     def on_option_list_option_highlighted(self, _event: OptionList.OptionHighlighted) -> None:
-        """Its id stands in full below."""
+        """Show the match's full id below the list."""
         self._show_detail()
 
     def _show_detail(self) -> None:
@@ -205,7 +205,7 @@ class LobbyScreen(Screen[None]):
 
     @property
     def _enters(self) -> str:
-        """The action of Enter on the match that is highlighted."""
+        """The action of Enter on the highlighted match."""
         if self._at is not None and self._at.match_id in self._own.matches and not self._watch_only:
             return "go_back"
         is_open = self._at is not None and self._at.state == MATCH_STATE_OPEN
@@ -226,16 +226,16 @@ class LobbyScreen(Screen[None]):
     # Doing
 
     def on_option_list_option_selected(self, _event: OptionList.OptionSelected) -> None:
-        """Sit down, or look on."""
+        """Join the match, go back to it, or watch it."""
         if self._at is not None:
             self._enter(self._at)
 
     def action_sit_down(self) -> None:
-        """For the mouse on the hint."""
+        """Same as Enter, for a click on the hint."""
         self._list.action_select()
 
     def action_go_back(self) -> None:
-        """For the mouse on the hint."""
+        """Same as Enter, for a click on the hint."""
         self._list.action_select()
 
     def _enter(self, summary: MatchSummary) -> None:
@@ -248,7 +248,7 @@ class LobbyScreen(Screen[None]):
                 self.run_worker(self._join(summary.match_id))
 
     async def _join(self, match_id: str, code: str = "", service: str = "") -> None:
-        """Sit down; `service` is where an invitation says that the match is."""
+        """Join a match and go to it; `service` is the address in the invitation, if there was one."""
         try:
             await self._table.match(match_id, code).join(name=self._profile.name)
         except NotFound as error:
@@ -262,7 +262,7 @@ class LobbyScreen(Screen[None]):
         self._go_to(match_id)
 
     async def _accept(self, invited: Invitation) -> None:
-        """Sit down where one was invited; whoever sits there already goes there."""
+        """Join the match of an invitation, or go to it if the user already has a seat there."""
         match = self._table.match(invited.match_id, invited.code)
         with suppress(RollbookError):
             state = await match.state()
@@ -278,24 +278,24 @@ class LobbyScreen(Screen[None]):
         self.app.push_screen(TableScreen(self._table.match(match_id), self.words, public_only=public_only))
 
     def action_watch(self) -> None:
-        """Look on at the match that is highlighted."""
+        """Watch the highlighted match."""
         if self._at is not None:
             self._go_to(self._at.match_id, public_only=True)
 
     def action_copy(self) -> None:
-        """Put the match's id where it can be pasted from."""
+        """Copy the match's id to the clipboard."""
         if self._at is not None:
             self.app.copy_to_clipboard(self._at.match_id)
             self.app.notify(self._at.match_id, title=self.words("copied"), markup=False)
 
     def action_bell(self) -> None:
-        """Ring or be silent when the own turn comes."""
+        """Toggle the bell."""
         if isinstance(self.app, Terminal):
             self.app.preferences.switch_bell()
             self._status.update(self.words("bell.on" if self.app.preferences.bell else "bell.off"))
 
     def action_open(self) -> None:
-        """Agree on a new match."""
+        """Show the form for a new match."""
         if not self._watch_only:
             self.app.push_screen(NewMatch(self.words), self._opened)
 
@@ -320,7 +320,7 @@ class LobbyScreen(Screen[None]):
         await self._join(match.id, match.invitation_code)
 
     def action_code(self) -> None:
-        """Join a match by what somebody sent."""
+        """Ask for an invitation and join its match."""
         if not self._watch_only:
             self.app.push_screen(AskLine(self.words("lobby.ask_code")), self._join_by_code)
 
@@ -335,7 +335,7 @@ class LobbyScreen(Screen[None]):
             self.run_worker(self._accept(invited))
 
     def action_rename(self) -> None:
-        """Be called something else at the next table."""
+        """Ask for the user's name at future tables."""
         if not self._watch_only:
             self.app.push_screen(AskLine(self.words("lobby.ask_name"), self._profile.name), self._rename)
 
@@ -345,12 +345,12 @@ class LobbyScreen(Screen[None]):
             self._show_title()
 
     def action_help(self) -> None:
-        """Keys."""
+        """Show the keys, and the rules of the highlighted match's game."""
         game = "" if self._at is None else self._at.game
         self.app.push_screen(Help(self.words, "lobby.watch" if self._watch_only else "lobby", game))
 
     def action_leave(self) -> None:
-        """Out, after a word on matches whose clocks run on."""
+        """Quit; asks first if the user has matches whose clocks run."""
         ticking = sum(own.is_ticking for own in self._own.matches.values())
         if not ticking:
             self.app.exit(0)
@@ -361,5 +361,5 @@ class LobbyScreen(Screen[None]):
         self.app.push_screen(asked, lambda meant: self.app.exit(0) if meant else None)
 
     def action_quit_program(self) -> None:
-        """The same."""
+        """Quit like `action_leave`."""
         self.action_leave()

@@ -1,4 +1,4 @@
-"""What every screen with a board has: title, status, board, something to choose from, the log, hints."""
+"""Base of all screens with a board: title, status, board, control, log, hints."""
 
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from rollbook_replays.games.words import Words
 
 
 class MatchScreen(Screen[None]):
-    """One match on the screen."""
+    """Shows one match."""
 
     BINDINGS: ClassVar = [("question_mark", "help", ""), ("escape", "leave", ""), ("ctrl+y", "copy", "")]
 
@@ -31,15 +31,15 @@ class MatchScreen(Screen[None]):
 
     @property
     def match_id(self) -> str:
-        """Which match it is."""
+        """The id of the match."""
         raise NotImplementedError
 
     def control(self) -> Widget:
-        """What stands below the board."""
+        """The widget below the board."""
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
-        """From above."""
+        """Yield the widgets, from top to bottom."""
         yield self.title_bar
         yield self.status_bar
         yield self.board
@@ -48,28 +48,28 @@ class MatchScreen(Screen[None]):
         yield self.hints
 
     def action_help(self) -> None:
-        """Keys and rules."""
+        """Show the keys and the rules of the game."""
         self.app.push_screen(Help(self.words, self._topic, self.game))
 
     def action_rules(self) -> None:
-        """The same."""
+        """Show the help, for a click on the hint."""
         self.action_help()
 
     def action_copy(self) -> None:
-        """Put the match's id where it can be pasted from, and show it in full."""
+        """Copy the match's id to the clipboard, and show it in full."""
         self.app.copy_to_clipboard(self.match_id)
         self.app.notify(self.match_id, title=self.words("copied"), markup=False)
 
     def action_leave(self) -> None:
-        """Back to where one came from, or out."""
-        if len(self.app.screen_stack) > 2:  # noqa: PLR2004 - the blank screen and the first lie below
+        """Return to the previous screen, or quit if this is the first."""
+        if len(self.app.screen_stack) > 2:  # noqa: PLR2004 - Textual's blank screen and the first screen
             self.dismiss()
         else:
             self.app.exit(0)
 
 
 def hint(words: Words, *actions: tuple[str, str]) -> Text:
-    """Keys and what they do; each can be clicked."""
+    """The text of the last line: keys with their actions, each clickable."""
     parts = []
     for key, action in actions:
         part = Text.assemble((key_name(key, words), "bold"), " ", words(f"hint.{action}"))
@@ -79,6 +79,6 @@ def hint(words: Words, *actions: tuple[str, str]) -> Text:
 
 
 def key_name(key: str, words: Words) -> str:
-    """What is printed on it."""
+    """The label of a key, translated if there is a translation."""
     named = f"key.{key}"
     return words(named) if named in words else key

@@ -1,4 +1,4 @@
-"""What a new match shall be: every line one thing to agree on, with the values that are allowed."""
+"""The form for a new match: one line per setting, with the values that are allowed."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
@@ -24,32 +24,32 @@ from rollbook_replays.games.presentation import option_name, option_value
 from rollbook_replays.games.words import Words
 
 SHARED_LINES: Final = ("game", "seats", "turn", "delay", "private")
-"""What is agreed on in every game."""
+"""The settings that every game has."""
 TURN_SECONDS: Final = (0, 30, 60, 120, 300, 3_600, 86_400, 259_200)
 DELAY_SECONDS: Final = (0, 10, 30, 60, 300)
 ROUND_NUMBERS: Final = (0, 10, 20, 30, 50, 100)
-"""Of an option that may have hundreds of values, those that are offered."""
+"""Values offered for an option whose values are a range of numbers, which may have hundreds."""
 
 
 class NewMatch(ModalScreen[OpenMatchRequest | None]):
-    """Up and down between the lines, left and right through their values; Enter opens the match."""
+    """Up and down select a line, left and right change its value; Enter opens the match."""
 
     BINDINGS: ClassVar = [
         ("escape", "dismiss", ""),
         ("question_mark", "help", ""),
         ("left", "change(-1)", ""),
         ("right", "change(1)", ""),
-        # Before the list, which takes Enter for a click on its line.
+        # With priority over the list, which would treat Enter as a click on its line.
         Binding("enter", "open", show=False, priority=True),
     ]
 
     def __init__(self, words: Words) -> None:
-        """Begin with the game that the fewest can play, and what is usual."""
+        """Start with the game that needs the fewest seats, and the default values."""
         super().__init__(classes="dialog")
         self._words = words
         fewest = min(current(), key=lambda name: (current()[name].seats[0], current()[name].seats[-1]))
         self._wished: dict[str, Any] = {"game": fewest}
-        """What was chosen. Where a game does not allow it, its first value is agreed on, and the wish is kept."""
+        """The selected values. If a game does not allow one, `_agreed` holds the first allowed one instead."""
         self._agreed: dict[str, Any] = {}
         self._lines: list[tuple[str, Sequence[Any]]] = []
         self._list = OptionList()
@@ -57,7 +57,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         self._hints = Static(Text(words("opening.keys"), "dim"), markup=False)
 
     def compose(self) -> ComposeResult:
-        """The lines, what does not go together, and the keys."""
+        """Yield the lines, the reason why the settings are invalid, and the keys."""
         with Vertical():
             yield Static(Text(self._words("opening.title"), "bold"))
             yield self._list
@@ -65,7 +65,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
             yield self._hints
 
     def on_mount(self) -> None:
-        """Show the lines, ready to open."""
+        """Show the lines, with the cursor on the line that opens the match."""
         self._list.styles.height = "auto"
         self._show(keep=False)
 
@@ -101,7 +101,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         return Option(Text.assemble(f"{label:<40} ", ("‹ ", "dim"), (said, "bold"), (" ›", "dim")))
 
     def _option(self, name: str, said: str) -> tuple[str, str]:
-        """What the game calls an option and its value."""
+        """The game's label for an option, and for its value."""
         game = current()[self._agreed["game"]]
         words = self._words.also(presentation(game.name).texts)
         option = next(option for option in game.options if option.name == name)
@@ -113,7 +113,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         return {option.name: self._agreed[option.name] for option in game.options}
 
     def _why_not(self) -> str:
-        """What the rules have against it."""
+        """The rules' objection to the settings; empty if they are valid."""
         try:
             current()[self._agreed["game"]].settle(self._options(), self._agreed["seats"])
         except RefusedByRules as refused:
@@ -121,11 +121,11 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         return ""
 
     def action_help(self) -> None:
-        """Keys, and the game that is on the first line."""
+        """Show the keys, and the rules of the selected game."""
         self.app.push_screen(Help(self._words, "opening", self._agreed["game"]))
 
     def action_change(self, by: int) -> None:
-        """The next value of this line, or the one before."""
+        """Select the next value of the highlighted line (`by` 1), or the previous one (-1)."""
         at = self._list.highlighted
         if at is None or at >= len(self._lines):
             return
@@ -135,7 +135,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
         self._show()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """A click: the next value, or open the match."""
+        """For a click: select the next value, or open the match."""
         event.stop()
         if event.option_index < len(self._lines):
             self._list.highlighted = event.option_index
@@ -144,7 +144,7 @@ class NewMatch(ModalScreen[OpenMatchRequest | None]):
             self.action_open()
 
     def action_open(self) -> None:
-        """Open the match, if its options go together."""
+        """Return the request for the match, if its settings are valid."""
         if not self._why_not():
             request = OpenMatchRequest(
                 seats=self._agreed["seats"],

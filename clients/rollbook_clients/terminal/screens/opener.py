@@ -1,4 +1,4 @@
-"""What whoever opened a match can do while seats are free: add bots, free seats, withdraw the match."""
+"""Actions of a match's opener while seats are free: add bots, free seats, withdraw the match."""
 
 from collections.abc import Callable
 from typing import Final
@@ -14,11 +14,11 @@ from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 
 STRATEGIES: Final = ("random", "heuristic", "monte_carlo")
-"""How bots of the house play, from weak to strong."""
+"""Strategies of the house's bots, from weak to strong."""
 
 
 class Hosting:
-    """Offers it, and does it."""
+    """Offers the actions of the opener and carries them out."""
 
     def __init__(self, screen: Screen[None], match: Match, words: Words, say: Callable[[str], None]) -> None:
         self._screen = screen
@@ -26,17 +26,17 @@ class Hosting:
         self._words = words
         self._say = say
         self._bots: set[int] = set()
-        """The seats of bots of the house."""
+        """The seats that bots of the house have."""
 
     def happened(self, event: Event) -> None:
-        """Somebody sat down or got up, perhaps."""
+        """Update the seats of bots if the event is a player joining or leaving."""
         if event.seat is not None and event.kind in {"seat_taken", "seat_left"}:
             self._bots.discard(event.seat)
             if event.message.seat_taken.house:
                 self._bots.add(event.seat)
 
     def entries(self, summary: MatchSummary, seating: Seating) -> tuple[MenuEntry, ...]:
-        """The menu; each choice is what is to be done, and with what."""
+        """The menu; each choice is a verb and its argument."""
         words = self._words
         bots = tuple(MenuEntry(words(f"host.bot.{name}"), choice=f"bot {name}") for name in STRATEGIES)
         taken = [seat for seat, each in enumerate(summary.seats) if each.taken and seat != seating.own]
@@ -47,14 +47,14 @@ class Hosting:
                     words("host.free", name=seating.name(seat)), choice=f"free {seat}", about=words("host.free.about")
                 )
                 for seat in taken
-                # Of a public match, strangers keep their seats.
+                # The opener cannot remove other players from a public match.
                 if summary.is_private or seat in self._bots
             ),
             MenuEntry(words("host.withdraw"), choice="withdraw", about=words("host.withdraw.about")),
         )
 
     def do(self, choice: str) -> None:
-        """One of them; a match is withdrawn only if that is meant."""
+        """Carry out a choice of the menu; asks before withdrawing the match."""
         if choice != "withdraw":
             self._screen.run_worker(self._carry_out(choice))
             return

@@ -1,4 +1,4 @@
-"""A match from a file, forwards and backwards, from any perspective that the file allows."""
+"""Plays a match from a file, forwards and backwards, from any perspective that the file allows."""
 
 from datetime import UTC, datetime
 from typing import ClassVar, Final
@@ -19,11 +19,11 @@ from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 
 SPEEDS: Final = (0.5, 1, 2, 4, 8, 16, 32)
-"""Events a second."""
+"""Events per second."""
 
 
 class ReplayScreen(MatchScreen):
-    """Shows the match as it stood after one of its events."""
+    """Shows the match as it was after one of its events."""
 
     BINDINGS: ClassVar = [
         ("right,l", "forward", ""),
@@ -41,7 +41,7 @@ class ReplayScreen(MatchScreen):
     ]
 
     def __init__(self, film: Film, words: Words) -> None:
-        """Begin at the first turn, with the widest view that the file allows."""
+        """Start at the first turn, from the perspective that sees most."""
         super().__init__(words, "replay")
         self._film = film
         self.game = film.opened.game
@@ -55,45 +55,45 @@ class ReplayScreen(MatchScreen):
 
     @property
     def match_id(self) -> str:
-        """Which match it is."""
+        """The id of the match."""
         return self._film.replay.match_id
 
     def control(self) -> Widget:
-        """Buttons."""
+        """The buttons."""
         return self._controls
 
     def on_mount(self) -> None:
-        """Show where it begins."""
+        """Show the first position."""
         self._show()
 
     # Moving
 
     def action_forward(self) -> None:
-        """One event on."""
+        """Go one event forward."""
         self._go(self.position + 1)
 
     def action_back(self) -> None:
-        """One event back."""
+        """Go one event back."""
         self._go(self.position - 1)
 
     def action_next_turn(self) -> None:
-        """To the next turn, or the end."""
+        """Go to the next turn, or to the end."""
         self._go(next((turn for turn in self._film.turns if turn > self.position), len(self._film)))
 
     def action_last_turn(self) -> None:
-        """To the beginning of this turn, or of the one before."""
+        """Go to the beginning of this turn; if already there, to the previous turn."""
         self._go(next((turn for turn in reversed(self._film.turns) if turn < self.position), 1))
 
     def action_first(self) -> None:
-        """To event 1."""
+        """Go to event 1."""
         self._go(1)
 
     def action_last(self) -> None:
-        """To the end."""
+        """Go to the last event."""
         self._go(len(self._film))
 
     def action_go_to(self) -> None:
-        """Ask for the number of a turn."""
+        """Ask for the number of a turn and go there."""
         question = self.words("replay.go_to", most=len(self._film.turns))
         self.app.push_screen(AskLine(question), self._go_to)
 
@@ -111,7 +111,7 @@ class ReplayScreen(MatchScreen):
     # Playing
 
     def action_play(self) -> None:
-        """Begin to play, or stop."""
+        """Start or pause playing."""
         if self._timer is not None:
             self._stop()
         else:
@@ -121,11 +121,11 @@ class ReplayScreen(MatchScreen):
         self._show()
 
     def action_faster(self) -> None:
-        """More events a second."""
+        """Play more events per second."""
         self._change_speed(1)
 
     def action_slower(self) -> None:
-        """Fewer events a second."""
+        """Play fewer events per second."""
         self._change_speed(-1)
 
     def _change_speed(self, by: int) -> None:
@@ -146,14 +146,14 @@ class ReplayScreen(MatchScreen):
     # Looking
 
     def action_look(self) -> None:
-        """Through the next pair of eyes."""
+        """Change to the next perspective."""
         eyes = list(self._film.perspectives)
         self.perspective = eyes[(eyes.index(self.perspective) + 1) % len(eyes)]
         self._show()
 
     @property
     def seating(self) -> Seating:
-        """Who sat there, for this pair of eyes."""
+        """The names of the seats, for the current perspective."""
         own = None if isinstance(self.perspective, Watcher) else self.perspective
         film = self._film
         is_over = isinstance(film.frames[self.position - 1].event, Sealed)
@@ -198,7 +198,7 @@ class ReplayScreen(MatchScreen):
         return self.words("eyes.seat", name=seating.name(self.perspective))
 
     def _buttons(self) -> Text:
-        """Everything that keys do, for the mouse."""
+        """Buttons for the mouse, one for every key."""
         words = self.words
         speed = words.count("event", SPEEDS[self._speed])
         playing = words("replay.playing" if self._timer is not None else "replay.paused", speed=speed)

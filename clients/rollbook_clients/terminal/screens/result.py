@@ -1,4 +1,4 @@
-"""How a match ended, in words, and what can be done with it afterwards."""
+"""The result of a match in words, and the actions that are offered after it."""
 
 import asyncio
 from collections.abc import Callable
@@ -22,11 +22,11 @@ from rollbook_replays.narration import aborted
 from rollbook_replays.text import printable
 
 AFTERWARDS: Final = ("again", "replay", "save", "verify", "leave")
-"""What is offered, in this order; the first to those who played a match to its result."""
+"""The actions in order. The first one is only for players of a match that has a result."""
 
 
 def headline(summary: MatchSummary, seating: Seating) -> str:
-    """The one thing that everybody wants to know first."""
+    """The most important result, as a sentence: who won, which place the user has, or why the match was aborted."""
     words, own = seating.words, seating.own
     if summary.state == MATCH_STATE_ABORTED:
         reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
@@ -45,7 +45,7 @@ def headline(summary: MatchSummary, seating: Seating) -> str:
 
 
 def standing(summary: MatchSummary, seating: Seating, score: Callable[[int], str]) -> str:
-    """All places in one line: names with their scores, and which seats did not play to the end."""
+    """All places in one line: names with their scores, and which seats gave up."""
     gave_up = [seat.forfeited for seat in summary.seats]
     said = []
     for place, seat in sorted((place, seat) for seat, place in enumerate(summary.places.places)):
@@ -55,7 +55,7 @@ def standing(summary: MatchSummary, seating: Seating, score: Callable[[int], str
 
 
 def result_of(summary: MatchSummary, own: int | None, words: Words) -> str:
-    """In a few words, for a list."""
+    """The result in a few words, for a list of matches."""
     if summary.state == MATCH_STATE_ABORTED or own is None or own >= len(summary.places.places):
         return words(f"state.{summary.state}")
     place, most = summary.places.places[own], len(summary.places.places)
@@ -64,13 +64,13 @@ def result_of(summary: MatchSummary, own: int | None, words: Words) -> str:
 
 
 def _ordinal(place: int, words: Words, kind: str = "place") -> str:
-    """The place in words, as far as there are words."""
+    """The place in words, or as a number if the language has no word for it."""
     key = f"{kind}.{place}"
     return words(key) if key in words else f"{place}."
 
 
 class Afterwards:
-    """Does what is offered when a match is over."""
+    """Carries out the actions that are offered when a match is over."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Afterwards:
         say: Callable[[str], None],
         sit_down: Callable[[Match], None],
     ) -> None:
-        """`sit_down` goes to another match, in which this person has a seat."""
+        """`sit_down` goes to another match, in which the user has a seat."""
         self._sit_down = sit_down
         self._screen = screen
         self._match = match
@@ -88,13 +88,13 @@ class Afterwards:
         self._say = say
 
     def entries(self, summary: MatchSummary, own: int | None) -> tuple[MenuEntry, ...]:
-        """The menu; each choice is the name of what is to be done."""
+        """The menu; each choice is the name of an action."""
         words = self._words
         names = AFTERWARDS if own is not None and summary.state == MATCH_STATE_FINISHED else AFTERWARDS[1:]
         return tuple(MenuEntry(words(f"end.{name}"), choice=name, about=words(f"end.{name}.about")) for name in names)
 
     async def do(self, name: str, display_name: str) -> None:
-        """One of them; the name is how this person is called at the table."""
+        """Carry out the action `name`; `display_name` is the user's name at the table."""
         try:
             match name:
                 case "again":
@@ -112,7 +112,7 @@ class Afterwards:
             self._say(printable(str(wrong)))
 
     async def _again(self, display_name: str) -> None:
-        """Meet the others at the table of the rematch, whoever opened it."""
+        """Join the rematch, which one of the players has opened, or open it; go there."""
         rematch = await self._match.rematch()
         try:
             await rematch.join(name=display_name)

@@ -1,4 +1,4 @@
-"""A screen at which somebody may have a seat: what they are told about it, and what leaving or giving up means."""
+"""Base of a screen whose user may have a seat: messages, leaving, giving up, inviting."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -18,7 +18,7 @@ from rollbook_replays.text import STRONG, Text
 
 
 class SeatScreen(MatchScreen):
-    """Knows who has which seat of a match, and does not let them go without a word."""
+    """Tracks who has which seat of a match, and asks before the user leaves a running match."""
 
     BINDINGS: ClassVar = [("ctrl+x", "give_up", ""), ("i", "invite", "")]
 
@@ -30,37 +30,37 @@ class SeatScreen(MatchScreen):
         self._control = Control(words)
         self._notices = Notices(words, self._log)
         self._standing = ""
-        """What is said as long as it is true, above all else."""
+        """Text shown above all messages for as long as it applies."""
 
     @property
     def match_id(self) -> str:
-        """Which match it is."""
+        """The id of the match."""
         return self._match.id
 
     @property
     def _invitation(self) -> Invitation:
-        """The line with which others come to this match."""
+        """The command line with which others join this match."""
         return Invitation(self._match.address, self._match.id, self._match.invitation_code)
 
     def action_invite(self) -> None:
-        """Put the invitation where it can be pasted from, and show it in full."""
+        """Copy the invitation to the clipboard, and show it in full."""
         if self._summary.state == MATCH_STATE_OPEN:
             self.app.copy_to_clipboard(str(self._invitation))
             self.app.notify(str(self._invitation), title=self.words("copied"), markup=False)
 
     @property
     def _is_playing(self) -> bool:
-        """Whether somebody would miss this person."""
+        """Whether the user has a seat in a match that has begun, and has not given it up."""
         if self._own is None or self._summary.state not in {MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING}:
             return False
         return not self._summary.seats[self._own].forfeited
 
     def action_leave(self) -> None:
-        """Go, after saying what will become of the seat."""
+        """Leave the screen; asks first if the user is playing."""
         self._ask_before(super().action_leave)
 
     def action_quit_program(self) -> None:
-        """The same, all the way out; who asks twice means it."""
+        """Quit; asks first if the user is playing. Quitting again from the question needs no answer."""
         self._ask_before(lambda: self.app.exit(0))
 
     def _ask_before(self, leave: Callable[[], None]) -> None:
@@ -76,14 +76,14 @@ class SeatScreen(MatchScreen):
 
     @property
     def _can_give_up(self) -> bool:
-        """Whether there is a seat to leave, or a match to resign from: not once out, and not before it begins."""
+        """Whether the user can leave the seat or resign: before the match begins to get ready, or while playing."""
         if self._own is None:
             return False
         state = self._summary.state
         return state == MATCH_STATE_OPEN or (state == MATCH_STATE_RUNNING and self._is_playing)
 
     def _show_keys(self, *, is_behind: bool) -> None:
-        """Show in the last line what the keys do at this moment."""
+        """Show the keys that work at this moment in the last line."""
         keys = [("?", "rules"), ("esc", "leave"), ("^y", "copy"), ("^p", "pace"), ("^g", "bell")]
         if self._summary.state == MATCH_STATE_OPEN:
             keys.insert(1, ("i", "invite"))
@@ -94,11 +94,11 @@ class SeatScreen(MatchScreen):
         self.hints.update(hint(self.words, *keys))
 
     def action_leave_seat(self) -> None:
-        """For the mouse on the hint."""
+        """Give up, for a click on the hint."""
         self.action_give_up()
 
     def action_give_up(self) -> None:
-        """Leave the seat while that is possible, else give up, if that is meant."""
+        """Leave the seat of an open match, or resign from a running one; asks first."""
         if not self._can_give_up:
             return
         is_open = self._summary.state == MATCH_STATE_OPEN
@@ -120,12 +120,12 @@ class SeatScreen(MatchScreen):
             self._say(said_of(error, self.words))
 
     def _say(self, message: str) -> None:
-        """Below what is still to be known."""
+        """Show a message below the notices that still apply."""
         notice = self._notices.said
         if self._summary.state not in OVER and self._own is not None and self._summary.seats[self._own].forfeited:
             notice = f"{notice} {self.words('seat.played_out')}".strip()
         self._control.say(self._standing, notice, message)
 
     def _log(self, line: str) -> None:
-        """Say it in the log as well, where it stays."""
+        """Add a line to the log as well, where it stays."""
         self.story.add([Sentence(Text.of((line, f"gold {STRONG}")))], {})

@@ -1,4 +1,4 @@
-"""A match as it happens: played from a seat, or watched."""
+"""A running match: played from a seat, or watched."""
 
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -44,15 +44,15 @@ from rollbook_replays.games.words import Words
 
 TICK_SECONDS: Final = 1.0
 END_SECONDS: Final = 0.7
-"""Between the result and what can be done then: a key that was meant for the last move chooses nothing there."""
+"""Pause between the result and the actions, so that a key meant for the last move does not select an action."""
 END: Final = "end"
-"""In place of a position: what can be done when the match is over."""
+"""Value of `_offered` once the actions after the end are offered."""
 OF_SEATS: Final = {"seat_taken", "seat_left", "ready", "forfeited", "resigned", "started", "sealed"}
-"""Events after which the summary of a match says something else."""
+"""Kinds of events that change the summary of a match."""
 
 
 class TableScreen(SeatScreen):
-    """Follows a match; offers its own seat what it may choose."""
+    """Follows a match, and offers the user's seat its legal choices."""
 
     BINDINGS: ClassVar = [
         ("space", "present", ""),
@@ -68,42 +68,42 @@ class TableScreen(SeatScreen):
         self._is_opener = False
         self._told = Story()
         self._backlog = Backlog[ShownEvent]()
-        """What has happened and is not shown yet."""
+        """Events that have happened and are not shown yet."""
         self._alarm = Alarm(self)
         self._clocks = TickingClocks()
         self._newest: Events | None = None
         self._known: KnownGame | None = None
-        """Once it is known which game is played."""
+        """None until the first reply of the service."""
         self._view: Any = None
-        """The newest view, as the rules give it."""
+        """The newest view, decoded."""
         self._shown: Any = None
-        """The view on the board, which may be a few moves behind."""
+        """The view on the board, which may be a few moves behind the newest."""
         self._spotlight = NOTHING_MARKED
         self._last_seat: int | None = None
         self._was_own_turn = False
         self._is_current = False
         self._is_away = False
         self._offered: Position | tuple[MenuEntry, ...] | str | None = None
-        """The position whose choices are, or were, on offer; or what its opener can do, or that the end is."""
+        """What is, or was, on offer: the position of the choices, the menu of the opener, or END."""
 
     @property
     def terminal(self) -> Terminal:
-        """The program around it."""
-        assert isinstance(self.app, Terminal)  # noqa: S101 - no other program shows this screen
+        """The application that shows this screen."""
+        assert isinstance(self.app, Terminal)  # noqa: S101 - only this application shows the screen
         return self.app
 
     def control(self) -> Widget:
-        """Menu, dice to pick, or whom one waits for."""
+        """The control: menu, picker, or text on whom the match waits for."""
         return self._control
 
     def on_mount(self) -> None:
-        """Begin to follow."""
+        """Follow the match."""
         self._say("")
         self.set_interval(TICK_SECONDS, self._show_bars)
         self.run_worker(self._follow(), exit_on_error=False)
 
     def on_unmount(self) -> None:
-        """Stop the alarm; Textual stops only its own timers."""
+        """Cancel the alarm; Textual stops only its own timers."""
         self._alarm.stop()
 
     # Following
@@ -121,7 +121,7 @@ class TableScreen(SeatScreen):
             self._say(said_of(error, self.words))
 
     async def _look(self) -> None:
-        """Ask for what the feed does not say: names, and what was agreed."""
+        """Request what the feed does not contain: names, and the settings of the match."""
         state = await self._match.state()
         self._summary = state.summary
         self._is_opener = state.is_opener and not self._public_only
@@ -140,7 +140,7 @@ class TableScreen(SeatScreen):
         self._own = perspective.seat if is_seat else None
 
     async def _get_ready(self) -> None:
-        """Wait for the others, check what they agreed to, and reveal the own entropy."""
+        """Wait for the other seats, check the log, and reveal this seat's entropy."""
         if self._own is not None and self._summary.seats[self._own].ready:
             return
         try:
@@ -185,7 +185,7 @@ class TableScreen(SeatScreen):
             scene = self._told.scene(event, seating)
             if event is frame.events[-1]:
                 scene = ShownEvent(scene.told, scene.seat, self._view, scene.spotlight, scene.is_move)
-            # One's own moves need no time to be understood, and nobody waits for what was over long ago.
+            # Own moves and moves of the past are shown without a pause.
             is_followed = self._is_current and scene.is_move and {scene.seat, self._last_seat} != {self._own}
             self._last_seat = scene.seat
             self._backlog.add(scene, after=pace if is_followed else 0.0)
@@ -209,40 +209,40 @@ class TableScreen(SeatScreen):
             self._spotlight = scene.spotlight
 
     def action_present(self) -> None:
-        """Show everything that has happened."""
+        """Show all queued events at once."""
         self._show_scenes(self._backlog.all())
         self._show()
 
     def action_pace(self) -> None:
-        """Others' moves faster or slower."""
+        """Change the pace at which others' moves are shown."""
         self.terminal.preferences.change_pace()
         self._say(self.words("pace", seconds=f"{self.terminal.preferences.pace:g}"))
 
     def action_bell(self) -> None:
-        """Ring or be silent when the own turn comes."""
+        """Toggle the bell."""
         self.terminal.preferences.switch_bell()
         self._say(self.words("bell.on" if self.terminal.preferences.bell else "bell.off"))
 
     # Choosing
 
     def on_key(self, event: Key) -> None:
-        """Keys are for the control, wherever the mouse has clicked last."""
+        """Forward keys to the control if no widget has the focus, as after a click elsewhere."""
         if self.focused is None:
             self._control.hear(event)
 
     def on_board_pane_pointed(self, event: BoardPane.Pointed) -> None:
-        """What lies on the board can be chosen there."""
+        """Select the choice or piece that was clicked on the board."""
         event.stop()
         self._control.point(event.spot)
 
     def on_menu_considered(self, event: Menu.Considered) -> None:
-        """Show what it would do."""
+        """Highlight the considered choice on the board."""
         event.stop()
         choice = None if isinstance(event.choice, str) else event.choice
         self._draw(replace(self._spotlight, considered=choice, picked=event.picked, pieces=event.pieces))
 
     def on_menu_chosen(self, event: Menu.Chosen) -> None:
-        """Send what was chosen, or do what is left to be done with a match that is over."""
+        """Send the choice; or carry out an action of the opener, or one after the end."""
         event.stop()
         if self._summary.state in OVER:
             self._do_afterwards(event.choice)
@@ -290,14 +290,14 @@ class TableScreen(SeatScreen):
             self.run_worker(self._afterwards.do(name, display_name))
 
     def _sit_down(self, match: Match) -> None:
-        """Go on at another table."""
+        """Go to another match."""
         self.app.switch_screen(TableScreen(match, self.words))
 
     # Showing
 
     @property
     def seating(self) -> Seating:
-        """Who sits there."""
+        """The names of the seats and the settings of the match."""
         if self._known is not None:
             seating = self._known.seating(self._summary, self._own, self.words)
             return replace(seating, is_over=seating.is_over and not self._backlog)
@@ -312,7 +312,7 @@ class TableScreen(SeatScreen):
 
     @property
     def _caption(self) -> Caption:
-        # The board may still show an own turn that is over: where cards are hidden, the views in between are missing.
+        # The board may still show an own turn that is over, because views between hidden events are missing.
         is_own = self._own is not None and getattr(self._shown, "seat", None) == self._own
         is_behind = bool(self._backlog) or not (self._is_current or self._is_away)
         view = self._view if is_own else self._shown
@@ -339,7 +339,7 @@ class TableScreen(SeatScreen):
             self._draw(self._spotlight)
             self._wait_or_end()
         elif self._offered == newest.position or self._is_away or self._known is None:
-            # While the connection is lost, the menu stays: the choice is sent when the connection is back.
+            # While the connection is lost the menu stays: the SDK sends the choice once the connection is back.
             pass
         elif not self._is_current:
             self._control.wait(self._caption.waiting())
@@ -372,14 +372,14 @@ class TableScreen(SeatScreen):
             self.set_timer(END_SECONDS, self._offer_the_end)
 
     def _host(self) -> None:
-        """Offer what its opener can do with a match, whenever somebody has sat down or got up."""
+        """Offer the actions of the opener; updates them when players join or leave."""
         entries = self._hosting.entries(self._summary, self.seating)
         if self._offered != entries:
             self._offered = entries
             self._control.offer(entries)
 
     def _call_to_the_table(self) -> None:
-        """Ring when the own turn comes, and say in the terminal's title whose it is."""
+        """Ring when the user's turn comes, and show whose turn it is in the terminal's title."""
         caption = self._caption
         is_own = caption.is_own_turn and not self._backlog
         if is_own and not self._was_own_turn and self._is_current:

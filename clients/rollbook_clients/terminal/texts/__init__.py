@@ -1,4 +1,4 @@
-"""What the terminal says, in which language: a module for each, and all of them have the same keys."""
+"""The texts of the terminal: a module per language, all with the same keys."""
 
 import locale
 import os
@@ -12,7 +12,7 @@ TEXTS: Final[Texts] = {"en": ENGLISH, "de": GERMAN}
 
 
 def words_in(language: str = "en") -> Words:
-    """The texts of the terminal, and those of every account of a match.
+    """The texts of the terminal, together with those of the accounts of matches.
 
     >>> words_in("de")("turn.of", name="Anna")
     'Anna ist am Zug'
@@ -21,7 +21,7 @@ def words_in(language: str = "en") -> Words:
 
 
 def language_of_this_person() -> str:
-    """The language that the environment asks for, English where it is not spoken here."""
+    """The language of the environment; English if the terminal has no texts in it."""
     for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if asked := os.environ.get(variable):
             return _two_letters(asked)
@@ -29,7 +29,7 @@ def language_of_this_person() -> str:
 
 
 def _two_letters(name: str) -> str:
-    """The language of a locale.
+    """The supported language of a locale name; English for all others.
 
     >>> _two_letters("de_AT.UTF-8"), _two_letters("C.UTF-8"), _two_letters("fr_FR")
     ('de', 'en', 'en')

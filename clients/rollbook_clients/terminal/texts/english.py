@@ -1,4 +1,4 @@
-"""What the terminal says in English."""
+"""English texts of the terminal."""
 
 from typing import Final
 

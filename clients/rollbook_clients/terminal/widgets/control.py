@@ -1,4 +1,4 @@
-"""What a player acts with: a menu, pieces to pick, or a word on whom one waits for."""
+"""The control below the board: a menu, pieces to pick, or a text on whom the match waits for."""
 
 from typing import Final
 
@@ -16,11 +16,11 @@ from rollbook_replays.text import Text, fitted, width
 
 BESIDE_MESSAGE: Final = 2
 BESIDE_ABOUT: Final = 4
-"""Columns of space beside lines."""
+"""Columns beside the lines of the message, and of the notes."""
 
 
 class Control(Vertical):
-    """Shows one of the three, below what was said and above what a choice means, which both give way to choices."""
+    """Shows menu, picker or waiting text between messages and notes; choices have priority for the rows."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(id="control")
@@ -38,7 +38,7 @@ class Control(Vertical):
         self._switcher = ContentSwitcher(initial="waiting")
 
     def compose(self) -> ComposeResult:
-        """Message above, the rest below."""
+        """Yield the message at the top, then the choices, then the notes."""
         yield self._message
         with self._switcher:
             yield self._waiting
@@ -48,7 +48,7 @@ class Control(Vertical):
         yield self._about
 
     def offer(self, offered: Offered, shown: Presentation | None = None) -> None:
-        """Offer what is legal, and take the keys."""
+        """Offer these choices and take the focus. `shown` supplies the colours of pieces."""
         if isinstance(offered, Picking):
             self._switcher.current = "picker"
             self.picker.offer(offered, {} if shown is None else shown.palette)
@@ -60,7 +60,7 @@ class Control(Vertical):
         self._share()
 
     def hear(self, event: Key) -> None:
-        """Take a key that nothing else had the focus for, as after a click beside everything."""
+        """Handle a key that arrived while no widget had the focus, as after a click on empty space."""
         if self._switcher.current == "picker":
             self.picker.focus()
             self.picker.on_key(event)
@@ -69,14 +69,14 @@ class Control(Vertical):
             self.menu.on_key(event)
 
     def point(self, spot: str) -> None:
-        """Somebody clicked there on the board."""
+        """Select the choice or piece for a clicked spot of the board."""
         if self._switcher.current == "picker":
             self.picker.point(spot)
         elif self._switcher.current == "menu":
             self.menu.point(spot)
 
     def wait(self, said: str) -> None:
-        """Offer nothing but say why."""
+        """Remove all choices and show this text instead."""
         self._waits_for = said
         self._waiting.update(said)
         self._switcher.current = "waiting"
@@ -84,26 +84,26 @@ class Control(Vertical):
         self._share()
 
     def say(self, *messages: str) -> None:
-        """Say this above, the newest last, which is what is still said where there is room for one thing alone."""
+        """Show these messages above the choices, the newest last; older ones are left out if room is short."""
         self._said = tuple(message for message in messages if message)
         self._share()
 
     def on_menu_considered(self, event: Menu.Considered) -> None:
-        """Say below what its line has no room for, and what it means if that takes no room from the choices."""
+        """Show the note that its line has no room for, and the explanation if the choices leave enough rows."""
         self._note, self._means = event.note, event.about
         self._share()
 
     def on_menu_scrolled(self, event: Menu.Scrolled) -> None:
-        """Other choices are out of sight now."""
+        """Recount the choices that are out of sight."""
         event.stop()
         self._share()
 
     def on_resize(self, _event: Resize) -> None:
-        """There is more room, or less."""
+        """Distribute the rows again."""
         self._share()
 
     def _share(self) -> None:
-        """Give the choices the rows they need, one to what was said, and what is left to the rest of the words."""
+        """Distribute the rows: first to the choices, at least one to the messages, then to the other texts."""
         wide, high = self.size
         if not wide:
             return
@@ -118,7 +118,7 @@ class Control(Vertical):
         _put(self._more, [self._hidden(left - 1)] if hidden else [])
 
     def _rows_below(self, wide: int) -> int:
-        """As many as whatever is to be seen there needs."""
+        """Rows that the visible menu, picker or waiting text needs."""
         match self._switcher.current:
             case "menu":
                 return self.menu.option_count
@@ -127,7 +127,7 @@ class Control(Vertical):
         return len(_lines(self._waits_for, wide - BESIDE_MESSAGE))
 
     def _hidden(self, rows: int) -> str:
-        """How many choices are out of sight above, and below."""
+        """A text on how many choices are out of sight above and below."""
         above = min(round(self.menu.scroll_target_y), self.menu.option_count - rows)
         below = self.menu.option_count - above - rows
         said = [
@@ -139,7 +139,7 @@ class Control(Vertical):
 
 
 def _put(static: Static, lines: list[str]) -> None:
-    """As high as its lines, which one that measures itself may not be while sizes change."""
+    """Set the widget's text and exact height; automatic heights can be out of date while sizes change."""
     static.styles.height = max(len(lines), 1)
     static.display = bool(lines)
     if static.content != (said := "\n".join(lines)):
@@ -147,7 +147,7 @@ def _put(static: Static, lines: list[str]) -> None:
 
 
 def _within(parts: tuple[str, ...], wide: int, most: int) -> list[str]:
-    """The last parts that there is room for, and of the last one at least its beginning."""
+    """The last parts that fit into `most` lines; the very last one is cut if it does not fit alone."""
     kept: list[str] = []
     for part in reversed(parts):
         lines = _lines(part, wide)
@@ -160,7 +160,7 @@ def _within(parts: tuple[str, ...], wide: int, most: int) -> list[str]:
 
 
 def _lines(said: str, wide: int) -> list[str]:
-    """In lines of at most so many columns."""
+    """Wrap a text to lines of at most `wide` columns."""
     lines = []
     for line in said.splitlines():
         for part in Text.of(line).wrapped(wide):

@@ -1,4 +1,4 @@
-"""A match in one line of the lobby."""
+"""Formats a match as one line of the lobby."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -17,27 +17,27 @@ from rollbook_replays.renderers import as_rich
 from rollbook_replays.text import fitted, padded, width
 
 TITLE: Final = 15
-"""Cells of the mark of the turn and the game, with the space behind it."""
+"""Cells of the turn mark and the game's title, with the space after them."""
 BESIDE_NAME: Final = 4
 """Cells of a seat's sign and of the space around its name."""
 LEAST_NAME: Final = 4
 NAME: Final = 10
-"""As long as names are before options that are not as usual give way, and before the clock does."""
+"""Width that names keep while unusual options are shown; below that, the options are left out."""
 STATE: Final = 18
-"""As many cells as a narrow screen has to say how a match stands."""
+"""Least width of the state column, on a narrow screen."""
 OTHERS: Final = 59
-"""As many as the rest of a line takes."""
+"""Cells that the rest of a line takes."""
 
 
 def state_column(matches: Iterable[tuple[MatchSummary, OwnMatch | None]], words: Words, wide: int) -> int:
-    """How many cells say how matches stand: as many as the longest needs, as far as names and clock leave them."""
+    """Width of the state column: that of the longest state, as far as names and clock leave room."""
     most = max(STATE, min(wide - OTHERS, wide * 3 // 10))
     said = (standing_of(summary, own, _seating(summary, own, words)[0], most) for summary, own in matches)
     return min(most, max(map(width, said), default=0))
 
 
 def match_line(summary: MatchSummary, own: OwnMatch | None, words: Words, wide: int, state: int) -> Text:
-    """What is played, how it stands, who sits there, and what was agreed on, names as long as there is room."""
+    """One line with game, state, players and settings; names are as long as the width allows."""
     seating, title, options = _seating(summary, own, words)
     is_called = own is not None and own.is_on_turn
     line = Text(no_wrap=True, overflow="ellipsis")
@@ -63,7 +63,7 @@ def match_line(summary: MatchSummary, own: OwnMatch | None, words: Words, wide: 
 
 
 def _seating(summary: MatchSummary, own: OwnMatch | None, words: Words) -> tuple[Seating, str, str]:
-    """Who sits there, what is played, and which options are not as usual."""
+    """The seats with their names, the title of the game, and its unusual options as text."""
     known = known_game(summary.game, summary.ruleset)
     seating = Seating(tuple(seat.name for seat in summary.seats), None if own is None else own.seat, {}, words)
     if known is None:
@@ -73,7 +73,7 @@ def _seating(summary: MatchSummary, own: OwnMatch | None, words: Words) -> tuple
 
 
 def _longest(names: Sequence[str], left: int, least: int) -> int:
-    """How long each name may be so that all together take no more cells; 0 if they would be shorter than this."""
+    """The length per name with which all names fit into `left` cells; 0 if it would be less than `least`."""
     for longest in range(max(map(width, names), default=0), least - 1, -1):
         if sum(min(width(name), longest) for name in names) <= left:
             return longest
@@ -81,7 +81,7 @@ def _longest(names: Sequence[str], left: int, least: int) -> int:
 
 
 def standing_of(summary: MatchSummary, own: OwnMatch | None, seating: Seating, wide: int) -> str:
-    """How it stands: for whoever plays there whose turn it is, and how long, or how it ended."""
+    """The state of a match: whose turn it is if the user plays there, else the phase or the result."""
     words = seating.words
     if own is None or summary.state != MATCH_STATE_RUNNING:
         return result_of(summary, seating.own, words)

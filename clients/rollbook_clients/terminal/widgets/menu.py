@@ -1,4 +1,4 @@
-"""A menu of choices, for keys and for the mouse."""
+"""A menu of choices, for keyboard and mouse."""
 
 from typing import Any, ClassVar, Final
 
@@ -15,16 +15,16 @@ from rollbook_replays.games.words import Words
 
 KEYS: Final = "123456789"
 MARGIN: Final = 3
-"""Columns of a list that are not for its lines: the space around them, and the scroll bar."""
+"""Columns of the list beside its lines: padding and scroll bar."""
 
 
 class Menu(OptionList):
-    """Entries, each with its number; one of several steps leads to the next menu, and Backspace back."""
+    """Numbered entries; an entry with several steps opens a submenu, and Backspace goes back."""
 
     BINDINGS: ClassVar = [Binding("backspace", "back", show=False)]
 
     class Chosen(Message):
-        """Somebody has chosen."""
+        """The user has selected a choice."""
 
         def __init__(self, choice: Any, label: str = "") -> None:
             super().__init__()
@@ -32,7 +32,7 @@ class Menu(OptionList):
             self.label = label
 
     class Considered(Message):
-        """The cursor is on a choice, or pieces are picked for one; nothing has been chosen yet."""
+        """The cursor is on a choice, or pieces are picked for one; the user has not chosen yet."""
 
         def __init__(
             self,
@@ -42,7 +42,7 @@ class Menu(OptionList):
             note: str = "",
             pieces: tuple[int, ...] = (),
         ) -> None:
-            """`note` is that of the entry, if its line has no room for it."""
+            """`note` is the entry's note if its line has no room for it, else empty."""
             super().__init__()
             self.choice = choice
             self.picked = picked
@@ -51,7 +51,7 @@ class Menu(OptionList):
             self.about = about
 
     class Scrolled(Message):
-        """Other entries are in sight."""
+        """The visible part of the list has changed."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(id="menu")
@@ -60,7 +60,7 @@ class Menu(OptionList):
         self._lit: int | None = None
 
     def offer(self, entries: tuple[MenuEntry, ...]) -> None:
-        """Offer these, and nothing else."""
+        """Replace all entries by these."""
         self._levels = [entries] if entries else []
         self._fill()
 
@@ -82,18 +82,18 @@ class Menu(OptionList):
         return max(self.size.width - MARGIN, 0)
 
     def on_resize(self) -> None:
-        """Lines have room for other notes now."""
+        """Show the notes that fit into the new width."""
         for number, entry in enumerate(self._levels[-1] if self._levels else ()):
             line = line_of(number, entry, self._wide, is_lit=number == self._lit)
             self.replace_option_prompt_at_index(number, line)
         self._consider()
 
     def watch_scroll_target_y(self) -> None:
-        """Tell whoever says how many are out of sight."""
+        """Report the scrolling, because the control shows how many entries are out of sight."""
         self.post_message(self.Scrolled())
 
     def on_key(self, event: Key) -> None:
-        """Choose by number."""
+        """Select an entry by its number."""
         if event.character and event.character in KEYS and self._levels:
             number = KEYS.index(event.character)
             if number < len(self._levels[-1]):
@@ -101,7 +101,7 @@ class Menu(OptionList):
                 self._take(number)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Say what the cursor is on, and show where it is without colours as well."""
+        """Mark the highlighted entry with a pointer as well as by colour, and report it."""
         event.stop()
         entries = self._levels[-1] if self._levels else ()
         for number, is_lit in ((self._lit, False), (event.option_index, True)):
@@ -121,12 +121,12 @@ class Menu(OptionList):
         self.post_message(self.Considered(entry.choice, about=entry.about, note=note))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Choose by Enter or by the mouse."""
+        """Select an entry by Enter or mouse."""
         event.stop()
         self._take(event.option_index)
 
     def point(self, spot: str) -> None:
-        """Somebody clicked there on the board: go to the next entry that does something there, or take the only one."""
+        """Highlight the next entry for a clicked spot; select it if it is the only one and highlighted already."""
         entries = self._levels[-1] if self._levels else ()
         fitting = [number for number, entry in enumerate(entries) if spot in _spots(entry)]
         if not fitting:
@@ -137,7 +137,7 @@ class Menu(OptionList):
             self.highlighted = next((number for number in fitting if number > (self._lit or 0)), fitting[0])
 
     def action_back(self) -> None:
-        """One menu back."""
+        """Go back to the previous menu."""
         if len(self._levels) > 1:
             self._levels.pop()
             self._fill()
@@ -158,22 +158,22 @@ class Menu(OptionList):
 
 
 def moved_note(entry: MenuEntry, wide: int) -> str:
-    """The note of an entry, if its line has no room for it; empty otherwise."""
+    """The note of an entry if its line has no room for it; empty otherwise."""
     return entry.note if line_of(0, entry).cell_len > wide else ""
 
 
 def _spots(entry: MenuEntry) -> set[str]:
-    """Where it does something, or what lies behind it."""
+    """The spots of the board that an entry or its submenus act on."""
     return {*entry.spots, *(spot for behind in entry.entries for spot in _spots(behind))}
 
 
 def menu_line(number: int, entry: MenuEntry, wide: int) -> Option:
-    """The entry behind its key."""
+    """The list's option for an entry."""
     return Option(line_of(number, entry, wide), disabled=entry.choice is None and not entry.entries)
 
 
 def line_of(number: int, entry: MenuEntry, wide: int = 0, *, is_lit: bool = False) -> Text:
-    """Key, label and note, behind a pointer where the cursor is; a note that does not fit is left out, not cut."""
+    """Key, label and note, with a pointer if `is_lit`; a note that does not fit is left out as a whole."""
     key = KEYS[number] if number < len(KEYS) else " "
     more = " …" if entry.entries else ""
     line = Text.assemble("›" if is_lit else " ", (f"{key} ", "bold"), entry.label, more, no_wrap=True)

@@ -1,4 +1,4 @@
-"""What a match shows: the board of whatever game, as large as the screen allows, and the log in words."""
+"""The board of a match, scaled to the screen, and the log in words."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,10 +20,10 @@ MOST_LINES: Final = 2_000
 
 
 class BoardPane(VerticalScroll, can_focus=False):
-    """Draws a view; scrolls if there is less room than it takes."""
+    """Draws a view of any game; scrolls if the board is larger than the pane."""
 
     class Pointed(Message):
-        """A place of the board was clicked."""
+        """A spot of the board was clicked."""
 
         def __init__(self, spot: str) -> None:
             super().__init__()
@@ -33,11 +33,11 @@ class BoardPane(VerticalScroll, can_focus=False):
         super().__init__(id="board")
         self._canvas = Static()
         self._shown: tuple[Presentation, Any, Seating, Spotlight] | str | None = None
-        """What is drawn, or what is said instead."""
+        """What is drawn: a view, or a sentence in its place."""
         self._invitation = ""
 
     def compose(self) -> list[Static]:
-        """One canvas."""
+        """The single canvas."""
         return [self._canvas]
 
     def show(self, shown: Presentation, view: Any, seating: Seating, spotlight: Spotlight = NOTHING_MARKED) -> None:
@@ -47,23 +47,23 @@ class BoardPane(VerticalScroll, can_focus=False):
             self._draw()
 
     def say(self, sentence: str) -> None:
-        """Say why there is no board."""
+        """Show a sentence in place of the board."""
         if self._shown != sentence:
             self._shown = sentence
             self._draw()
 
     def invite(self, invitation: str) -> None:
-        """Show this line above the board, across the whole width, so that it can be selected in one piece."""
+        """Show this line above the board, unbroken if it fits, so that it can be selected as a whole."""
         if self._invitation != invitation:
             self._invitation = invitation
             self._draw()
 
     def on_resize(self, _event: Resize) -> None:
-        """Draw it anew."""
+        """Draw the board again."""
         self._draw()
 
     def on_click(self, event: Click) -> None:
-        """Say which place it is."""
+        """Report the clicked spot."""
         if SPOT in event.style.meta:
             self.post_message(self.Pointed(event.style.meta[SPOT]))
 
@@ -83,9 +83,10 @@ class BoardPane(VerticalScroll, can_focus=False):
         self._put(as_rich([*above, *lines], palette), breadth([*above, *lines]), len(above) + len(lines))
 
     def _put(self, drawn: RichText, wide: int, high: int) -> None:
-        """On a canvas of just this size: one that measures itself may keep what it measured for an earlier drawing.
+        """Set the canvas to exactly this size: with automatic size it may keep the size of an earlier drawing.
 
-        It does so if styles have changed, as they do at some sizes of the terminal, and a layout comes before this.
+        That happens if styles have changed, as they do at some sizes of the terminal, and a layout runs before this
+        call.
         """
         self._canvas.styles.width = max(wide, 1)
         self._canvas.styles.height = max(high, 1)
@@ -93,7 +94,7 @@ class BoardPane(VerticalScroll, can_focus=False):
 
 
 def _broken(invitation: str, wide: int) -> list[Text]:
-    """In one line, or with what it calls in a line of its own: whoever selects that has all of it."""
+    """One line, or the command and the link on separate lines, so that the link can be selected without other text."""
     if not invitation or len(invitation) <= wide:
         return [Text.of(invitation)] if invitation else []
     command, _, link = invitation.rpartition(" ")
@@ -101,7 +102,7 @@ def _broken(invitation: str, wide: int) -> list[Text]:
 
 
 class StoryLog(RichLog, can_focus=False):
-    """Lines, the latest at the bottom."""
+    """The log of a match, the latest line at the bottom."""
 
     def __init__(self) -> None:
         super().__init__(id="story", wrap=True, max_lines=MOST_LINES, min_width=10)
@@ -109,20 +110,20 @@ class StoryLog(RichLog, can_focus=False):
         self._wide = 0
 
     def add(self, told: Iterable[Sentence], palette: Mapping[str, str]) -> None:
-        """Append what happened, without what the next line says as well."""
+        """Append sentences; leaves out those that the next sentence implies."""
         for line in told:
             if not line.is_implied:
                 self._told.append(as_rich([line.text], palette, wraps=True))
                 self.write(self._told[-1])
 
     def tell(self, told: Sequence[Sentence], palette: Mapping[str, str]) -> None:
-        """Begin anew with these lines."""
+        """Replace all lines by these."""
         self._told.clear()
         self.clear()
         self.add(told[-MOST_LINES:], palette)
 
     def on_resize(self, event: Resize) -> None:
-        """Lay the lines out anew, so that none is cut off and none wraps that need not."""
+        """Wrap all lines again for the new width."""
         if self._wide and event.size.width != self._wide:
             self.clear()
             for line in self._told:

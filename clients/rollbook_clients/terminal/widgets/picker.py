@@ -1,4 +1,4 @@
-"""Picks the pieces that a choice is put together from, and says at every moment what they would do."""
+"""Picks the pieces that form a choice, and shows at every step what the picked pieces would do."""
 
 from collections.abc import Mapping
 from operator import attrgetter
@@ -20,7 +20,7 @@ from rollbook_replays.renderers import as_rich
 from rollbook_replays.text import Text as Drawn
 
 PIECE: Final = "piece"
-"""Marks the cells of a piece with its number. An action there would make it a link, in colours of its own."""
+"""Key of the metadata that marks a piece's cells with its number. A click action would be drawn like a link."""
 
 
 class Pieces(Static):
@@ -34,13 +34,13 @@ class Pieces(Static):
             self.number = number
 
     def on_click(self, event: Click) -> None:
-        """Say which piece lies there."""
+        """Report the clicked piece."""
         if PIECE in event.style.meta:
             self.post_message(self.Clicked(event.style.meta[PIECE]))
 
 
 class Picker(Vertical, can_focus=True):
-    """The pieces, each with a letter, and below them what can be done with those that are picked."""
+    """The pieces, each with a letter, and below them the actions for the picked ones."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(id="picker")
@@ -55,36 +55,36 @@ class Picker(Vertical, can_focus=True):
         self._room = 0
 
     def compose(self) -> ComposeResult:
-        """Pieces above, actions below."""
+        """Yield the pieces, and below them the actions."""
         yield self._shown
         yield self._actions
 
     def point(self, spot: str) -> None:
-        """Somebody clicked there on the board: pick the piece that lies there."""
+        """Pick the piece at the clicked spot of the board."""
         for number, piece in enumerate(self._picking.pieces if self._picking is not None else ()):
             if str(piece.name) == spot:
                 self._pick(number)
 
     def share(self, rows: int) -> None:
-        """Take so many rows together with the notes below."""
+        """Limit pieces, actions and the note below them to this many rows."""
         if rows != self._room:
             self._room = rows
             self._draw()
 
     @property
     def rows(self) -> int:
-        """How many lines it takes."""
+        """Number of rows that pieces and actions take."""
         return self._shown.size.height + self._actions.option_count
 
     def offer(self, picking: Picking, palette: Mapping[str, str]) -> None:
-        """Offer these pieces, none picked."""
+        """Offer these pieces, with none picked."""
         self._picking = picking
         self._palette = palette
         self._picked = set()
         self._draw()
 
     def on_key(self, event: Key) -> None:
-        """Letters pick pieces, numbers and Enter act."""
+        """Letters pick pieces; numbers and Enter select an action."""
         if self._picking is None:
             return
         key = event.character or ""
@@ -96,27 +96,27 @@ class Picker(Vertical, can_focus=True):
             self._act(0 if event.key == "enter" else KEYS.index(key))
 
     def on_resize(self) -> None:
-        """Lay the pieces out anew."""
+        """Draw the pieces for the new width."""
         self._draw()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """The mouse acts as well."""
+        """Select an action by mouse."""
         event.stop()
         self._act(event.option_index)
 
     def on_pieces_clicked(self, event: Pieces.Clicked) -> None:
-        """The mouse picks as well."""
+        """Pick a piece by mouse."""
         event.stop()
         self._pick(event.number)
 
     def _pick(self, number: int) -> None:
-        """Pick a piece, or leave it again."""
+        """Pick a piece, or put it back if it is picked."""
         if self._picking is not None and number < len(self._picking.pieces):
             self._picked ^= {self._picking.pieces[number].name}
             self._draw()
 
     def _act(self, number: int) -> None:
-        """Choose, or pick everything or nothing, which is the last line."""
+        """Choose by an action's number; the number after the last action picks all pieces or none."""
         if self._picking is None:
             return
         entries = self._picking.entries(self._picked)
@@ -138,7 +138,7 @@ class Picker(Vertical, can_focus=True):
             _flowing([self._chip(number, form(piece)) for number, piece in enumerate(self._picking.pieces)], wide)
             for form in (attrgetter("text"), attrgetter("short"), _shortest)
         ]
-        # Why the first cannot be done comes first, if its line has no room for that.
+        # The note of the first action has priority: it may be the reason why the action is impossible.
         note = moved_note(entries[0], wide - 1)
         possible = next((entry for entry in entries if entry.choice is not None), entries[0])
         room = self._room - len(entries) - 1 - len(Text(note).wrap(self.app.console, wide))
@@ -153,7 +153,7 @@ class Picker(Vertical, can_focus=True):
         self._actions.add_options([*lines, every])
 
     def _chip(self, number: int, shown: Drawn) -> Text:
-        assert self._picking is not None  # noqa: S101 - only drawn while something is offered
+        assert self._picking is not None  # noqa: S101 - drawn only while pieces are offered
         piece = self._picking.pieces[number]
         is_picked = piece.name in self._picked
         text = as_rich([shown], self._palette)
@@ -168,12 +168,12 @@ class Picker(Vertical, can_focus=True):
 
 
 def _shortest(piece: Piece) -> Drawn:
-    """The first cell, in its style."""
+    """The first cell of a piece's short form, in its style."""
     return Drawn.of(*((part[:1], style) for part, style in piece.short.spans[:1]))
 
 
 def _flowing(chips: list[Text], wide: int) -> Text:
-    """The chips in as many lines as they take."""
+    """The chips, wrapped to lines of `wide` cells."""
     lines = [Text()]
     for chip in chips:
         if lines[-1] and lines[-1].cell_len + 1 + chip.cell_len > wide:
