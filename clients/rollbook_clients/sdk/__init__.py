@@ -1,6 +1,6 @@
-"""Rollbook from Python: sit down at a table, open and join matches, play, watch, take matches home.
+"""Python SDK of Rollbook: open, join and play matches, watch them, and download replay files.
 
-Two guests play a match of Can't Stop by chance, and a third one watches:
+Two guests play a match of Can't Stop with random choices, and a third one watches:
 
     import asyncio, random
     from rollbook_clients.sdk import Events, connect
@@ -24,12 +24,12 @@ Two guests play a match of Can't Stop by chance, and a third one watches:
         state = await match.state()
         print("places:", *state.summary.places.places)
 
-Every player brings entropy of its own to the dice, every watch survives lost connections, restarts and expired tokens,
-and everything that the service says of a match is checked to be one chain under signed heads; none of that shows.
-`rollbook_clients.sdk.sync` is the same without `async`.
+Every player adds entropy to the dice. A watch continues after lost connections, restarts and expired tokens. All data
+of a match is checked to be one chain under signed heads. None of this needs code in the client.
+`rollbook_clients.sdk.sync` is the same API without `async`.
 
-What is read out of a match (views, choices, summaries) are the messages of the contract, `rollbook.v1`. What can go
-wrong is an exception of `rollbook_clients.sdk.refusals`:
+Views, choices and summaries of matches are the protobuf messages of `rollbook.v1`. Errors are the exceptions of
+`rollbook_clients.sdk.refusals`:
 
     from rollbook_clients.sdk import Refused, connect
 
@@ -40,14 +40,14 @@ wrong is an exception of `rollbook_clients.sdk.refusals`:
         except Refused as refused:
             print(refused.reason, refused.facts, refused.position)
 
-What there is, and where `help` explains it:
+Overview, with details under `help`:
 
     connect, published_keys                       a table at a service; the keys that a service publishes
-    Table, Match, Lobby                           what a table and a match can be asked
-    Legal, Position, State, Made, TakenSeat       what they answer
+    Table, Match, Lobby                           calls to a service and to a match
+    Legal, Position, State, Made, TakenSeat       results of these calls
     Confirmed, Events, Event, CaughtUp, Beat, FellBehind, Away, Back, Revealed, Ended: the frames of a watch
-    KeptHeads, WitnessedHead, Patience            heads that were signed; how long to wait
-    Refused, Illegal, …                           `help(rollbook_clients.sdk.refusals)` has all that can go wrong
+    KeptHeads, WitnessedHead, Patience            checked signed heads; timeouts and pauses
+    Refused, Illegal, …                           `help(rollbook_clients.sdk.refusals)` lists all exceptions
     rollbook_clients.sdk.choices                  choices by name: CantStop.advance(2, 8)
 """
 

@@ -4,9 +4,9 @@
 
     await match.choose(CantStop.advance(2, 8))
 
-There is one of these for every game that `rollbook.v1.games_pb2` lists or that is installed, called by its name:
-`dir(CantStop)` lists the kinds of choices, and `help(CantStop.advance)` says what each takes. `str(choice)` is a choice
-in words, and `match.choose` takes these words as well.
+There is one such object for every game that `rollbook.v1.games_pb2` lists or that is installed, named after the game:
+`dir(CantStop)` lists the kinds of choices, and `help(CantStop.advance)` the fields of one kind. `str(choice)` formats a
+choice as words, and `match.choose` accepts these words as well.
 
 >>> str(CantStop.advance(2, 8)), str(CantStop.stop())
 ('advance 2 8', 'stop')
@@ -86,7 +86,7 @@ def choices_of(game: str) -> ChoicesOfGame | None:
 
 
 def in_words(choice: Choice) -> str:
-    """A choice in words: its kind, and what it names.
+    """Format a choice as words: its kind and its fields; "nothing" for an empty message.
 
     >>> in_words(Choice())
     'nothing'
@@ -105,7 +105,7 @@ def in_words(choice: Choice) -> str:
 
 
 def from_words(game: str, words: str) -> Choice:
-    """Return the choice that `in_words` writes like this; raises ValueError if the game has no such choice.
+    """Parse the words that `in_words` returns; raises ValueError if the game has no such choice.
 
     >>> from_words("raffzahn", "take tile 21, safe true") == Raffzahn.take(21, safe=True)
     True
@@ -174,7 +174,7 @@ globals().update(_GAMES)
 
 
 def __getattr__(name: str) -> ChoicesOfGame:
-    # Import asks for names such as __path__; looking for installed games would load their rules.
+    # The import system asks for names such as __path__; a search in installed games would load their rules.
     games = {} if name.startswith("_") else {_title(game): game for game in known()}
     found = choices_of(games[name]) if name in games else None
     if found is None:
@@ -186,5 +186,5 @@ def __dir__() -> list[str]:
     return [*map(_title, known()), "from_words", "in_words"]
 
 
-# `str` and `repr` give the words of a choice; the generated class cannot be subclassed.
+# The generated class cannot be subclassed, so `str` and `repr` are replaced on it.
 Choice.__str__ = Choice.__repr__ = in_words  # type: ignore[method-assign, assignment]

@@ -1,7 +1,7 @@
-"""Commands in a match, one at a time. One whose outcome is unknown is settled before the next.
+"""Commands in a match, one at a time. A command with an unknown outcome is settled before the next one is sent.
 
-A command keeps its request id however often it is sent, so it happens once or not at all; and a choice names the
-position it answers, so that one which waited for another to be settled is never made for a table its seat did not see.
+A command keeps its request id over all attempts, so it happens at most once. A choice names the position that it
+answers. So a choice that waited for an earlier command is refused if the table has changed meanwhile.
 """
 
 import asyncio
@@ -44,14 +44,14 @@ A = TypeVar("A")
 
 @dataclass(slots=True)
 class _Unanswered:
-    """A command without a definite answer."""
+    """A command that was sent without a definite reply."""
 
     of: Callable[[Line], UnaryUnaryMultiCallable[Any, Any]]
     request: Any
     was_sent: bool = False
 
     def is_again(self, request: Any) -> bool:
-        """Whether the same is asked for, whatever the request id is."""
+        """Whether `request` is the same command, apart from its request id."""
         again = type(request)()
         again.CopyFrom(request)
         again.request_id = self.request.request_id
@@ -68,12 +68,12 @@ class MatchCommands:
         self._unsettled: _Unanswered | None = None
 
     async def send(self, of: Callable[[Line], UnaryUnaryMultiCallable[Command, A]], request: Command) -> A:
-        """The answer to a command; to one that was asked and not answered before, the answer to that."""
+        """Send a command and return the reply; if the same command is still unsettled, settle that one instead."""
         async with self._lock:
             earlier = self._unsettled
             if earlier is None or type(earlier.request) is not type(request) or not earlier.is_again(request):
                 if earlier is not None:
-                    # Whatever it comes to, what is asked now names the position that its sender saw.
+                    # The earlier outcome does not matter: the new request names the position that its caller has seen.
                     with suppress(Refused):
                         await self._settle(earlier)
                 request.request_id = request.request_id or str(uuid.uuid4())
@@ -86,7 +86,7 @@ class MatchCommands:
         try:
             answer = await self._caller.call(asked.of, asked.request)
         except Refused as refused:
-            # A token or a limit says nothing about an attempt before this one.
+            # These refusals concern only the current attempt; an earlier attempt may have succeeded.
             if is_first or not isinstance(refused, Unauthenticated | LimitReached):
                 self._unsettled = None
             raise self._witness.judged(refused) from None

@@ -1,4 +1,4 @@
-"""What a client has to see before it reveals its entropy: every commitment, its own among them, in one chain."""
+"""Checks before a client reveals its entropy: its own commitment and all others must be in one chain."""
 
 from collections.abc import Iterable
 
@@ -18,10 +18,10 @@ class Commitments:
         self._seats = 0
         self._commitments: dict[int, bytes] = {}
         self.position: Position | None = None
-        """Behind the event that took the last seat; none while there are free ones."""
+        """The position of the event that took the last seat; None while seats are free."""
 
     def take(self, events: Iterable[Event]) -> None:
-        """Go on with events that follow from those before."""
+        """Add the next events of the match; raises LogBroken if event 1 commits to no dice."""
         for event in events:
             match event.kind:
                 case "opened":
@@ -39,7 +39,7 @@ class Commitments:
                 self.position = event.position
 
     def check(self, seat: int, commitment: bytes) -> None:
-        """Whether the seat brings to the dice what its client has committed to."""
+        """Raise LogBroken unless the log holds this commitment for the seat."""
         if self._commitments.get(seat) != commitment:
             raise self._witness.broken(
                 f"seat {seat} is not bound to the entropy of this client: either it sat down as another process, whose"

@@ -1,7 +1,7 @@
-"""Calls to a service: with a deadline each, repeated with the same content until they are answered or patience ends.
+"""Calls to a service, each with a deadline; repeated with the same content until a reply arrives or `patience` ends.
 
-A connection that fails is replaced at once and left to those who still use it, so that attempts are spaced by this
-package alone, and a peer that went silent costs one deadline and not as many as there are calls.
+A failed connection is replaced at once, and closed when the calls that still use it have ended. So only this module
+decides how attempts are spaced, and a silent server costs one deadline in all instead of one per call.
 """
 
 import asyncio
@@ -27,10 +27,11 @@ Q = TypeVar("Q")
 A = TypeVar("A")
 
 MOST_ANSWER_BYTES: Final = 64 * 1_024 * 1_024
-"""A frame that catches up may hold a whole match."""
+"""Limit for one message; a frame that catches up may hold a whole match."""
 
 _OPTIONS: Final = [
-    # Every connection is one of its own: a new one must not get the broken transport of the one it replaces.
+    # Each channel has its own transport; with a shared pool a new channel would get the broken transport of the old
+    # one.
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
@@ -41,7 +42,7 @@ _LOST: Final = {
     grpc.StatusCode.UNAVAILABLE,
     grpc.StatusCode.DEADLINE_EXCEEDED,
     grpc.StatusCode.CANCELLED,
-    # What HTTP/2 says of streams that something in between reset.
+    # Statuses for HTTP/2 streams that a proxy has reset.
     grpc.StatusCode.INTERNAL,
     grpc.StatusCode.UNKNOWN,
 }
@@ -54,29 +55,29 @@ _LATER: Final = {
     "RULESET_UNKNOWN",
     "CONTENDED",
 }
-"""Refusals that say: the same again, a little later."""
+"""Reasons of refusals that are temporary: the same call is repeated after a pause."""
 
 
 class Lost(Exception):
-    """No answer this time: the same again, a little later."""
+    """The attempt failed; the same call can be repeated after a pause."""
 
     def __init__(self, why: str, pause: float = 0.0, *, in_order: bool = False) -> None:
         super().__init__(why)
         self.pause = pause
-        """Seconds that the service asks for before the next attempt."""
+        """Seconds that the service asks the client to wait before the next attempt."""
         self.in_order = in_order
-        """The service ended in good order what it expects to be begun again at once."""
+        """Whether the service ended the stream on purpose and expects the client to start it again at once."""
 
 
 class Closed(RollbookError):
-    """The table was left."""
+    """The table was closed while a call was waiting, or before the call."""
 
 
 class Line:
-    """One channel, and how many calls are under way on it."""
+    """A channel, its stubs, and the number of calls that are using it."""
 
     def __init__(self, address: str, authorities: bytes | None, server_name: str) -> None:
-        """Open it; nothing is sent yet."""
+        """Create the channel; it connects at the first call."""
         if authorities is None:
             self.channel = grpc.aio.insecure_channel(address, options=_OPTIONS)
         else:
@@ -94,7 +95,7 @@ class Line:
 class Connection:
     """A service at an address."""
 
-    def __init__(  # noqa: PLR0913 - who is called, how, and with what around
+    def __init__(  # noqa: PLR0913 - address, credentials, timing
         self,
         address: str,
         authorities: bytes | None,
@@ -104,7 +105,7 @@ class Connection:
         *,
         around: Callable[[], Metadata] = lambda: (),
     ) -> None:
-        """Connect when the first call is made; `around` says what goes with each call besides who makes it."""
+        """`around` returns metadata for each call, in addition to the caller's own. Connects at the first call."""
         self._around = around
         self.address = address
         self.patience = patience
@@ -113,11 +114,11 @@ class Connection:
         self._random = random
         self._line: Line | None = None
         self._used: set[Line] = set()
-        """Those with calls under way, replaced ones among them."""
+        """Channels with running calls, including replaced ones."""
         self._closed = False
 
     def attempts(self) -> Attempts:
-        """Pauses of their own."""
+        """A new series of pauses between attempts."""
         return Attempts(self.patience, self._random)
 
     async def call(
@@ -127,7 +128,7 @@ class Connection:
         metadata: Metadata = (),
         seconds: float | None = None,
     ) -> A:
-        """The answer, however often it takes to ask; Unreachable if there is none."""
+        """Call with retries and return the reply; raises Unreachable if none arrives within `seconds`."""
         deadline = Deadline(self.patience.call if seconds is None else seconds)
         attempts = self.attempts()
         while True:
@@ -145,7 +146,7 @@ class Connection:
         request: Q,
         metadata: Metadata = (),
     ) -> AsyncGenerator[A, None]:
-        """What comes on one stream, to its end in good order; Lost if it breaks or falls silent."""
+        """Yield the messages of one stream until the service ends it; raises Lost if it breaks or goes silent."""
         async with self._using() as line:
             call = of(line)(request, metadata=(*metadata, *self._around()))
             try:
@@ -163,12 +164,12 @@ class Connection:
                 call.cancel()
 
     def renew(self) -> None:
-        """Use another connection from now on: this server stops."""
+        """Use a new channel from now on, because this server is shutting down."""
         if self._line is not None:
             self._replace(self._line)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close all channels; running calls raise Closed."""
         self._closed = True
         lines = self._used if self._line is None else self._used | {self._line}
         for line in tuple(lines):
@@ -176,7 +177,7 @@ class Connection:
 
     @asynccontextmanager
     async def _using(self) -> AsyncIterator[Line]:
-        """The line to call on; what goes wrong on it, in our words."""
+        """The channel to call on; converts errors of gRPC into Lost, Refused or Closed."""
         if self._closed:
             raise Closed("the table was left")
         if self._line is None:
@@ -200,7 +201,7 @@ class Connection:
                     await line.channel.close()
 
     def _was_hung_up(self) -> bool:
-        """Whether a call was cancelled by closing its channel, and not the task that waits for it."""
+        """Whether the call was cancelled by closing its channel rather than by cancelling the waiting task."""
         task = asyncio.current_task()
         return self._closed and task is not None and not task.cancelling()
 
@@ -216,6 +217,6 @@ class Connection:
         return refusal
 
     def _replace(self, line: Line) -> None:
-        """The first that finds a line broken has a new one made; those behind it find that done."""
+        """Drop the channel if it is still the current one; the next call creates a new one."""
         if self._line is line:
             self._line = None

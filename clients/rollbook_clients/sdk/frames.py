@@ -1,4 +1,4 @@
-"""What a watch of a match gives, and what answers are made of: facts around the messages of the contract."""
+"""The frames of a watch and the results of calls: checked values around the protobuf messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,63 +16,63 @@ from rollbook_clients.sdk.legal import Legal
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of the log, whose place in the chain was checked."""
+    """One event of the log, whose place in the chain has been checked."""
 
     message: events_pb2.Event
-    """What happened, parsed."""
+    """The parsed event."""
     data: bytes
-    """The bytes as they were hashed and stored."""
+    """The event's bytes as they were hashed and stored."""
     link: bytes
-    """The link that follows from them."""
+    """The chain link computed from `data`."""
     hidden: HiddenOutcome | None = None
-    """What the event hides and this client may see; none where there is nothing, or it may not."""
+    """The hidden part of the event; None if it has none or this client may not see it."""
 
     @property
     def sequence(self) -> int:
-        """Its number, from 1."""
+        """The number of the event, from 1."""
         return self.message.sequence
 
     @property
     def kind(self) -> str:
-        """Which field of the message's body is set, such as "chosen"; empty if it is not known here."""
+        """The field that is set in the message's body, such as "chosen"; empty if this client does not know it."""
         return self.message.WhichOneof("body") or ""
 
     @property
     def seat(self) -> int | None:
-        """Whose event it is; none if nobody's."""
+        """The seat that the event concerns; None if it concerns no seat."""
         return self.message.seat if self.message.HasField("seat") else None
 
     @property
     def position(self) -> Position:
-        """Right after it."""
+        """The position right after the event."""
         return Position(self.sequence, self.link)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A match as it stands, as this client sees it."""
+    """The current state of a match, as this client may see it."""
 
     summary: MatchSummary
     perspective: Perspective
     view: View
     legal: Legal | None
-    """What this client's seat may choose; none unless it is to choose now."""
+    """What this client's seat may choose; None unless it is to choose now."""
     clocks: Clocks | None
     """None unless the match is running and has clocks."""
     position: Position
     head: WitnessedHead
     is_opener: bool = False
-    """This client opened the match and seats are free: it may add bots, free seats and withdraw it."""
+    """Whether this client opened the match and seats are free: it may add bots, free seats and withdraw the match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a write has done."""
+    """The events that a command has appended."""
 
     events: tuple[Event, ...]
-    """The event of the command and all that follow from it: chance, caretakers, the seal."""
+    """The event of the command and all that follow from it: chance, choices of caretakers, the seal."""
     position: Position
-    """Behind the last of them."""
+    """The position after the last of these events."""
     head: WitnessedHead
 
 
@@ -81,15 +81,15 @@ class TakenSeat:
     """A seat that this client took."""
 
     number: int
-    """From 0."""
+    """Number of the seat, from 0."""
     closed_seats: bool
-    """It was the last free one: the match can get ready."""
+    """Whether this was the last free seat, so that the match can get ready."""
     made: Made
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """The watch has begun, or goes on with other eyes; events after the position follow."""
+    """The watch has begun, or continues from another perspective; events after the position follow."""
 
     perspective: Perspective
     position: Position
@@ -97,78 +97,80 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What happened next; between frames there is no gap and no overlap, whatever became of the connection."""
+    """The next events. The frames together have no gaps or duplicates, even across lost connections."""
 
     events: tuple[Event, ...]
-    """One or more."""
+    """One or more events."""
     view: View
-    """The table after the last of them; empty where no views were asked for."""
+    """The table after the last event; empty if views were switched off."""
     legal: Legal | None
-    """What this client's seat may choose after the last of them; none unless it is to choose, or without views."""
+    """What this client's seat may choose after the last event; None if it is not to choose, or without views."""
     position: Position
-    """Behind the last of them."""
+    """The position after the last event."""
     head: WitnessedHead | None
-    """The checked head of that position; none if the service sent none with these events."""
+    """The checked head of that position; None if the service sent no head with these events."""
     clocks: Clocks | None
-    """The clocks after the last of them, as of `clocks.at_ms`, the time of that event, which is long ago while this
-    client catches up; `Beat` and `State` have those of now. None unless the match is running and has clocks."""
+    """The clocks as of `clocks.at_ms`, the time of the last event; None unless the match is running and has clocks.
+
+    That time may be long ago while the client catches up; `Beat` and `State` hold the current clocks.
+    """
 
     @property
     def sealed(self) -> Sealed | None:
-        """How the match ended, if it did."""
+        """How the match ended; None if it has not ended."""
         last = self.events[-1].message
         return last.sealed if last.HasField("sealed") else None
 
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """All events there are have come."""
+    """All events so far have arrived."""
 
     position: Position
 
 
 @dataclass(frozen=True, slots=True)
 class FellBehind:
-    """This client reads more slowly than events come; nothing is lost, and another CaughtUp will come."""
+    """This client reads more slowly than events arrive. No event is lost, and another CaughtUp will follow."""
 
     position: Position
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """Nothing has happened for a while; clocks tick on."""
+    """A sign of life while no event happens, with the current clocks."""
 
     head: WitnessedHead
     clocks: Clocks | None
-    """As of now. None unless the match is running and has clocks."""
+    """The current clocks; None unless the match is running and has clocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
-    """The match is sealed, so everybody may see everything."""
+    """The match is sealed, so all hidden parts of events are public."""
 
     outcomes: Mapping[int, HiddenOutcome]
-    """By the sequence of the event all that the match hid."""
+    """The hidden parts, by sequence of their event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """The connection is lost; it is being made anew, for as long as it takes."""
+    """The connection is lost; the watch reconnects until it succeeds."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """The connection is there again; what happened meanwhile follows."""
+    """The connection is restored; the events that happened meanwhile follow."""
 
     seconds: float
-    """For how long it was away."""
+    """Seconds without a connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The match is over and everything has been told; the watch ends here."""
+    """The match is over and all events have been yielded; the watch ends here."""
 
     position: Position
 
@@ -177,10 +179,10 @@ Frame = Confirmed | Events | CaughtUp | FellBehind | Beat | Revealed | Away | Ba
 
 
 def read_position(message: PositionMessage) -> Position:
-    """The position that a message names; what it says of a signature is not believed."""
+    """Convert a position; its signature is ignored, because it has not been checked."""
     return Position(message.sequence, message.link)
 
 
 def read_head(message: SignedHead) -> WitnessedHead:
-    """The head in a message; nothing is checked yet."""
+    """Convert a signed head; its signature is not checked here."""
     return WitnessedHead(message.match_id, message.sequence, message.link, message.key_id, message.signature)

@@ -1,4 +1,4 @@
-"""Protobuf messages by the name of the game: of games that games.proto lists, and of games that are installed."""
+"""Protobuf messages by the name of a game: games that games.proto lists, and installed games."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Who calls: a guest who stays the same one, or whoever the given token says.
+"""The caller of a service: a guest that keeps its identity, or the user of a given token.
 
-A guest has a token, and a secret of its own from which its entropy for every match follows, so that a program that is
-started again can still get ready where it sat down. A file can hold both, by the address of the service.
+A guest has a token and a secret. Its entropy for every match is derived from the secret, so that a restarted program
+can still get ready where it has a seat. A file can hold both, by address of the service.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from rollbook_clients.sdk.refusals import LimitReached, Unauthenticated, Unreach
 _SECRET_BYTES: Final = 32
 _EXPIRED: Final = "TOKEN_EXPIRED"
 _RENEWED_WITH: Final = 0.25
-"""The part of a token's life that is left when it is renewed."""
+"""Fraction of a token's lifetime that is left when it is renewed."""
 
 _AGAIN_SECONDS: Final = 60.0
-"""Between attempts to renew a token that still holds."""
+"""Seconds between attempts to renew a token that is still valid."""
 
 
 class GuestsUnreadable(ValueError):
-    """The file of guests is none."""
+    """The file of guests has the wrong format."""
 
 
 class Caller:
-    """Calls with a token, and sees to it that there is a good one."""
+    """Makes calls with a token, and renews the token when needed."""
 
-    def __init__(  # noqa: PLR0913 - who calls, and what is kept of it
+    def __init__(  # noqa: PLR0913 - identity, and where it is saved
         self,
         connection: Connection,
         name: str,
@@ -52,9 +52,9 @@ class Caller:
         is_guest: bool = False,
         code: str = "",
     ) -> None:
-        """Be who the token says; without one the guest of the code, of the file, or a new one.
+        """Use the given token; without one, sign in as the guest of the code, else of the file, else as a new guest.
 
-        A guest's own token is renewed.
+        `is_guest` marks a given token as a guest's, which can be renewed.
         """
         self.connection = connection
         self.name = name
@@ -68,11 +68,11 @@ class Caller:
         self._renewing = asyncio.Lock()
 
     def entropy(self, match_id: str) -> bytes:
-        """What this caller brings to the dice of a match: 32 bytes that nobody else can know."""
+        """This caller's entropy for the dice of a match: 32 bytes, secret until they are revealed."""
         return entropy_of(self._secret, match_id)
 
     async def arrive(self) -> None:
-        """Make sure that there is a service, and be somebody there."""
+        """Check that the service replies, and sign in if this caller is a guest."""
         seconds = self.connection.patience.arrival
         if not self._is_guest:
             await self.connection.call(lambda line: line.identity.GetKeys, GetKeysRequest(), seconds=seconds)
@@ -80,7 +80,7 @@ class Caller:
         try:
             await self._sign_in(self.token, seconds)
         except Unauthenticated:
-            # The service does not know its own token any more, and with it no seat that the guest had.
+            # The service no longer accepts the guest's token. Its seats are lost with it, so sign in as a new guest.
             if not self.token:
                 raise
             await self._sign_in("", seconds)
@@ -90,13 +90,13 @@ class Caller:
         answer = await self.connection.call(lambda line: line.identity.SignIn, request, seconds=seconds)
         self.token, self.name, self._code = answer.token, answer.name, ""
         lifetime = answer.expires_ms / 1_000 - time.time()
-        # A clock that is wrong must not lead to a sign-in before every call: then the refusal tells when it is time.
+        # If this computer's clock is wrong, only the refusal of an expired token triggers the renewal.
         self._renew_at = time.monotonic() + lifetime * (1 - _RENEWED_WITH) if lifetime > 0 else float("inf")
         if self._keep is not None:
             _write(self._keep, self.connection.address, {"token": self.token, "secret": self._secret.hex()})
 
     async def call(self, of: Callable[[Line], UnaryUnaryMultiCallable[Q, A]], request: Q) -> A:
-        """The answer to a call with the token, renewed if need be."""
+        """Make a call with the token, renewed if needed, and return the reply."""
         if time.monotonic() >= self._renew_at:
             await self._renew_early()
         token = self.token
@@ -107,7 +107,7 @@ class Caller:
             return await self.connection.call(of, request, bearer(self.token))
 
     async def collect(self, request: GetReplayRequest) -> bytes:
-        """A whole replay file, from the start again if the connection is lost on the way."""
+        """Download a whole replay file; starts again from the beginning if the connection is lost."""
         deadline, attempts = Deadline(self.connection.patience.call), self.connection.attempts()
         while True:
             token = self.token
@@ -122,16 +122,16 @@ class Caller:
                     raise Unreachable(f"no service answers at {self.connection.address} ({lost})") from None
 
     async def renew(self, refused: Unauthenticated, token: str) -> None:
-        """Get another token for this one; what else is wrong with it, or is not ours to renew, is raised."""
+        """Replace an expired guest token; raises `refused` for any other token or reason."""
         if not self._is_guest or refused.reason != _EXPIRED:
             raise refused
         async with self._renewing:
-            # Of many calls that find the token expired, one renews it for all.
+            # If many calls find the token expired, the first one renews it for all.
             if self.token == token:
                 await self._sign_in(token)
 
     async def resume(self, token: str, refused: Unauthenticated | None = None) -> Lost:
-        """What a stream that ended for its token comes to: a new one, and the same again."""
+        """Renew the token that ended a stream; returns Lost, after which the caller repeats the stream."""
         refused = refused or Unauthenticated(_EXPIRED, "the token has expired")
         try:
             await self.renew(refused, token)
@@ -140,14 +140,14 @@ class Caller:
         return Lost(str(refused), in_order=True)
 
     async def _renew_early(self) -> None:
-        """Get another token while this one still holds; if that fails, there is time to try again."""
+        """Renew the token before it expires; on failure the next attempt follows after a minute."""
         self._renew_at = time.monotonic() + _AGAIN_SECONDS
         with suppress(Unreachable, LimitReached):
             await self._sign_in(self.token, self.connection.patience.answer)
 
 
 def bearer(token: str) -> tuple[tuple[str, str], ...]:
-    """What goes with a call."""
+    """The metadata of a call with this token."""
     return (("authorization", f"Bearer {token}"),)
 
 

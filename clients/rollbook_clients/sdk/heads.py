@@ -1,4 +1,4 @@
-"""The last signed head of every match that was seen, and the file in which they outlive the program.
+"""The last signed head of every match that was seen, and the file that holds these heads between runs.
 
 The file is the one that `rollbook audit --head` takes.
 """
@@ -13,18 +13,18 @@ from rollbook.replay_file.kept_heads import WitnessedHead, read_heads, write_hea
 from rollbook.replay_file.lines import WrongLine
 
 SAVE_SECONDS: Final = 1.0
-"""Between two writes of the file while a match goes on."""
+"""Least number of seconds between two writes of the file, except for `save`."""
 
 
 class HeadsUnreadable(ValueError):
-    """A file of heads has a line that is none."""
+    """A file of heads contains a line that cannot be parsed."""
 
 
 class KeptHeads:
-    """By match the last head, in memory and, if there is a file, there as well."""
+    """The last head of each match, in memory and, if a file is given, on disk."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """Begin with what the file holds."""
+        """Start with the heads in the file; raises HeadsUnreadable if it cannot be parsed."""
         self._file = file
         self._known: dict[str, WitnessedHead] = {}
         self._saved_at = float("-inf")
@@ -33,15 +33,15 @@ class KeptHeads:
             self._merge(file)
 
     def __iter__(self) -> Iterator[WitnessedHead]:
-        """All heads, by match."""
+        """All heads, sorted by match id."""
         return iter(sorted(self._known.values(), key=lambda head: head.match_id))
 
     def last(self, match_id: str) -> WitnessedHead | None:
-        """The last head of a match."""
+        """The last head of a match; None if none is known."""
         return self._known.get(match_id)
 
     def keep(self, head: WitnessedHead) -> None:
-        """Keep a head whose signature was checked, unless a later one is known."""
+        """Keep a head whose signature was checked, unless a later head of the match is known."""
         known = self._known.get(head.match_id)
         if known is not None and known.sequence >= head.sequence:
             return
@@ -51,7 +51,7 @@ class KeptHeads:
             self.save()
 
     def save(self) -> None:
-        """Write the file if there is anything new, whole or not at all; what others wrote meanwhile stays."""
+        """Write new heads to the file atomically; keeps heads that other processes wrote meanwhile."""
         if self._file is None or not self._dirty:
             return
         self._merge(self._file)

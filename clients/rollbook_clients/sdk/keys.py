@@ -17,25 +17,25 @@ from rollbook_clients.sdk.refusals import RollbookError
 
 
 class PublishedKeys:
-    """The keys as far as they were needed; one that is not known is asked for once more."""
+    """A cache of the service's keys; requests the keys again when a key id is missing."""
 
     def __init__(self, connection: Connection) -> None:
-        """Ask when the first key is needed."""
         self._connection = connection
         self._known: dict[str, Ed25519PublicKey] = {}
 
     async def find(self, key_id: str) -> Ed25519PublicKey | None:
-        """The key of heads with this id; none if the service has no such key."""
+        """The key for heads with this id; None if the service has no such key."""
         if key_id not in self._known:
             answer = await self._published()
-            # A key that was published stays what it was.
+            # Keys that were seen once take precedence: a published key never changes.
             self._known = self._read(answer.keys) | self._known
         return self._known.get(key_id)
 
     async def all(self, seconds: float | None = None, name: str = "") -> dict[str, KnownKey]:
-        """By key id all that an audit needs: the keys of heads, then those of replay files, each the oldest first.
+        """All keys that an audit needs, by key id: keys of heads, then keys of replay files, each oldest first.
 
-        They are called as whoever asks says, else as the service calls itself.
+        The keys carry `name`, by default the name that the service gives itself. Raises RollbookError if a key has two
+        roles.
         """
         answer = await self._published(seconds)
         heads, replays = self._read(answer.keys) | self._known, self._read(answer.replay_keys)
@@ -69,9 +69,9 @@ async def published_keys(
     authorities: bytes | None = None,
     patience: Patience | None = None,
 ) -> dict[str, KnownKey]:
-    """By key id the public keys of a service, for whoever has no more than its address: this takes no token.
+    """The public keys of a service by key id. Needs only its address, no token.
 
-    Each has its role, and the name, by default the one that the service gives itself.
+    Each key has its role and a name, by default the name that the service gives itself.
     """
     patience = patience or Patience()
     connection = Connection(address, authorities, patience, Random())

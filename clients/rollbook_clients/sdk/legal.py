@@ -1,4 +1,4 @@
-"""What a seat may choose, as the service says: to be listed, counted, or asked about."""
+"""The legal choices of a seat, as sent by the service: to iterate, count and test."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from rollbook.rules.game import Choices
 
 MOST_SHOWN: Final = 20
-"""How many legal choices `repr` lists."""
+"""Most legal choices that `repr` lists."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Legal:
-    """All legal choices of a seat at a position; iterating gives each once, as `match.choose` takes it.
+    """All legal choices of a seat at a position; iteration yields each once, in the form that `match.choose` accepts.
 
-    Where there are too many to list, such as a turn of Würfelzoo, they are described in `message`, and made by the
-    rules of the game as they are asked for. Choices of a game that is not installed here are none.
+    If there are too many to list, such as a turn of Würfelzoo, `message` describes them, and the rules of the game
+    generate them on demand. For a game that is not installed here, described choices are empty.
 
     >>> Legal(LegalChoices(cant_stop={"choices": [{"roll": {}}, {"stop": {}}]}))
     Legal(roll, stop)
@@ -62,7 +62,7 @@ class Legal:
         return 0 if read is None else len(read[1])
 
     def __iter__(self) -> Iterator[Choice]:
-        """Each choice once, always in the same order."""
+        """Yield each choice once, always in the same order."""
         sent = self._listed()
         if sent is not None:
             yield from map(choice_of, sent)
@@ -73,7 +73,7 @@ class Legal:
             yield from (write_choice(game, choice) for choice in choices)
 
     def _listed(self) -> Any:
-        """The choices as they were sent, of a game that has a field of its own; none if they are described."""
+        """The choices as sent, for a game that has its own field; None if the choices are only described."""
         name = self.message.WhichOneof("game")
         if name not in listed(LegalChoices):
             return None
@@ -81,7 +81,7 @@ class Legal:
         return own.choices or None
 
     def _read(self) -> tuple[AnyGame, Choices[Any]] | None:
-        """The game, if it is installed here, and its choices."""
+        """The game and its choices; None if the game is not installed here."""
         from rollbook.match.codec.stubs import game_in  # noqa: PLC0415 - rules only where they are needed
         from rollbook.match.codec.views import read_legal  # noqa: PLC0415 - rules only where they are needed
 
@@ -90,7 +90,7 @@ class Legal:
 
 
 def choice_of(choice: Message) -> Choice:
-    """A choice of whatever game, from one of a game.
+    """Wrap a game's own choice message in a Choice; raises TypeError for other messages.
 
     >>> from rollbook.v1.cant_stop_pb2 import CantStopChoice
     >>> choice_of(CantStopChoice(roll={})).WhichOneof("game")

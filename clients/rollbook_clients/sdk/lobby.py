@@ -1,4 +1,4 @@
-"""The lobby as it changes: always the whole picture, made anew after every connection that was lost."""
+"""The lobby as it changes; every update is the complete list, also after a lost connection."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -17,15 +17,15 @@ OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
 @dataclass(frozen=True, slots=True)
 class Lobby:
-    """The matches that are open, getting ready or running, those opened last first."""
+    """The public matches that are open, getting ready or running, the latest opened first."""
 
     matches: tuple[MatchSummary, ...]
     is_away: bool = False
-    """The connection is lost, so this is as old as the loss."""
+    """Whether the connection is lost, so that the list may be out of date."""
 
 
 async def watch_lobby(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
-    """The lobby whenever it changes, and when it is out of reach or back."""
+    """Yield the lobby whenever it changes, and when the connection is lost or restored."""
     attempts = caller.connection.attempts()
     lobby = Lobby(())
     while True:
@@ -42,7 +42,7 @@ async def watch_lobby(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
 
 
 async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
-    """The lobby as one stream tells it; however that ends, it is Lost."""
+    """Yield the lobby from one stream; raises Lost when the stream ends."""
     known: dict[str, MatchSummary] = {}
     parts: dict[str, MatchSummary] = {}
     request = WatchLobbyRequest(game=game)

@@ -1,4 +1,4 @@
-"""One match: look at it, sit down, play, watch, take it home."""
+"""One match: its state, seats, choices, events and replay file."""
 
 from __future__ import annotations
 
@@ -43,51 +43,51 @@ if TYPE_CHECKING:
     from rollbook_replays.audit.verdicts import Audited
 
 _MOST_TOLD: Final = 20
-"""So many legal choices are told in a sentence."""
+"""Most legal choices that an error message lists."""
 
 
 class Match:
-    """A match at a table; `table.match` and `table.open` give it.
+    """A match at a table, created by `table.match` or `table.open`.
 
-    What a choice answers is the last that this object has shown of the match: by `state`, `watch`, `play`, or as the
-    answer to a command.
+    By default a choice answers the last position that this object has received, by `state`, `watch` or `play`, or in
+    the reply to a command.
     """
 
     def __init__(
         self, caller: Caller, witness: Witness, another: Callable[[str, str], Match], invitation_code: str = ""
     ) -> None:
-        """Nothing is asked yet. `another` gives another match of the same table, by id and invitation code."""
+        """`another` creates another match of the same table, by id and invitation code. Sends no request."""
         self.id = witness.match_id
         self.invitation_code = invitation_code
-        """What opens a seat of a private match to whoever has it; empty if it is public, or not known."""
+        """The code for joining a private match; empty if the match is public or the code is unknown. Keep it secret."""
         self._caller = caller
         self._witness = witness
         self._another = another
         self._commands = MatchCommands(caller, witness)
         self._shown: Position | None = None
         self._legal: Legal | None = None
-        """What was legal where the match was last looked at, or watched."""
+        """The legal choices of the last state or events that this object has received."""
 
     def __repr__(self) -> str:
         return f"Match({self.id!r})"
 
     @property
     def address(self) -> str:
-        """Where the service is."""
+        """The address of the service."""
         return self._caller.connection.address
 
     @property
     def head(self) -> WitnessedHead | None:
-        """The last head of the match that the service signed and this client has checked; none before it saw any."""
+        """The last head of the match that the service signed and this client checked; None before the first."""
         return self._witness.head
 
     @property
     def position(self) -> Position | None:
-        """What a choice answers unless it is told otherwise: the last that was shown."""
+        """The position that a choice answers by default: the last one received. None before the first."""
         return self._shown
 
     async def state(self) -> State:
-        """The match as it stands, with what this client's seat may choose."""
+        """Request the current state of the match, with the legal choices of this client's seat."""
         request = GetMatchRequest(match_id=self.id, invitation_code=self.invitation_code)
         try:
             answer = await self._caller.call(lambda line: line.matches.GetMatch, request)
@@ -111,9 +111,9 @@ class Match:
     # Seats
 
     async def join(self, seat: int | None = None, name: str | None = None) -> TakenSeat:
-        """Sit down, on this seat or on the free one with the lowest number.
+        """Take this seat, or the free one with the lowest number.
 
-        The seat brings entropy of its own to the dice: it is committed to here, and `ready` reveals it.
+        The seat adds entropy to the dice: this call sends the commitment to it, and `ready` reveals it.
         """
         request = TakeSeatRequest(
             match_id=self.id,
@@ -126,40 +126,40 @@ class Match:
         return TakenSeat(answer.seat, answer.closed_seats, await self.take_in(answer.made))
 
     async def leave(self) -> Made:
-        """Get up again, before all seats are taken."""
+        """Leave the seat, before all seats are taken."""
         answer = await self._commands.send(lambda line: line.matches.LeaveSeat, LeaveSeatRequest(match_id=self.id))
         return await self.take_in(answer.made)
 
     async def add_bot(self, strategy: str = "", seat: int | None = None) -> TakenSeat:
-        """Have a bot of the house sit down in a match that this caller has opened; it gets ready and plays by itself.
+        """Add a bot of the house to a match that this caller has opened; the bot gets ready and plays by itself.
 
-        From weak to strong it plays by "random", "heuristic" (the default) or "monte_carlo".
+        Strategies from weak to strong: "random", "heuristic" (the default) and "monte_carlo".
         """
         request = AddBotRequest(match_id=self.id, seat=seat, strategy=strategy)
         answer = await self._commands.send(lambda line: line.matches.AddBot, request)
         return TakenSeat(answer.seat, answer.closed_seats, await self.take_in(answer.made))
 
     async def free_seat(self, seat: int) -> Made:
-        """Free a seat of a match that this caller has opened: any of a private one, and that of a bot of the house."""
+        """Free a seat of a match that this caller has opened: any seat of a private match, else only a house bot's."""
         request = FreeSeatRequest(match_id=self.id, seat=seat)
         answer = await self._commands.send(lambda line: line.matches.FreeSeat, request)
         return await self.take_in(answer.made)
 
     async def withdraw(self) -> Made:
-        """End a match that this caller has opened, before all seats are taken; it is aborted, for all who watch it."""
+        """Abort a match that this caller has opened, before all seats are taken."""
         answer = await self._commands.send(lambda line: line.matches.AbortMatch, AbortMatchRequest(match_id=self.id))
         return await self.take_in(answer.made)
 
     async def abort(self) -> Made | None:
-        """End any match without a result, for operators; none if nothing was left of it but its place in the lobby."""
+        """Abort any match, for operators; returns None if only its lobby entry was left and has been removed."""
         answer = await self._commands.send(lambda line: line.matches.AbortMatch, AbortMatchRequest(match_id=self.id))
         return None if answer.is_gone else await self.take_in(answer.made)
 
     async def ready(self) -> Made:
-        """Wait until all seats are taken, check what stands in the log so far, and reveal this seat's entropy.
+        """Wait until all seats are taken, check the log so far, and reveal this seat's entropy.
 
-        It is revealed only behind a signed head of one chain that holds the service's commitment, those of all seats,
-        and among them this one's: from then on nobody can choose anything that the dice depend on.
+        The entropy is revealed only after a signed head of one chain that holds the commitments of the service and of
+        all seats, including this one. From then on the dice cannot be influenced any more.
         """
         entropy = self._caller.entropy(self.id)
         closed = await self._closed(entropy_commitment(entropy))
@@ -170,7 +170,7 @@ class Match:
         return await self.take_in(answer.made)
 
     async def _closed(self, commitment: bytes) -> Position:
-        """Where the seats were closed, once everything up to there is checked."""
+        """The position at which the last seat was taken, after all checks; raises NotNow if the match was aborted."""
         commitments = Commitments(self._witness)
         seat = 0
         followed = 0
@@ -195,13 +195,14 @@ class Match:
     # Playing
 
     async def choose(self, choice: Message | str, *, at: Position | None = None, request_id: str = "") -> Made:
-        """Choose for this client's seat, in answer to the last that was shown, or to another position.
+        """Choose for this client's seat, in answer to the last position received, or to the position `at`.
 
-        `choice` is one of the legal ones, or a choice of the match's game as `rollbook_clients.sdk.choices` makes it,
-        or its words as `str` gives them, such as "roll" or "advance 2 8". It is made once or not at all. IllegalChoice
-        is what the rules do not allow now, with those that they do. OutcomeUnknown says that this could not be found
-        out, and the next call settles it first; the same choice again is then the same one, also by another client
-        that sends it with the same `request_id`. MovedOn says that the match has gone on.
+        `choice` is one of the legal choices, a choice of the match's game made by `rollbook_clients.sdk.choices`, or
+        its words as returned by `str`, such as "roll" or "advance 2 8". It is made at most once.
+
+        Raises IllegalChoice, with the legal choices, if the rules forbid this one, and MovedOn if the match has moved
+        on. Raises OutcomeUnknown if no reply arrived; the next command then settles the choice first. If that command
+        is the same choice, it counts only once, even if another client sends it with the same `request_id`.
         """
         message = self._readable(choice)
         position = at or self._shown
@@ -230,16 +231,15 @@ class Match:
         return from_words(game, words)
 
     async def resign(self) -> Made:
-        """Give up for good: the caretaker plays on for this seat."""
+        """Give up for good: a caretaker plays on for this seat."""
         answer = await self._commands.send(lambda line: line.matches.Resign, ResignRequest(match_id=self.id))
         return await self.take_in(answer.made)
 
     async def play(self) -> AsyncGenerator[Events, None]:
-        """Every moment of the match from now to its end, as a player needs it.
+        """Yield the newest state of the match, from now to its end, for a player to react to.
 
-        That is the newest one only, and the same one again for as long as it is still this seat's turn: every few
-        seconds, and after a lost connection. Whoever chooses in answer to every moment that has `legal` choices plays
-        the match, and a choice that failed is made up for.
+        While it is this seat's turn, the same state is yielded again every few seconds and after a lost connection. So
+        a player that chooses whenever `legal` is set plays the whole match, and repeats choices that failed.
         """
         newest: Events | None = None
         is_current = False
@@ -252,7 +252,7 @@ class Match:
                         is_current = True
                     case Away() | FellBehind():
                         is_current = False
-                # An answer to a command may have shown more than the feed has told so far.
+                # The reply to a command may be ahead of the events that the feed has delivered.
                 if is_current and newest is not None and not self._is_past(newest.position):
                     yield newest
                     newest = newest if newest.legal else None
@@ -262,10 +262,10 @@ class Match:
     async def watch(
         self, after: Position | None = None, *, public_only: bool = False, views: bool = True
     ) -> AsyncGenerator[Frame, None]:
-        """Everything that happens behind a position, or from the start, to the end of the match.
+        """Yield everything that happens after a position, or from the start, to the end of the match.
 
-        It does not end because a connection is lost: Away and Back tell of that, and nothing is left out or told twice.
-        Without views the service sends neither the table nor what may be chosen, which costs it less.
+        A lost connection does not end the watch: it yields Away and Back, and all events exactly once. With
+        `views=False` the service sends neither views nor legal choices, which is cheaper.
         """
         code = self.invitation_code
         watch = Watch(self._caller, self._witness, after, public_only=public_only, invitation_code=code, views=views)
@@ -277,10 +277,10 @@ class Match:
                 yield frame
 
     async def rematch(self) -> Match:
-        """The rematch of this match, which has a result and in which this caller sat; nobody sits down by that.
+        """The rematch of this match, for callers who had a seat in it; the match must have a result. Takes no seat.
 
-        Whoever asks first opens it, and the others meet the same table: the same game, options, clocks and seats, which
-        are kept for them for five minutes.
+        The first caller opens the rematch, the others get the same one: same game, options, clocks and seats, which are
+        reserved for these players for five minutes.
         """
         request = OpenMatchRequest(request_id=str(uuid4()), rematch_of=self.id)
         try:
@@ -294,7 +294,7 @@ class Match:
     # Taking it home
 
     async def replay(self, *, public_only: bool = False, without_names: bool = False) -> bytes:
-        """The match as a replay file, as `export` writes it."""
+        """Download the match as a replay file."""
         request = GetReplayRequest(
             match_id=self.id, public_only=public_only, invitation_code=self.invitation_code, without_names=without_names
         )
@@ -304,11 +304,11 @@ class Match:
             raise self._witness.judged(refused) from None
 
     async def export(self, path: Path | str, *, public_only: bool = False, without_names: bool = False) -> Path:
-        """Write the match as a replay file, whole or not at all: to this file, or into this folder by the match's id.
+        """Write the match as a replay file, atomically: to this path, or into this folder under the match's id.
 
-        When the match is over that is all of it, before that what this client may see.
+        The file holds the whole match if it is over; before that, only what this client may see.
         """
-        from rollbook.replay_file.container import SUFFIX  # noqa: PLC0415 - it loads rules, which nobody else needs
+        from rollbook.replay_file.container import SUFFIX  # noqa: PLC0415 - it loads rules, which most clients do not need
 
         path = Path(path)
         path = path / f"{self.id}{SUFFIX}" if path.is_dir() else path
@@ -316,11 +316,11 @@ class Match:
         return path
 
     async def verify(self) -> Audited:
-        """Audit the match here, from its replay file, the service's published keys and the last head that was seen.
+        """Audit the match locally, by its replay file, the service's published keys and the last head received.
 
-        The verdict is EXACT only after the seal. This loads the rules, which nothing else here does.
+        The verdict is EXACT only after the seal. Loads the rules of the games.
         """
-        from rollbook_replays.audit.audit import audit  # noqa: PLC0415 - whoever only plays needs no rules
+        from rollbook_replays.audit.audit import audit  # noqa: PLC0415 - only the audit needs the rules
 
         replay, keys = await self.replay(), await self._witness.keys.all()
         return await asyncio.to_thread(audit, replay, keys, [] if self.head is None else [self.head])
@@ -333,7 +333,7 @@ class Match:
             self._shown = position
 
     async def take_in(self, made: EventsMade) -> Made:
-        """What a command made, checked like what a feed tells."""
+        """Check the events and the head in the reply to a command, and convert them."""
         events = self._witness.follow(made.events)
         head = await self._witness.check(made.head)
         if not events or head.position != events[-1].position:

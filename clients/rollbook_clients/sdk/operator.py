@@ -1,4 +1,4 @@
-"""What an operator asks of a service: who is kept out, how it fares, and the end of matches. It takes such a token.
+"""Calls for operators: bans, the state of the service, and aborting matches. They need an operator's token.
 
 from rollbook_clients.sdk import connect
 from rollbook_clients.sdk.operator import Operator
@@ -36,39 +36,39 @@ from rollbook_clients.sdk.table import Table
 
 
 class Operator:
-    """A service, as its operator sees it."""
+    """A service with the calls for its operator."""
 
     def __init__(self, table: Table) -> None:
-        """Ask at this table, whose token has to be an operator's."""
+        """`table` must have an operator's token."""
         self._caller = table.caller
 
     async def matches(self, request: ListMatchesRequest) -> ListMatchesResponse:
-        """A page of matches."""
+        """A page of the list of matches."""
         return await self._caller.call(lambda line: line.matches.ListMatches, request)
 
     async def match(self, match_id: str) -> GetMatchResponse:
-        """A match as it is now."""
+        """The current state of a match."""
         return await self._caller.call(lambda line: line.matches.GetMatch, GetMatchRequest(match_id=match_id))
 
     async def abort(self, match_id: str, request_id: str = "") -> AbortMatchResponse:
-        """End a match without a result; of one that is lost, what is left of it."""
+        """Abort a match; if its log is lost, remove the rest of it."""
         request = AbortMatchRequest(match_id=match_id, request_id=request_id or str(uuid4()))
         return await self._caller.call(lambda line: line.matches.AbortMatch, request)
 
     async def ban(self, target: BanTarget, seconds: int, why: str = "") -> Ban:
-        """Keep somebody out for so long."""
+        """Ban a subject, an address or a player for this number of seconds."""
         request = BanRequest(target=target, seconds=seconds, why=why)
         return (await self._caller.call(lambda line: line.admin.Ban, request)).ban
 
     async def lift(self, ban_id: str) -> bool:
-        """Let somebody in again; whether the ban was in force."""
+        """Lift a ban; returns whether it was in force."""
         return (await self._caller.call(lambda line: line.admin.LiftBan, LiftBanRequest(ban_id=ban_id))).lifted
 
     async def bans(self, page_size: int = 0, page_token: str = "") -> ListBansResponse:
-        """A page of the bans in force."""
+        """A page of the bans that are in force."""
         request = ListBansRequest(page_size=page_size, page_token=page_token)
         return await self._caller.call(lambda line: line.admin.ListBans, request)
 
     async def state(self) -> GetStateResponse:
-        """How the service fares."""
+        """The state of the service."""
         return await self._caller.call(lambda line: line.admin.GetState, GetStateRequest())

@@ -1,4 +1,4 @@
-"""The options of a game, by the names that a service gives them, as its messages have them."""
+"""Converts the options of a game into their protobuf message."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from rollbook_clients.sdk.refusals import Malformed
 
 
 def options_of(game: str, given: Mapping[str, object] | Message | None) -> Options:
-    """Say which game is to be played and how; what cannot be written is refused as the service would.
+    """The options of a game as a message, from names and values or the game's own message; raises Malformed if invalid.
 
     >>> options = options_of("raffzahn", {"edition": "original"})
     >>> str(options.raffzahn.edition), options.raffzahn.HasField("announce")
@@ -30,7 +30,7 @@ def options_of(game: str, given: Mapping[str, object] | Message | None) -> Optio
             raise Malformed("OPTION_UNKNOWN", f"{game} has no option {name!r}", {"option": name, "allowed": allowed})
         try:
             if field.enum_type is not None and isinstance(value, str):
-                # A word stands for the value of an enum that ends with it.
+                # A string selects the enum value whose name ends with it.
                 setattr(message, name, numbers_of(field.enum_type)[value])
             else:
                 setattr(message, name, value)

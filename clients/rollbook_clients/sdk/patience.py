@@ -1,4 +1,4 @@
-"""How long a client waits, and how it spaces its attempts."""
+"""Timeouts of a client, and pauses between its attempts."""
 
 import asyncio
 import time
@@ -8,23 +8,23 @@ from random import Random
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a client waits for a service, in seconds. The defaults suit people and bots on any network."""
+    """Timeouts and pauses of a client, in seconds. The defaults suit people and bots on any network."""
 
     arrival: float = 3.0
-    """For the first answer of all, when a table is sat down at."""
+    """For the first reply of the service, when a table is entered."""
     answer: float = 10.0
-    """For one answer, before the connection is given up and the same is asked on a new one."""
+    """For one reply; after that the call is repeated on a new connection."""
     call: float = 60.0
-    """For a call with all its attempts, before it is Unreachable, or its OutcomeUnknown."""
+    """For a call with all its attempts; after that it raises Unreachable, or OutcomeUnknown for a command."""
     silence: float = 12.0
-    """For the next frame of a feed, which beats every 5 seconds at least."""
+    """For the next frame of a feed; the service sends at least one every 5 seconds."""
     shortest_pause: float = 0.05
-    """Before the second attempt, on average; each further pause is twice as long."""
+    """Average pause before the second attempt; each further pause is twice as long."""
     longest_pause: float = 5.0
 
 
 class Attempts:
-    """The pauses between attempts: longer and longer, and never in step with those of other clients."""
+    """Pauses between attempts: doubled up to a limit, with jitter so that clients do not retry in step."""
 
     def __init__(self, patience: Patience, random: Random) -> None:
         self._patience = patience
@@ -32,29 +32,29 @@ class Attempts:
         self._failures = 0
 
     def pause(self) -> float:
-        """Seconds before the next attempt."""
+        """Seconds to wait before the next attempt."""
         doubled = self._patience.shortest_pause * (1 << min(self._failures, 30))
         self._failures += 1
         return min(doubled, self._patience.longest_pause) * self._random.uniform(0.5, 1.5)
 
     def succeeded(self) -> None:
-        """Begin with short pauses again."""
+        """Start with the shortest pause again."""
         self._failures = 0
 
 
 class Deadline:
-    """When patience ends."""
+    """The time at which a call gives up."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
 
     @property
     def left(self) -> float:
-        """Seconds until then; 0 when it has passed."""
+        """Seconds until the deadline; 0 if it has passed."""
         return max(0.0, self._at - time.monotonic())
 
     async def sleep(self, seconds: float) -> bool:
-        """Sleep, unless patience ends before; whether it was slept."""
+        """Sleep and return True; return False at once if the deadline would pass meanwhile."""
         if seconds >= self.left:
             return False
         await asyncio.sleep(seconds)

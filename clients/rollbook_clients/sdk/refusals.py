@@ -1,21 +1,21 @@
-"""What can go wrong, as exceptions: refused, out of reach, or not to be trusted. Nobody meets a bare gRPC error.
+"""The exceptions of this package. Errors of gRPC are always converted into one of them.
 
 RollbookError
-├── Refused              the service said no, for a reason; nothing has changed
+├── Refused              the service refused, for a reason; nothing has changed
 │   ├── Malformed        the same call never succeeds
-│   ├── IllegalChoice    the rules do not allow this choice now; `legal` has those that they do
-│   ├── NotNow           not allowed as things stand
-│   ├── MovedOn          somebody was faster, or a clock ran out: look again, choose anew
-│   ├── NotFound         for this caller there is no such match
+│   ├── IllegalChoice    the rules do not allow this choice now; `legal` has the allowed ones
+│   ├── NotNow           the state of the match does not allow it
+│   ├── MovedOn          another player or a clock was faster: look again, choose again
+│   ├── NotFound         there is no such match for this caller
 │   ├── NotAllowed       the caller may not do this
-│   ├── Unauthenticated  the token does not hold
-│   ├── LimitReached     too much, too many, too fast
+│   ├── Unauthenticated  the token is invalid or has expired
+│   ├── LimitReached     too much data, too many objects, or too many calls
 │   └── PositionUnknown  the log has no such position
-├── Unreachable          no answer in spite of patience
-│   └── OutcomeUnknown   what was asked may have happened or not
+├── Unreachable          no reply before the deadline
+│   └── OutcomeUnknown   the command may or may not have happened
 └── Untrustworthy        the evidence is in `head` and `found`
-    ├── LogLost          the service no longer has what it vouched for
-    └── LogBroken        what the service sends does not hold together
+    ├── LogLost          the service no longer has events that it has signed
+    └── LogBroken        data of the service contradicts itself
 """
 
 from collections.abc import Mapping
@@ -36,11 +36,11 @@ _PREFIX: Final = "REFUSAL_REASON_"
 
 
 class RollbookError(Exception):
-    """Whatever this package raises of its own."""
+    """Base of all exceptions of this package."""
 
 
 class Refused(RollbookError):
-    """The service said no. Nothing has changed.
+    """The service refused the call. Nothing has changed.
 
     >>> raise Malformed("SEAT_UNKNOWN", "seat 7 is not at this table", {"seat": "7"})
     Traceback (most recent call last):
@@ -58,26 +58,26 @@ class Refused(RollbookError):
     ) -> None:
         super().__init__(reason, why)
         self.reason = reason
-        """The name of a RefusalReason without its prefix: stable, for programs. Empty if it did not come with one."""
+        """The name of a RefusalReason without its prefix, stable for programs. Empty if the service sent no reason."""
         self.why = why
-        """A sentence for people."""
+        """An explanation for people."""
         self.facts: Mapping[str, str] = dict(facts or {})
-        """The values that explain it."""
+        """The values behind the explanation, by name."""
         self.position = position
-        """Where the log stands, as far as the caller may know."""
+        """The current position of the log, as far as the caller may know it; None if the service sent none."""
         self.legal = legal
-        """What the caller may choose there, if it is its turn."""
+        """What the caller may choose at that position, if it is the caller's turn."""
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.why}" if self.reason else self.why
 
 
 class Malformed(Refused):
-    """It cannot be read, or never be meant: the same call never succeeds."""
+    """The request cannot be read or is never valid: the same call never succeeds."""
 
 
 class IllegalChoice(Refused):
-    """The rules do not allow this choice now; `legal` has those that they do."""
+    """The rules do not allow this choice now; `legal` has the allowed ones."""
 
 
 Illegal = IllegalChoice
@@ -88,11 +88,11 @@ class NotNow(Refused):
 
 
 class MovedOn(Refused):
-    """The match is not where the choice saw it any more: catch up, and choose anew."""
+    """The match has moved on from the position of the choice: get the new state and choose again."""
 
 
 class NotFound(Refused):
-    """For this caller there is no such match."""
+    """There is no such match for this caller."""
 
 
 class NotAllowed(Refused):
@@ -100,11 +100,11 @@ class NotAllowed(Refused):
 
 
 class Unauthenticated(Refused):
-    """The token does not hold."""
+    """The token is invalid or has expired."""
 
 
 class LimitReached(Refused):
-    """Too much, too many, or too fast."""
+    """A limit was reached: too much data, too many objects, or too many calls."""
 
 
 class PositionUnknown(Refused):
@@ -112,11 +112,11 @@ class PositionUnknown(Refused):
 
 
 class Unreachable(RollbookError):
-    """The service did not answer, for as long as patience went."""
+    """The service did not reply before the deadline."""
 
 
 class OutcomeUnknown(Unreachable):
-    """No answer came, and what was asked may have happened or not; the next write in the match settles it."""
+    """No reply arrived, and the command may or may not have happened; the next command in the match settles it."""
 
     def __init__(self, why: str, request_id: str) -> None:
         super().__init__(why)
@@ -124,23 +124,23 @@ class OutcomeUnknown(Unreachable):
 
 
 class Untrustworthy(RollbookError):
-    """The service is not to be believed about a match, or has lost it; keep the evidence."""
+    """The service contradicts itself about a match, or has lost it; keep the evidence."""
 
     def __init__(self, match_id: str, why: str, head: WitnessedHead | None, found: bytes = b"") -> None:
         super().__init__(f"match {match_id}: {why}")
         self.match_id = match_id
         self.head = head
-        """The last head that the service signed and this client checked; none if it saw none."""
+        """The last head that the service signed and this client checked; None if there was none."""
         self.found = found
-        """The bytes that contradict, if there are any: an event, or a signed head."""
+        """The bytes that contradict the head or the log: an event or a signed head. Empty if there are none."""
 
 
 class LogLost(Untrustworthy):
-    """The service does not have any more what it once showed."""
+    """The service no longer has events that it has shown or signed."""
 
 
 class LogBroken(Untrustworthy):
-    """Events with a gap, a double or a wrong link between them, or a head with a signature that does not hold."""
+    """Events are missing, repeated or wrongly linked, or a head's signature is invalid."""
 
 
 _KINDS: Final[dict[grpc.StatusCode, type[Refused]]] = {
@@ -156,11 +156,11 @@ _KINDS: Final[dict[grpc.StatusCode, type[Refused]]] = {
 
 
 _OF_THE_RULES: Final = range(30, 100)
-"""The numbers of the reasons why the rules do not allow what they can read."""
+"""Numbers of the reasons for readable choices that the rules do not allow."""
 
 
 def refusal_of(error: grpc.aio.AioRpcError) -> Refused:
-    """The refusal that a status tells of; of any other status one without a reason."""
+    """Convert an error of gRPC into a refusal; it has no reason if the service sent no detail."""
     kind = _KINDS.get(error.code(), Refused)
     detail = _detail(error)
     why = error.details() or error.code().name
@@ -191,7 +191,7 @@ def _detail(error: grpc.aio.AioRpcError) -> RefusalDetail | None:
 
 
 def _name(reason: int) -> str:
-    """A reason's name; a newer service may have one that is not known here.
+    """The name of a reason; its number if only a newer version knows the reason.
 
     >>> _name(149), _name(9_999)
     ('NOT_YOUR_TURN', '9999')

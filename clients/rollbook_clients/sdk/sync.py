@@ -1,4 +1,4 @@
-"""The table without `async`: the same calls, which wait; the asynchronous ones run in a thread of the table's own.
+"""The SDK without `async`: the same calls, blocking. Each table runs an event loop in its own thread.
 
     from rollbook_clients.sdk import CaughtUp
     from rollbook_clients.sdk.sync import connect
@@ -34,19 +34,19 @@ T = TypeVar("T")
 
 
 class Loop:
-    """An event loop in a thread of its own."""
+    """An event loop in its own thread."""
 
     def __init__(self) -> None:
-        """Make it; nothing runs yet."""
+        """Create the loop; `start` runs it."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="rollbook table", daemon=True)
 
     def start(self) -> None:
-        """Run what comes."""
+        """Start the thread."""
         self._thread.start()
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
-        """Wait for what a coroutine gives; whatever ends the waiting ends it too."""
+        """Run a coroutine and return its result; cancels the coroutine if the wait is interrupted."""
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
@@ -56,11 +56,11 @@ class Loop:
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing can run any more."""
+        """Whether the loop is closed, so that it can run nothing more."""
         return self._loop.is_closed()
 
     def close(self) -> None:
-        """Stop it, and wait until it has."""
+        """Stop the loop and wait until its thread has ended."""
         self.run(self._loop.shutdown_asyncgens())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -71,7 +71,7 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 
 class _Run(Generic[T]):
-    """Something asynchronous, and the loop that runs it."""
+    """An asynchronous object, and the loop that runs its methods."""
 
     def __init__(self, inner: T, loop: Loop) -> None:
         self.inner = inner
@@ -79,7 +79,7 @@ class _Run(Generic[T]):
 
 
 def _waiting(method: Callable[Concatenate[T, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[_Run[T], P], R]:
-    """The method, which waits for its answer."""
+    """A blocking version of a coroutine method."""
 
     @wraps(method)
     def waits(run: _Run[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -89,7 +89,7 @@ def _waiting(method: Callable[Concatenate[T, P], Coroutine[Any, Any, R]]) -> Cal
 
 
 def _giving(function: C, method: Callable[..., Any], told: Callable[[str], str]) -> C:
-    """The function, whose signature says what it gives: that of the method gives something to await."""
+    """Give a function the signature of `method`, with the return annotation changed by `told`."""
     signature = inspect.signature(method)
     result = told(str(signature.return_annotation))
     function.__signature__ = signature.replace(return_annotation=result)  # type: ignore[attr-defined]  # as inspect reads it
@@ -99,7 +99,7 @@ def _giving(function: C, method: Callable[..., Any], told: Callable[[str], str])
 def _stepping(
     method: Callable[Concatenate[T, P], AsyncGenerator[R, None]],
 ) -> Callable[Concatenate[_Run[T], P], Generator[R, None, None]]:
-    """The generator, which waits for each of its items."""
+    """A blocking generator version of an asynchronous generator method."""
 
     @wraps(method)
     def steps(run: _Run[T], /, *args: P.args, **kwargs: P.kwargs) -> Generator[R, None, None]:
@@ -123,31 +123,31 @@ async def _next(items: AsyncGenerator[R, None]) -> R:
 
 
 class SyncMatch(_Run[asynchronous.Match]):
-    """A match, as `rollbook_clients.sdk.Match` is one."""
+    """A match, like `rollbook_clients.sdk.Match`."""
 
     @property
     def id(self) -> str:
-        """The match."""
+        """The id of the match."""
         return self.inner.id
 
     @property
     def invitation_code(self) -> str:
-        """What opens a seat of a private match to whoever has it; empty if it is public, or not known."""
+        """The code for joining a private match; empty if the match is public or the code is unknown. Keep it secret."""
         return self.inner.invitation_code
 
     @property
     def address(self) -> str:
-        """Where the service is."""
+        """The address of the service."""
         return self.inner.address
 
     @property
     def head(self) -> WitnessedHead | None:
-        """The last head of the match that the service signed and this client has checked; none before it saw any."""
+        """The last head of the match that the service signed and this client checked; None before the first."""
         return self.inner.head
 
     @property
     def position(self) -> Position | None:
-        """What a choice answers unless it is told otherwise: the last that was shown."""
+        """The position that a choice answers by default: the last one received. None before the first."""
         return self.inner.position
 
     state = _waiting(asynchronous.Match.state)
@@ -167,14 +167,14 @@ class SyncMatch(_Run[asynchronous.Match]):
     verify = _waiting(asynchronous.Match.verify)
 
     def rematch(self) -> "SyncMatch":
-        """The rematch of this match, as the others who sat in it meet it."""
+        """The rematch of this match; all players of the match get the same one."""
         return SyncMatch(self.loop.run(self.inner.rematch()), self.loop)
 
 
 def _opening(
     method: Callable[Concatenate[T, P], Coroutine[Any, Any, asynchronous.Match]],
 ) -> Callable[Concatenate[_Run[T], P], SyncMatch]:
-    """The method, which waits for the match that it gives."""
+    """A blocking version of a method that returns a match."""
 
     @wraps(method)
     def opens(run: _Run[T], /, *args: P.args, **kwargs: P.kwargs) -> SyncMatch:
@@ -184,10 +184,10 @@ def _opening(
 
 
 class SyncTable(_Run[asynchronous.Table]):
-    """A table, as `rollbook_clients.sdk.Table` is one; `connect` makes it."""
+    """A table, like `rollbook_clients.sdk.Table`; created by `connect`."""
 
     def __enter__(self) -> Self:
-        """Sign in; Unreachable if no service answers."""
+        """Connect and sign in; raises Unreachable if no service replies."""
         self.loop.start()
         try:
             self.loop.run(self.inner.__aenter__())
@@ -197,7 +197,7 @@ class SyncTable(_Run[asynchronous.Table]):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Hang up, and keep the heads that were seen."""
+        """Disconnect, and save the heads."""
         try:
             self.loop.run(self.inner.__aexit__(kind, error, at))
         finally:
@@ -205,17 +205,17 @@ class SyncTable(_Run[asynchronous.Table]):
 
     @property
     def address(self) -> str:
-        """Where the service is."""
+        """The address of the service."""
         return self.inner.address
 
     @property
     def name(self) -> str:
-        """What a guest is called; empty if a token says who one is."""
+        """The name of the guest; empty if a token decides who calls."""
         return self.inner.name
 
     @property
     def token(self) -> str:
-        """The token that calls are made with. Whoever has it is this caller."""
+        """The token of the calls. Keep it secret: it gives full access as this caller."""
         return self.inner.token
 
     @property
@@ -230,12 +230,12 @@ class SyncTable(_Run[asynchronous.Table]):
     lobby = _stepping(asynchronous.Table.lobby)
 
     def match(self, match_id: str, invitation_code: str = "") -> SyncMatch:
-        """A match by its id; nothing is asked yet. The code opens a private one."""
+        """A match by its id, with the code of a private one; sends no request."""
         return SyncMatch(self.inner.match(match_id, invitation_code), self.loop)
 
 
 def _entering(method: Callable[P, asynchronous.Table]) -> Callable[P, SyncTable]:
-    """The function, whose table is used with `with`."""
+    """A version of `connect` that returns a table for `with`."""
 
     @wraps(method)
     def enters(*args: P.args, **kwargs: P.kwargs) -> SyncTable:

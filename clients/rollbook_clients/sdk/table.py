@@ -1,4 +1,4 @@
-"""A table at a service: what can be played, who plays, and matches to open, find and follow.
+"""A table at a service: lists games, and opens, finds and follows matches.
 
     from rollbook_clients.sdk import connect
 
@@ -12,7 +12,7 @@
             print(len(lobby.matches), "matches")
             break
 
-What is done in a match is asked of the `Match` that `open` and `match` give.
+The `Match` that `open` and `match` return has the calls for one match.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from rollbook_clients.sdk.refusals import OutcomeUnknown, Unreachable
 from rollbook_clients.sdk.witness import Witness
 
 
-def connect(  # noqa: PLR0913 - who calls whom, and how
+def connect(  # noqa: PLR0913 - address, identity, trust, files, timing
     address: str = DEFAULT_ADDRESS,
     *,
     name: str = "",
@@ -64,15 +64,17 @@ def connect(  # noqa: PLR0913 - who calls whom, and how
     patience: Patience | None = None,
     seed: int | None = None,
 ) -> Table:
-    """A table at the service that listens there, to be used with `async with`.
+    """A table at the service with this address, to be used with `async with`.
 
-    Without a token one is a guest, called `name`, or with a `code` the guest who made it on another device. `keep`
-    names a file that makes the guest the same one next time: it holds the guest's token, and the secret from which its
-    entropy follows. `heads` names a file in which the last signed head of every match is kept, for audits.
-    `authorities` are the certificates to trust, as PEM, for a service with TLS; empty ones are those that gRPC trusts;
-    `server_name` is what its certificate calls it, if that is not the host of the address. Entropy follows from a
-    `secret`, if one is given, so that another process can get ready where this one sat down. The `seed` decides how
-    attempts are spaced, and nothing else.
+    Without a `token` the caller is a guest called `name`, or with a `code` the guest who created it on another device.
+
+    - `keep`: a file that keeps the guest for the next run. It holds the guest's token, and the secret from which its
+      entropy is derived.
+    - `heads`: a file that keeps the last signed head of every match, for audits.
+    - `authorities`: the certificates to trust as PEM, for a service with TLS; empty means those that gRPC trusts.
+    - `server_name`: the name in the service's certificate, if it differs from the host of the address.
+    - `secret`: the source of the entropy, so that another process can get ready where this one took a seat.
+    - `seed`: for the pauses between attempts only.
     """
     connection = Connection(address, authorities, patience or Patience(), Random(seed), server_name)
     caller = Caller(connection, name, token, None if keep is None else Path(keep), secret, code=code)
@@ -80,17 +82,17 @@ def connect(  # noqa: PLR0913 - who calls whom, and how
 
 
 class Table:
-    """A service, as one caller sees it; `connect` makes it."""
+    """A service as one caller sees it; created by `connect`."""
 
     def __init__(self, caller: Caller, heads: KeptHeads) -> None:
-        """Nothing is asked before the table is entered."""
+        """Nothing is sent before the table is entered."""
         self._caller = caller
         self._heads = heads
         self._keys = PublishedKeys(caller.connection)
         self._matches: WeakValueDictionary[str, Match] = WeakValueDictionary()
 
     async def __aenter__(self) -> Self:
-        """Sign in; Unreachable if no service answers."""
+        """Connect and sign in; raises Unreachable if no service replies."""
         try:
             await self._caller.arrive()
         except BaseException:
@@ -101,28 +103,28 @@ class Table:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        """Hang up, and keep the heads that were seen."""
+        """Disconnect, and save the heads."""
         await self._caller.connection.close()
         self._heads.save()
 
     @property
     def address(self) -> str:
-        """Where the service is."""
+        """The address of the service."""
         return self._caller.connection.address
 
     @property
     def caller(self) -> Caller:
-        """Who calls, for what else there is to be asked of a service."""
+        """The caller, for requests that this class does not offer."""
         return self._caller
 
     @property
     def name(self) -> str:
-        """What a guest is called; empty if a token says who one is."""
+        """The name of the guest; empty if a token decides who calls."""
         return self._caller.name
 
     @property
     def token(self) -> str:
-        """The token that calls are made with. Whoever has it is this caller."""
+        """The token of the calls. Keep it secret: it gives full access as this caller."""
         return self._caller.token
 
     @property
@@ -131,19 +133,19 @@ class Table:
         return self._heads
 
     async def games(self) -> tuple[ListGamesResponse.Ruleset, ...]:
-        """What can be played: every game with its seats, options and material, the current ruleset of each first."""
+        """The games that can be played, with seats, options and material; the newest ruleset of each game first."""
         answer = await self._caller.call(lambda line: line.matches.ListGames, ListGamesRequest())
         return tuple(answer.rulesets)
 
     async def device_code(self) -> str:
-        """A code by which this guest is the same one on a second device: `connect(code=…)` there, within five minutes.
+        """A code that signs in a second device as this guest, with `connect(code=…)`, within five minutes.
 
-        A seat gets ready where it was taken; everything else both devices can do.
+        Both devices can do everything, except that `ready` works only on the device that took the seat.
         """
         answer = await self._caller.call(lambda line: line.identity.CreateDeviceCode, CreateDeviceCodeRequest())
         return answer.code
 
-    async def open(  # noqa: PLR0913 - what can be agreed on
+    async def open(  # noqa: PLR0913 - the settings of a match
         self,
         game: str,
         seats: int = 2,
@@ -159,10 +161,10 @@ class Table:
         is_private: bool = False,
         request_id: str | None = None,
     ) -> Match:
-        """Open a match, in which nobody sits yet.
+        """Open a match; its seats are free.
 
-        Options are named as `games` names them, or those of a game as a message. After an OutcomeUnknown the same again
-        with its `request_id` gives the match that was opened, if one was.
+        Options are given by their names in `games`, or as the game's own message. After OutcomeUnknown, the same call
+        with its `request_id` returns the match that was opened, or opens it.
         """
         request = OpenMatchRequest(
             request_id=request_id or str(uuid4()),
@@ -186,7 +188,7 @@ class Table:
         return match
 
     def match(self, match_id: str, invitation_code: str = "") -> Match:
-        """A match by its id; nothing is asked yet. The code opens a private one."""
+        """A match by its id, with the code of a private one; sends no request."""
         match = self._matches.get(match_id)
         if match is None:
             witness = Witness(match_id, self._keys, self._heads)
@@ -202,7 +204,7 @@ class Table:
         mine: bool = False,
         player: str = "",
     ) -> AsyncGenerator[MatchSummary, None]:
-        """The matches that fit, those opened last first, page by page as they are asked for."""
+        """Yield the matching matches, the latest opened first; requests further pages as needed."""
         request = ListMatchesRequest(game=game, state=state, mine=mine, player=player)
         while True:
             page = await self._caller.call(lambda line: line.matches.ListMatches, request)
@@ -213,5 +215,5 @@ class Table:
             request.page_token = page.next_page_token
 
     def lobby(self, game: str = "") -> AsyncGenerator[Lobby, None]:
-        """All public matches that are open, getting ready or running, anew whenever one changes, without an end."""
+        """Yield all public matches that are open, getting ready or running, again after every change; never ends."""
         return watch_lobby(self._caller, game)

@@ -1,7 +1,7 @@
-"""Watching a match for as long as it lasts, whatever becomes of the connection.
+"""Watches a match to its end, across lost connections.
 
-Every stream goes on behind the last event that came, and what comes is checked to follow from it, so that the caller
-gets one sequence of events without a gap, a double or a seam. What ends a stream in good order is dealt with here.
+Every new stream continues after the last event received, and every event is checked to follow from the one before. So
+the caller gets one sequence of events without gaps and duplicates. Regular ends of a stream are handled here.
 """
 
 import asyncio
@@ -40,9 +40,9 @@ from rollbook_clients.sdk.witness import Witness
 
 
 class Watch:
-    """One watch of a match: how far it is, and what it has to make up for."""
+    """One watch of a match: its position, and what it must check after a reconnection."""
 
-    def __init__(  # noqa: PLR0913 - what a watch can be asked for
+    def __init__(  # noqa: PLR0913 - the parameters of a watch
         self,
         caller: Caller,
         witness: Witness,
@@ -52,7 +52,7 @@ class Watch:
         invitation_code: str = "",
         views: bool = True,
     ) -> None:
-        """Begin behind a position; without one at the start."""
+        """Start after a position; without one, at the start of the match."""
         self._caller = caller
         self._witness = witness
         self._position = after or Position(0, genesis(witness.match_id))
@@ -61,15 +61,15 @@ class Watch:
         self._views = views
         self._attempts = caller.connection.attempts()
         self._perspective: Perspective | None = None
-        """Whose eyes the service has confirmed; none before it knew the position."""
+        """The perspective that the service has confirmed; None before the first confirmation."""
         self._token = ""
-        """What the stream was asked for with."""
+        """The token of the current stream."""
         self._vouched_for = 0
-        """How far the service had vouched for the log when the stream began."""
+        """The sequence of the last signed head when the stream began."""
         self._away_since: float | None = None
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """Everything, to the end of the match."""
+        """Yield all frames, to the end of the match."""
         while True:
             try:
                 async with aclosing(self._stream()) as frames:
@@ -84,7 +84,7 @@ class Watch:
                 await asyncio.sleep(max(lost.pause, self._attempts.pause()))
 
     async def _stream(self) -> AsyncGenerator[Frame, None]:
-        """One stream, which ends with the match; whatever else ends it is raised, as Lost if it is to be resumed."""
+        """Yield the frames of one stream. Raises Lost if the stream is to be resumed, else the error that ended it."""
         connection = self._caller.connection
         self._token = self._caller.token
         stream = connection.stream(lambda line: line.feeds.WatchMatch, self._request(), bearer(self._token))
@@ -112,7 +112,7 @@ class Watch:
         return request
 
     async def _read(self, message: MatchFrame) -> list[Frame]:
-        """What a message tells, once it is checked."""
+        """Check a message and convert it into frames."""
         match message.WhichOneof("frame"):
             case "confirmed":
                 return await self._confirmed(message.confirmed)
@@ -132,7 +132,7 @@ class Watch:
             case "ended":
                 frames = [Ended(self._position)]
             case _:
-                # A kind of frame that a newer service has; the contract says to ignore it.
+                # A newer service may send new kinds of frames; the contract allows clients to ignore them.
                 return []
         self._attempts.succeeded()
         return frames
@@ -152,7 +152,7 @@ class Watch:
         return frames
 
     def _check_reached(self) -> None:
-        """Whether the log reaches to where the service vouched for it before this stream began."""
+        """Raise LogLost if the log ends before a head that was signed when this stream began."""
         if self._position.sequence < self._vouched_for and not self._witness.spectator_delay_seconds:
             raise self._witness.lost(f"the log ends at event {self._position.sequence}, before a head that was signed")
 
@@ -167,7 +167,7 @@ class Watch:
         return Events(events, told.view, legal, self._position, head, clocks)
 
     async def _make_up_for(self, reason: EndReason.ValueType) -> Lost:
-        """What the end of a stream in good order asks for, done."""
+        """React to a regular end of the stream; returns Lost, after which the watch resumes."""
         if reason == END_REASON_TOKEN_EXPIRED:
             return await self._caller.resume(self._token)
         if reason != END_REASON_PERSPECTIVE_CHANGED:
@@ -175,12 +175,12 @@ class Watch:
         return Lost(EndReason.Name(reason), in_order=True)
 
     async def _told(self, refused: Refused) -> RollbookError | Lost:
-        """What a refusal of the stream comes to."""
+        """Convert a refusal of the stream: Lost if the watch can resume, else the error to raise."""
         resumed = self._perspective is not None
         if isinstance(refused, Unauthenticated):
             return await self._caller.resume(self._token, refused)
         if resumed and refused.reason == "TOO_MANY_WATCHES":
-            # The server has not yet noticed that the connections which were lost are gone.
+            # The server has not yet noticed that the lost connections are gone.
             return Lost(str(refused))
         if resumed and isinstance(refused, PositionUnknown):
             return self._witness.lost(f"the service does not have what it has shown: {refused}")

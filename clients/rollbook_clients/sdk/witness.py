@@ -1,7 +1,7 @@
-"""What this client has seen of one match: every event's link, by whatever way it came, and the last signed head.
+"""Records what this client has seen of one match: every event's link and the last signed head.
 
-Two answers that contradict each other are evidence. So everything that names a link passes here: events of feeds and
-of answers, positions, heads; and no head counts before its signature was checked with a key that the service published.
+Two contradicting replies are evidence against the service. So every link passes through here: events of feeds and of
+replies, positions, heads. A head is accepted only after its signature was checked with a published key.
 """
 
 from collections.abc import Iterable
@@ -31,9 +31,9 @@ class Witness:
         self._heads = heads
         self._links = {0: genesis(match_id)}
         self.spectator_delay_seconds = LONGEST_DELAY_SECONDS
-        """By how much spectators see everything later; the most there can be before event 1 was seen."""
+        """The delay of spectators; before event 1 was seen, the longest possible delay."""
         self._checked: dict[int, WitnessedHead] = {}
-        """By sequence all heads whose signature was checked."""
+        """All heads whose signature was checked, by sequence."""
         head = self.head
         if head is not None:
             self._links[head.sequence] = head.link
@@ -41,25 +41,25 @@ class Witness:
 
     @property
     def head(self) -> WitnessedHead | None:
-        """The last head that was signed."""
+        """The last head that was signed and checked; None before the first."""
         return self._heads.last(self.match_id)
 
     def broken(self, why: str, found: bytes = b"") -> LogBroken:
-        """The evidence that something does not hold together."""
+        """A LogBroken exception with the evidence."""
         return LogBroken(self.match_id, why, self.head, found)
 
     def lost(self, why: str) -> LogLost:
-        """The evidence that the service does not have what it vouched for."""
+        """A LogLost exception with the evidence."""
         return LogLost(self.match_id, why, self.head)
 
     def judged(self, refused: Refused) -> RollbookError:
-        """A refusal, or the evidence that it is."""
+        """Convert a refusal because of a lost log into LogLost; returns other refusals unchanged."""
         return self.lost(refused.why) if refused.reason == "LOG_LOST" else refused
 
     def message(self, position: Position) -> PositionMessage:
-        """The position as the service takes it, with its signature if a head was signed there.
+        """The position as a message, with its signature if a head was signed there.
 
-        By that a service which lost the end of its log can tell that it did.
+        The signature lets a service that lost the end of its log detect the loss.
         """
         message = PositionMessage(sequence=position.sequence, link=position.link)
         head = self._checked.get(position.sequence)
@@ -68,12 +68,12 @@ class Witness:
         return message
 
     def see(self, position: Position, found: bytes = b"") -> None:
-        """Note the link of an event; LogBroken if another one was seen there."""
+        """Record the link of an event; raises LogBroken if another link was seen at that position."""
         if self._links.setdefault(position.sequence, position.link) != position.link:
             raise self.broken(f"event {position.sequence} is not the one that was there before", found)
 
     def follow(self, projected: Iterable[ProjectedEvent], after: Position | None = None) -> tuple[Event, ...]:
-        """The events, each of which follows from the one before, the first from a position or from what it names."""
+        """Convert events after checking that each follows from the one before, and the first from `after` if given."""
         events = []
         for each in projected:
             event = self._read(each)
@@ -94,7 +94,7 @@ class Witness:
         return tuple(events)
 
     async def check(self, message: SignedHead) -> WitnessedHead:
-        """The head in a message, whose signature holds and which contradicts nothing that was seen; it is kept."""
+        """Check and keep a signed head; raises LogBroken if it is not signed or contradicts what was seen."""
         head = read_head(message)
         if head != self.head:
             found = message.SerializeToString()
