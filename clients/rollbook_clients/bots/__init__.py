@@ -1,11 +1,11 @@
-"""Bots: whoever chooses by a program, for the house or as a stranger's own.
+"""Bots: programs that choose for a seat. The house has some, and other packages can add their own.
 
-A bot is made for one seat of one match, and is then asked for one choice after the other. It gets what its seat may
-know, as `Game.view` gives it, and the legal choices, as `Game.legal` gives them; it never gets a state. In a duel both
-come from the rules, over the wire `wire` reads them from messages, and a bot cannot tell the difference.
+A bot is created for one seat of one match, and is then asked for one choice after another. It receives the view of its
+seat, as returned by `Game.view`, and the legal choices, as returned by `Game.legal`, but never the state. In a duel
+both come from the rules; at a service `Chooser` decodes them from messages. The bot sees no difference.
 
-A bot of one's own takes a class and an entry point. This one stops as soon as it may, and otherwise takes what comes
-first:
+A bot of your own takes a class and an entry point. This one stops whenever it may, and otherwise makes the first legal
+choice:
 
 >>> from rollbook.rules.cant_stop.moves import Stop
 >>> class Timid:
@@ -14,14 +14,14 @@ first:
 ...     def choose(self, view, legal):
 ...         return Stop() if Stop() in legal else next(iter(legal))
 
-In the `pyproject.toml` of its package, `rollbook duel timid random --game cant_stop` finds it by
+With this entry point in the `pyproject.toml` of its package, `rollbook duel timid random --game cant_stop` finds it:
 
     [project.entry-points."rollbook.bots"]
     timid = "my_bots:Timid"
 
-What can be set about a bot are keyword arguments: after `def __init__(self, seat, *, courage: int = 0)` the command
-line takes `timid:courage=2`. Everything that a bot does by chance it draws from the seed of its seat, so that a duel
-can be played again:
+Settings of a bot are keyword arguments: with `def __init__(self, seat, *, courage: int = 0)` the command line accepts
+`timid:courage=2`. A bot should make all random decisions from the seed of its seat, so that a duel can
+be repeated:
 
 >>> from rollbook.rules.catalogue import find
 >>> from rollbook_clients.bots.bot import Seat

@@ -1,4 +1,4 @@
-"""What a bot is: something that chooses for a seat, from what that seat may know."""
+"""The interface of a bot: it chooses for a seat, from what the seat may see."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,46 +10,46 @@ from rollbook.rules.options import Options
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """What a bot knows before the match: what is played, where it sits, and what its chance follows from."""
+    """What a bot receives before the match: the game, its seat, and the seed of its random decisions."""
 
     game: Game[Any, Any, Any]
     options: Options
-    """All of them, as `Game.settle` gives them."""
+    """All options, as returned by `Game.settle`."""
     seats: int
-    """How many there are at the table."""
+    """Number of seats at the table."""
     number: int
-    """The bot's own, from 0."""
+    """The bot's own seat, from 0."""
     seed: int
-    """The same seed, views and legal choices give the same choices."""
+    """With the same seed, views and legal choices, a bot should make the same choices."""
 
 
 class Bot(Protocol):
     """Chooses for one seat of one match."""
 
     def choose(self, view: Any, legal: Choices[Any], /) -> Any:
-        """One of the legal choices; `view` is what `Game.view` gives this seat, and there is at least one choice."""
+        """Return one of the legal choices, of which there is at least one; `view` is `Game.view` for this seat."""
 
 
 Strategy: TypeAlias = Callable[..., Bot]
-"""Makes a bot for a `Seat`; keyword arguments are what can be set about it, each with a default."""
+"""Creates a bot for a `Seat`. Its settings are keyword arguments, each with a default."""
 
 
 class Unsuited(ValueError):
-    """This bot does not play that game, or not with these settings; the message says what it wants."""
+    """The bot does not play this game, or not with these settings; the message explains what it requires."""
 
 
 def must_play(seat: Seat, game: Game[Any, Any, Any], strategy: str) -> None:
-    """Refuse a seat at a table of another game."""
+    """Raise Unsuited if the seat is at a table of another game."""
     if seat.game.name != game.name:
         raise Unsuited(f"{strategy} plays {game.name} only, not {seat.game.name}")
 
 
 class StrategyBroken(Exception):
-    """A strategy has failed, or chosen what is not legal."""
+    """A strategy raised an exception, or made a choice that is not legal."""
 
 
 def legal_choice(bot: Bot, view: Any, legal: Choices[Any]) -> Any:
-    """What a bot chooses; StrategyBroken for whatever a stranger's bot may do instead."""
+    """The bot's choice; raises StrategyBroken if the bot fails or the choice is not legal."""
     try:
         choice = bot.choose(view, legal)
         wrong = "" if choice in legal else f"it chose {choice!r:.200}, which is not legal"

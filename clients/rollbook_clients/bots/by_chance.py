@@ -1,4 +1,4 @@
-"""`random`: whatever comes up."""
+"""`random`: chooses at random."""
 
 import random
 from typing import Any
@@ -8,11 +8,11 @@ from rollbook_clients.bots.bot import Seat
 
 
 class ByChance:
-    """Any legal choice; where they are listed, each is as likely."""
+    """Makes a random legal choice, with equal probabilities if the choices are listed."""
 
     def __init__(self, seat: Seat) -> None:
         self._uniform = random.Random(seat.seed).randrange
 
     def choose(self, _view: Any, legal: Choices[Any], /) -> Any:
-        """Some choice."""
+        """Return a random choice."""
         return legal.sample(self._uniform)

@@ -1,7 +1,7 @@
-"""All strategies there are, of the house and of others, and how a command line names them.
+"""All installed strategies, and the syntax for them on the command line.
 
-Each is an entry point of the group `rollbook.bots` and is loaded only when it is asked for. `monte_carlo:think=0.5` is
-the strategy `monte_carlo` with one of its settings; the settings of a strategy are its keyword arguments.
+Each is an entry point of the group `rollbook.bots`, loaded on demand. `monte_carlo:think=0.5` is the strategy
+`monte_carlo` with one setting; the settings of a strategy are its keyword arguments.
 """
 
 import inspect
@@ -16,12 +16,12 @@ GROUP: Final = "rollbook.bots"
 
 
 class Unknown(ValueError):
-    """No strategy, or no setting, of that name; the message says which there are."""
+    """There is no strategy, or no setting, of this name, or its value is wrong; the message lists the possible ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A strategy with its settings, as a command line named them."""
+    """A strategy with its settings, as written on the command line."""
 
     text: str
     strategy: Strategy
@@ -29,28 +29,31 @@ class Named:
 
     @property
     def name(self) -> str:
-        """The strategy alone."""
+        """The name of the strategy without settings."""
         return self.text.partition(":")[0]
 
     def seated(self, seat: Seat) -> Bot:
-        """A bot for this seat, or `Unsuited`."""
+        """Create a bot for this seat; raises Unsuited if the strategy cannot play there."""
         return self.strategy(seat, **self.settings)
 
 
 def names() -> list[str]:
-    """The strategies that are installed."""
+    """The names of the installed strategies, sorted."""
     return sorted(_points())
 
 
 def find(text: str) -> Named:
-    """The strategy of this name with these settings: `NAME` or `NAME:SETTING=VALUE,SETTING=VALUE`."""
+    """Parse and load a strategy: `NAME` or `NAME:SETTING=VALUE,SETTING=VALUE`.
+
+    Raises Unknown for a wrong name, setting or value, and Unsuited if the strategy cannot be loaded.
+    """
     name, _, settings = text.partition(":")
     points = _points()
     if name not in points:
         raise Unknown(f"there is no strategy {name!r}; strategies: {', '.join(sorted(points))}")
     try:
         strategy = points[name].load()
-    except Exception as failure:  # a stranger's module may fail in any way
+    except Exception as failure:  # the module may be of another package and fail in any way
         raise Unsuited(f"strategy {name} cannot be loaded: {failure!r}") from failure
     return Named(text, strategy, _settings(name, strategy, settings))
 
@@ -80,7 +83,7 @@ def _settings(name: str, strategy: Strategy, text: str) -> dict[str, Any]:
 
 
 def _reader(default: Any) -> tuple[Callable[[str], Any], str]:
-    """How values are read that are of the same kind as the default."""
+    """The parser for values of the default's type, and a description of them."""
     if isinstance(default, bool):
         return _truth, "true or false"
     if isinstance(default, int):

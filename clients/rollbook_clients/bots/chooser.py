@@ -1,6 +1,6 @@
-"""A strategy on a seat at a service: what the service sends is read into what the rules would give, and back.
+"""Runs a strategy at a seat of a service: converts messages into values of the rules, and choices into messages.
 
-So any strategy plays at a service as it does in a duel.
+So every strategy plays at a service exactly as in a duel.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from rollbook_clients.sdk import Legal, State
 
 
 def read_seat(state: State, seed: int) -> Seat:
-    """What a bot knows before the match, from how its seat sees it; its chance follows from the seed."""
+    """What a bot receives before the match, from the match's state as its seat sees it."""
     summary = state.summary
     game = find(summary.game, summary.ruleset)
     seats = len(summary.seats)
@@ -24,10 +24,10 @@ def read_seat(state: State, seed: int) -> Seat:
 
 
 class Chooser:
-    """A strategy that has sat down."""
+    """A bot of a strategy at one seat."""
 
     def __init__(self, strategy: Named, seat: Seat) -> None:
-        """Let it sit down here; StrategyBroken if it cannot."""
+        """Create the bot; raises StrategyBroken if that fails."""
         self._seat = seat
         try:
             self._bot = strategy.seated(seat)
@@ -35,9 +35,9 @@ class Chooser:
             raise StrategyBroken(f"it cannot sit down: {failure!r}") from failure
 
     async def choose(self, view: View, offered: Legal) -> Choice:
-        """What it chooses; StrategyBroken if that is nothing legal.
+        """Return the bot's choice; raises StrategyBroken if the bot fails or the choice is not legal.
 
-        Whoever thinks must not keep the other bots, nor the connection, from going on.
+        Runs in a thread, so that a slow bot delays neither other bots nor the connection.
         """
         return await asyncio.to_thread(self._choose, view, offered)
 

@@ -1,4 +1,4 @@
-"""Company: bots of the house at the tables of others, who asked for them."""
+"""Bots of the house in matches of players who asked for them."""
 
 import asyncio
 import traceback
@@ -13,25 +13,25 @@ from rollbook_clients.bots.house_seat import UnderWay, play_seat
 from rollbook_clients.sdk import Refused, RollbookError, Table, Unauthenticated, Unreachable
 
 PAUSE_SECONDS: Final = 0.3
-"""Before every choice, so that people see what happens."""
+"""Pause before every choice, so that people can follow the match."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompanySeat:
-    """Where a bot sits that somebody asked for."""
+    """A seat for which a player asked for a bot."""
 
     match_id: str
     sub: str
-    """Who it is, for whoever started this process."""
+    """The subject of the bot, as an identifier for the parent process."""
     strategy: str
     name: str
 
 
 class Company:
-    """The bots that sit at tables of others, each in a task of its own."""
+    """The bots in matches of players, each in its own task."""
 
     def __init__(self, tell: Tell, over: Callable[[CompanySeat], None], pause_seconds: float = PAUSE_SECONDS) -> None:
-        """Say what happens, and which seats are over."""
+        """`tell` logs what happens; `over` receives each seat whose bot has finished."""
         self._tell = tell
         self._over = over
         self._pause_seconds = pause_seconds
@@ -40,13 +40,13 @@ class Company:
         self._dismissed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def sit(self, seat: CompanySeat, table: Table) -> None:
-        """Play here from now on, at this table, which nobody has entered yet."""
+        """Start to play at this seat. The table must not have been entered."""
         task = asyncio.create_task(self._play(seat, table))
         self._playing.add(task)
         task.add_done_callback(self._playing.discard)
 
     async def play(self) -> None:
-        """Go on until it is cancelled, and finish what is under way; Unauthenticated once a token holds no more."""
+        """Run until cancelled or until a bot raises Unauthenticated or Unreachable; then finish running commands."""
         try:
             await self._dismissed
         finally:
@@ -60,21 +60,21 @@ class Company:
             async with table:
                 await self._play_at(seat, table)
         except (Unauthenticated, Unreachable) as ends:
-            # Whoever started this process starts it again, and tells it of this seat.
+            # The parent process restarts this one and assigns the seat again.
             if not self._dismissed.done():
                 self._dismissed.set_exception(ends)
         else:
             self._over(seat)
 
     async def _play_at(self, seat: CompanySeat, table: Table) -> None:
-        """Play to the end; a bot that breaks gives up, so that nobody waits for it."""
+        """Play to the end of the match; resigns if the bot breaks, so that the others need not wait."""
         match = table.match(seat.match_id)
         try:
             await play_seat(match, catalogue.find(seat.strategy), self._pause_seconds, self._under_way)
         except (Unauthenticated, Unreachable):
             raise
         except Refused as refused:
-            # It was freed, or the match withdrawn.
+            # The seat was freed, or the match was withdrawn.
             self._tell("info", "a bot has left its seat", match=seat.match_id, bot=seat.name, reason=str(refused))
         except Exception as broken:  # noqa: BLE001 - one broken bot must not end the others
             why = "".join(traceback.format_exception(broken))

@@ -1,11 +1,11 @@
-"""Matches between two strategies, each the same however many processes play them.
+"""Matches between two strategies, with the same result for any number of processes.
 
-Match number n of a duel has the dice of match number n of `rollbook simulate` with the same seed. The strategies sit
-alternately round the table, and the other way round in every other match, so that both sit equally well. The seed of
-every bot follows from the match and its seat.
+Match number n of a duel has the dice of match number n of `rollbook simulate` with the same seed. The strategies
+alternate around the table and swap seats in every other match, so that neither has better seats. The seed of every bot
+is derived from the match and its seat.
 
-A bot that breaks, or that chooses what is not legal, resigns, as it would have to at a table of the service: its
-caretaker plays on, it cannot win, and the others play their match.
+A bot that fails or makes an illegal choice resigns, like at a table of the service: its caretaker plays on, it cannot
+win, and the other bots finish the match.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ LARGEST_CHUNK: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """What is played, by whom, and what everything follows from."""
+    """The setup of a duel, which determines all its matches."""
 
     game: str
     options: Options
@@ -45,7 +45,7 @@ class Duel:
     seed: int
 
     def sides(self, number: int) -> tuple[int, ...]:
-        """Which of the two sits where in a match of this number.
+        """The side, 0 or 1, at each seat in the match of this number.
 
         >>> duel = Duel("raffzahn", {}, 3, ("heuristic", "random"), seed=7)
         >>> duel.sides(0), duel.sides(1)
@@ -56,18 +56,18 @@ class Duel:
 
 @dataclass(frozen=True, slots=True)
 class StrategyFault:
-    """Why a bot had to resign."""
+    """The reason why a bot had to resign."""
 
     strategy: str
     match_id: str
     sequence: int
-    """The event that tells of it."""
+    """The sequence of the event `resigned`."""
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One match of a duel, over."""
+    """The result of one match of a duel."""
 
     number: int
     sides: tuple[int, ...]
@@ -77,13 +77,13 @@ class Played:
 
 
 def check(duel: Duel) -> None:
-    """Refuse what cannot be played before anything is: unknown strategies, and such for other games."""
+    """Raise Unknown for unknown strategies, and Unsuited for strategies that cannot play the game."""
     _seated(duel, f"{duel.game}-check", duel.sides(0))
     _seated(duel, f"{duel.game}-check", duel.sides(1))
 
 
 def play(duel: Duel, number: int) -> Played:
-    """Play the match of this number."""
+    """Play the match of this number and return its result."""
     simulation = Simulation(find(duel.game), duel.options, duel.seats, duel.seed, number)
     sides = duel.sides(number)
     bots = _seated(duel, simulation.opened.match_id, sides)
@@ -108,13 +108,13 @@ def play(duel: Duel, number: int) -> Played:
 
 
 def play_all(duel: Duel, matches: int, jobs: int) -> Iterator[Played]:
-    """Play matches 0 to `matches` - 1, in the order in which they end."""
+    """Play matches 0 to `matches` - 1 in `jobs` processes; yields their results in the order in which they end."""
     if jobs == 1:
         for number in range(matches):
             yield play(duel, number)
         return
     size = max(1, min(matches // (jobs * CHUNKS_OF_A_PROCESS), LARGEST_CHUNK))
-    # Processes are made anew, not forked: gRPC, if anything has imported it, does not survive a fork.
+    # Spawned instead of forked: gRPC does not survive a fork if it has been imported.
     context = get_context("spawn")
     with ProcessPoolExecutor(min(jobs, matches), context, initializer=_end_with_parent) as processes:
         try:
@@ -133,7 +133,7 @@ def play_all(duel: Duel, matches: int, jobs: int) -> Iterator[Played]:
 
 
 def _end_with_parent() -> None:
-    """Leave no process behind when the one that started it is killed."""
+    """End this worker process when its parent is killed."""
     parent = parent_process()
 
     def wait() -> None:
@@ -150,7 +150,7 @@ def _play_chunk(duel: Duel, numbers: range) -> list[Played]:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Processes that are started now never see Ctrl-C; the one that started them does, and ends them."""
+    """Block SIGINT while workers are started: they inherit the mask, and the parent ends them after Ctrl-C."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -172,5 +172,5 @@ def _strategy(text: str) -> catalogue.Named:
 
 
 def seed(match_id: str, seat: int) -> int:
-    """What the chance of the bot at this seat of this match follows from."""
+    """The seed of the bot at this seat of this match."""
     return int.from_bytes(hashlib.sha256(f"rollbook/1/duel{match_id}/{seat}".encode("ascii")).digest()[:8], "big")

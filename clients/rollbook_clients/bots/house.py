@@ -1,8 +1,8 @@
-"""The house: bots that keep one public match of each game going, for newcomers to look at.
+"""The house: bots that keep one public match of each game running, for newcomers to watch.
 
-What they bring to the dice follows from the secrets of their tables, so that a house that was killed carries on with
-the matches it finds. Their matches have a clock that they never need: neither a stranger who was faster at taking a
-seat, nor a house that is not run any more, leaves a match behind that never ends.
+The bots' entropy is derived from the secrets of their tables, so that a restarted house can continue its matches. The
+matches have a clock, which the bots never use up. It ends a match if a stranger took a seat and went away, or if the
+house is not started again.
 """
 
 import asyncio
@@ -20,30 +20,30 @@ from rollbook_clients.sdk import Match, NotNow, Refused, Table, Unauthenticated,
 STRATEGY: Final = "random"
 
 SEATS: Final = 3
-"""Or as near to that as the game allows."""
+"""Number of seats, or the nearest that the game allows."""
 
 TURN_SECONDS: Final = 60
 READY_SECONDS: Final = 60
 
 PAUSES_BETWEEN_MATCHES: Final = 3
 RETRY_SECONDS: Final = 5.0
-"""After something has failed that is not the bots' fault."""
+"""Pause after a failure that the bots have not caused."""
 
 _REQUEST_DIGITS: Final = 32
 
 
 class Tell(Protocol):
-    """Where a house says what happens."""
+    """Log function of a house."""
 
     def __call__(self, level: str, event: str, /, **facts: str) -> None:
-        """Say it, as a log would."""
+        """Log an event with its facts."""
 
 
 class House:
-    """Bots at their tables, the first of them their host, and a task for each game."""
+    """Bots at their tables, and a task for each game. The first bot is the host, which opens the matches."""
 
     def __init__(self, tables: Sequence[Table], pause_seconds: float, tell: Tell) -> None:
-        """Play at these tables, with so long a pause before every choice."""
+        """Play at these tables, with a pause of `pause_seconds` before every choice."""
         self._tables = tables
         self._host = tables[0]
         self._strategy = catalogue.find(STRATEGY)
@@ -53,7 +53,7 @@ class House:
         self._under_way = UnderWay()
 
     async def play(self) -> None:
-        """Play every game of the service until it is cancelled, and then finish what is under way."""
+        """Play every game of the service until cancelled, then finish running commands."""
         current = {ruleset.game: ruleset for ruleset in reversed(await self._host.games())}
         try:
             async with asyncio.TaskGroup() as games:
@@ -84,14 +84,14 @@ class House:
     # Matches
 
     async def _last(self, game: str) -> str:
-        """The match that the host sat in last; empty if there is none."""
+        """The id of the latest match in which the host had a seat; empty if there is none."""
         async with aclosing(self._host.matches(game, mine=True, player=self._host.name)) as matches:
             async for summary in matches:
                 return summary.match_id
         return ""
 
     async def _found(self, game: str) -> Match | None:
-        """A match that the host sits in and that is not over; if there are several, the one that was opened first."""
+        """The oldest unfinished match in which the host has a seat; None if there is none."""
         for state in (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING):
             mine = [summary.match_id async for summary in self._host.matches(game, state, mine=True)]
             for match_id in reversed(mine):
@@ -100,7 +100,7 @@ class House:
         return None
 
     async def _open(self, ruleset: ListGamesResponse.Ruleset, last: str) -> Match:
-        """The match that follows the last one: a house that was killed before it sat down meets it again."""
+        """Open the match after the last one; a restarted house gets the same match, by the same request id."""
         seats = min(max(SEATS, ruleset.fewest_seats), ruleset.most_seats)
         opening = self._host.open(
             ruleset.game,
@@ -115,13 +115,13 @@ class House:
         return match
 
     async def _play(self, match: Match) -> None:
-        """Fill the match, and play it to its end."""
+        """Take the free seats of the match, and play it to its end."""
         async with asyncio.TaskGroup() as seats:
             for seated in await self._sit_down(match.id):
                 seats.create_task(play_seat(seated, self._strategy, self._pause_seconds, self._under_way))
 
     async def _sit_down(self, match_id: str) -> list[Match]:
-        """Take all seats that are free; the match as each of the bots has it that sit there."""
+        """Take all free seats; returns the match once for each bot that has a seat."""
         seated = []
         for table in self._tables:
             match = table.match(match_id)
@@ -139,13 +139,13 @@ class House:
 
 
 def request_id(game: str, ruleset: int, seats: int, last: str) -> str:
-    """The request that opens the match behind the last one, the same for every house of a service."""
+    """The id of the request that opens the next match; the same for every house of a service."""
     terms = f"{game} {ruleset} {seats} {TURN_SECONDS} {READY_SECONDS} {last}"
     return f"house-{hashlib.sha256(terms.encode()).hexdigest()[:_REQUEST_DIGITS]}"
 
 
 def _reasons(failures: BaseExceptionGroup[Exception]) -> str:
-    """All that went wrong, in a sentence.
+    """All messages of an exception group in one line.
 
     >>> _reasons(ExceptionGroup("", [ValueError("no"), ExceptionGroup("", [ValueError("never")])]))
     'no; never'

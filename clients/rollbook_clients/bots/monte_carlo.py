@@ -1,12 +1,12 @@
-"""`monte_carlo`: any game, by playing it to the end in one's head, many times over.
+"""`monte_carlo`: plays any game by simulating many random matches to their end.
 
-For a choice the bot imagines states that its view allows, hidden cards drawn anew every time, as the game's playbook
-says, makes each of the choices there and lets the rules play on. Choices are compared in lots: all choices of a lot
-meet the same imagined state and the same run of chance. Those that fall clearly behind drop out, so that the time goes
-to those that matter.
+For a choice the bot generates states that fit its view, with hidden cards drawn again each time by the game's playbook.
+It makes each of the choices there and lets the rules play on. Choices are compared in lots: all choices of a lot start
+from the same state and the same random numbers. Choices that fall clearly behind are dropped, so that the time is spent
+on the others.
 
-In the head every seat plays like the caretaker, and now and then whatever comes up: that is fast, needs nothing but the
-rules, and so holds for every game.
+In the simulation every seat plays like the caretaker, with some random choices. That is fast and needs only the rules,
+so it works for every game.
 """
 
 import random
@@ -23,29 +23,29 @@ from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.playbook import playbook
 
 CANDIDATES: Final = 32
-"""Where there are more choices, so many of them are tried."""
+"""Most choices to compare; if there are more, a random sample of them."""
 
 LONGEST_PLAYOUT: Final = 500
-"""Moves after which an imagined match is judged by its standing."""
+"""Moves after which a simulated match is judged by its standing."""
 
 DISTRACTED: Final = 0.3
-"""How often a seat in the head chooses whatever comes up."""
+"""Probability of a random choice in the simulation."""
 
 SOONER: Final = 1e-5
-"""What a victory loses with every move until it comes: who can win now does not put it off."""
+"""Loss of a victory's value per move, so that the bot does not put off a certain victory."""
 
 FIRST_COMPARISON: Final = 8
-"""Lots before the first choice may drop out."""
+"""Number of lots before the first choice can be dropped."""
 
 CLEARLY: Final = 2.0
-"""Standard errors that a choice has to be behind the best to drop out."""
+"""Number of standard errors by which a dropped choice is behind the best."""
 
 
 class MonteCarlo:
-    """Thinks for a time, or for a number of playouts."""
+    """Simulates for a time, or for a number of playouts."""
 
     def __init__(self, seat: Seat, *, think: float = 1.0, playouts: int = 0) -> None:
-        """Think for so many seconds a choice; or, the same on every machine, play so many imagined matches."""
+        """Simulate `playouts` matches per choice, the same on every machine; or, if it is 0, for `think` seconds."""
         if not 0 < think <= 3600:  # noqa: PLR2004 - an hour
             raise Unsuited("think of monte_carlo must be more than 0 and at most 3600 seconds")
         if playouts < 0:
@@ -58,7 +58,7 @@ class MonteCarlo:
         self._random = random.Random(seat.seed)
 
     def choose(self, view: Any, legal: Choices[Any], /) -> Any:
-        """The choice that wins most often in the head, of equal ones the first that was tried."""
+        """The choice that wins most simulated matches; the first one if several are equal."""
         candidates = self._candidates(legal)
         if len(candidates) == 1:
             return candidates[0]
@@ -81,7 +81,7 @@ class MonteCarlo:
         return list(dict.fromkeys(legal.sample(uniform) for _ in range(CANDIDATES)))
 
     def _lots(self, scores: dict[int, list[float]]) -> Iterator[int]:
-        """The seeds of the lots, until one choice is left or time or playouts are used up; at least one."""
+        """Yield the seeds of the lots, until one choice is left or time or playouts are used up; at least one."""
         ends = time.monotonic() + self._think
         left = self._playouts
         while len(scores) > 1:
@@ -91,7 +91,7 @@ class MonteCarlo:
                 return
 
     def _playout(self, state: Any, choice: Any, chance: random.Random) -> float:
-        """The part of the victory that the seat has if it chooses this, a little more the sooner it comes."""
+        """Play one simulated match; returns the seat's share of the victory, slightly higher if it comes sooner."""
         game = self._game
         state = game.copy(state)
         game.play(state, choice)

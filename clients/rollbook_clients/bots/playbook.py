@@ -1,4 +1,4 @@
-"""What bots know of a game: a value a game, found by its name in the entry points `rollbook.playbooks`."""
+"""Knowledge of bots about a game: a `Playbook` per game, found by the entry points `rollbook.playbooks`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ GROUP: Final = "rollbook.playbooks"
 
 @dataclass(frozen=True, slots=True)
 class Playbook:
-    """How a game is played by whoever does not know the rules by heart."""
+    """What bots need besides the rules to play a game."""
 
     possible_state: Callable[[Options, Any, Uniform], Any]
-    """A state that has this view, for a seat that is to choose; what the view does not tell is drawn."""
+    """Generates a state that fits this view of the seat to choose; draws hidden parts at random."""
     strategy: Strategy
-    """The house's own, by rule of thumb."""
+    """The house's own strategy, by rules of thumb."""
 
 
 @cache
 def playbook(game: str) -> Playbook:
-    """What bots know of the game of this name."""
+    """The playbook of the game; raises Unsuited if there is none."""
     points = entry_points(group=GROUP)
     if game not in points.names:
         raise Unsuited(f"bots have no playbook for {game}; they have one for {', '.join(sorted(points.names))}")
@@ -34,5 +34,5 @@ def playbook(game: str) -> Playbook:
 
 
 def heuristic(seat: Seat) -> Bot:
-    """The bot that plays the game of this table by rule of thumb."""
+    """A bot that plays the game of this table by rules of thumb."""
     return playbook(seat.game.name).strategy(seat)

@@ -1,4 +1,4 @@
-"""Bots at a service, each a guest of its own: they sit down where seats are free, play, and go on to the next match."""
+"""Bots at a service, each a guest of its own: they take free seats, play, and go on to the next match."""
 
 import asyncio
 import hashlib
@@ -35,18 +35,18 @@ from rollbook_clients.sdk import (
 
 TURN_SECONDS: Final = 60
 READY_SECONDS: Final = 60
-"""For matches that a bot opens: a stranger who goes away does not hold it up for ever."""
+"""Time to get ready in matches that a bot opens, so that a stranger who goes away does not block the match."""
 
 LEAVE_SECONDS: Final = 5
 RETRY_SECONDS: Final = 2.0
-"""After a service was out of reach, or has had enough for a while."""
+"""Pause after the service was unreachable or refused a call."""
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class BotTerms:
-    """What a bot plays, and how it opens matches if it finds none."""
+    """What a bot plays, and how it opens a match if it finds no free seat."""
 
     game: Game[Any, Any, Any]
     seats: int
@@ -54,34 +54,34 @@ class BotTerms:
     strategy: Named
     seed: int
     match_id: str = ""
-    """The one match to play; empty for any, one after the other."""
+    """The one match to play; empty to play any match, one after another."""
     invitation_code: str = ""
 
 
 @dataclass(slots=True)
 class Player:
-    """One bot at its table, and the matches it has played."""
+    """One bot at its table, and the matches that it has played."""
 
     number: int
     terms: BotTerms
     table: Table
     finding: asyncio.Lock
-    """Held while a seat is looked for, so that bots who start together sit down together."""
+    """Held during the search for a seat, so that bots started together join the same match."""
     result: Tell
-    """Where it is told how a match ended."""
+    """Receives a line when a match has ended."""
     trouble: Tell
-    """Where it is told what went wrong."""
+    """Receives a line for every failure."""
     matches: int = 0
     shunned: set[str] = field(default_factory=set)
     """Matches that could not be joined, or have been played."""
 
     @property
     def name(self) -> str:
-        """As others see it, and as it is told of."""
+        """The bot's name for other players and for messages."""
         return self.table.name or f"{self.terms.strategy.name} {self.number + 1}"
 
     async def play(self) -> None:
-        """Play one match after the other, or the one of the terms; StrategyBroken if the strategy is."""
+        """Play one match after another, or the one match of the terms; raises StrategyBroken if the strategy fails."""
         while True:
             try:
                 match = await self._sit_down()
@@ -108,7 +108,7 @@ class Player:
             return await self._found() or await self._opened()
 
     async def _found(self) -> Match | None:
-        """A seat in a public match of the game, whatever its options."""
+        """Join a public match of the game, with any options; returns None if there is no free seat."""
         listed = [summary async for summary in self.table.matches(self.terms.game.name, MATCH_STATE_OPEN)]
         for summary in listed:
             if summary.match_id in self.shunned or summary.ruleset != self.terms.game.version:
@@ -117,7 +117,7 @@ class Player:
             try:
                 await _join(match)
             except Refused:
-                # Somebody was faster.
+                # Another player was faster.
                 self.shunned.add(summary.match_id)
             else:
                 return match
@@ -147,7 +147,7 @@ class Player:
 
     @asynccontextmanager
     async def _giving_up(self, match: Match) -> AsyncIterator[None]:
-        """Whoever stops, or breaks, does not let the others wait."""
+        """Give the seat up if the bot stops or fails, so that the others need not wait."""
         try:
             yield
         except BaseException:
@@ -155,7 +155,7 @@ class Player:
             raise
 
     def _seed(self) -> int:
-        """Another one for every bot and match."""
+        """A different seed for every bot and match."""
         text = f"rollbook/1/bot/{self.terms.seed}/{self.number}/{self.matches}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
@@ -163,11 +163,11 @@ class Player:
         try:
             await match.choose(choice, at=position)
         except (MovedOn, OutcomeUnknown) as late:
-            # The next moment shows whether it was in time.
+            # The next moment of `play` shows whether the choice was in time.
             self.trouble(f"{self.name}: {late}")
 
 
-async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is told
+async def keep_company(  # noqa: PLR0913 - bots, service and output
     terms: BotTerms,
     count: int,
     *,
@@ -178,7 +178,7 @@ async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is tol
     result: Tell,
     trouble: Tell,
 ) -> Exit:
-    """Let so many bots play until all stop, or the program is told to end; Unreachable if no service answers."""
+    """Run `count` bots until all stop, or until SIGINT or SIGTERM; raises Unreachable if no service replies."""
     finding = asyncio.Lock()
     codes = {Exit.GOOD}
 
@@ -191,7 +191,7 @@ async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is tol
             raise
         except (StrategyBroken, Unreadable, Invalid, RollbookError) as failed:
             if failed.__cause__ is not None:
-                # Whoever wrote the strategy wants to know where it broke.
+                # The author of the strategy needs the traceback.
                 trouble("".join(traceback.format_exception(failed.__cause__)).rstrip())
             trouble(f"{called} stops: {failed}")
             codes.add(Exit.UNREADABLE if isinstance(failed, NotFound) else Exit.WRONG)
@@ -206,7 +206,7 @@ async def keep_company(  # noqa: PLR0913 - who plays what, where, and who is tol
 
 
 def _called(name: str, number: int, count: int, *, is_named: bool) -> str:
-    """What one of several bots is called.
+    """The name of one of several bots.
 
     >>> [_called("Robo", number, 2, is_named=True) for number in range(2)], _called("Robo", 0, 1, is_named=True)
     (['Robo 1', 'Robo 2'], 'Robo')
@@ -218,13 +218,13 @@ async def _join(match: Match) -> None:
     try:
         await match.join()
     except asyncio.CancelledError:
-        # The seat may have been taken before the answer came.
+        # The seat may have been taken before the reply arrived.
         await _leave(match)
         raise
 
 
 async def _leave(match: Match) -> None:
-    """Get up, or give up if the seats are closed; if neither can be told, the clock will tell."""
+    """Leave the seat, or resign if the seats are closed; if both fail, the clock of the match ends the bot's part."""
     with suppress(TimeoutError, RollbookError):
         async with asyncio.timeout(LEAVE_SECONDS):
             try:
@@ -234,7 +234,7 @@ async def _leave(match: Match) -> None:
 
 
 def _ending(sealed: Sealed, seat: int) -> str:
-    """How a match ended for a seat.
+    """The result of a match for a seat.
 
     >>> _ending(Sealed(places=Sealed.Places(places=[2, 1, 3])), 0)
     'place 2 of 3'

@@ -1,4 +1,4 @@
-"""Who has won how often, and how sure that is: win rates with their Wilson intervals."""
+"""Results of a duel: win rates with their Wilson intervals."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ _Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 def wilson(wins: float, matches: int) -> tuple[float, float]:
-    """Where the true win rate lies, with a confidence of 95 %.
+    """The interval that contains the true win rate with a confidence of 95 %.
 
     >>> [round(end, 4) for end in wilson(8, 10)], [round(end, 4) for end in wilson(0, 20)]
     ([0.4902, 0.9433], [0.0, 0.1611])
@@ -28,18 +28,18 @@ def wilson(wins: float, matches: int) -> tuple[float, float]:
 
 @dataclass(slots=True)
 class Rate:
-    """Matches, and how many of them were won; a victory that is shared counts for its part."""
+    """A win rate: the numbers of matches and of victories; a shared victory counts as a fraction."""
 
     wins: Fraction = Fraction(0)
     matches: int = 0
 
     def add(self, part: Fraction) -> None:
-        """One match more."""
+        """Add a match with this share of the victory."""
         self.wins += part
         self.matches += 1
 
     def facts(self) -> dict[str, Any]:
-        """For programs."""
+        """The values for JSON."""
         low, high = wilson(float(self.wins), self.matches)
         return {
             "matches": self.matches,
@@ -55,28 +55,28 @@ def _rates() -> dict[int, Rate]:
 
 @dataclass(slots=True)
 class Side:
-    """One of the two strategies of a duel."""
+    """The results of one of the two strategies of a duel."""
 
     strategy: str
     all: Rate = field(default_factory=Rate)
     by_seat: dict[int, Rate] = field(default_factory=_rates)
-    """How often a bot of this side won that sat there."""
+    """Win rate of this side's bots, by seat."""
     by_turn: dict[int, Rate] = field(default_factory=_rates)
-    """The same by the order of play: 0 is the seat that started."""
+    """Win rate of this side's bots, by order of play: 0 is the seat that started."""
 
 
 class Tally:
-    """A duel as played so far; the order in which matches are taken makes no difference."""
+    """The results of a duel so far, independent of the order in which matches are taken."""
 
     def __init__(self, duel: Duel) -> None:
         self.duel = duel
         self.sides = [Side(strategy) for strategy in duel.strategies]
         self.by_turn = _rates()
-        """Whoever sat there."""
+        """Win rate of both sides together, by order of play."""
         self.faults: list[StrategyFault] = []
 
     def take(self, played: Played) -> None:
-        """Count a match."""
+        """Add a match."""
         winners = [seat for seat, place in enumerate(played.places) if place == 1]
         for side in range(SIDES):
             mine = sum(played.sides[seat] == side for seat in winners)
@@ -90,7 +90,7 @@ class Tally:
         self.faults += played.faults
 
     def facts(self) -> dict[str, Any]:
-        """Everything, for programs."""
+        """All values for JSON."""
         duel = self.duel
         return {
             "game": duel.game,

@@ -1,4 +1,4 @@
-"""What a person reads when something could not be done: a sentence in their language, never the name of a reason."""
+"""Sentences for errors in the user's language, in place of the names of reasons."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -33,7 +33,7 @@ _SHARED: Final = {
 
 
 def explained(error: RollbookError, language: str) -> str:
-    """Why, in words.
+    """The explanation of an error as a sentence.
 
     >>> explained(Refused("RATE_LIMITED", "too much", {"retry_after_ms": "1200"}), "en")
     'That was too much in a short time. Try again in 2 s.'
@@ -53,7 +53,7 @@ def explained(error: RollbookError, language: str) -> str:
 
 
 def _of_facts(facts: Mapping[str, str], shared: Mapping[str, str]) -> list[str]:
-    """What the facts add to a sentence."""
+    """Sentences for the facts of a refusal."""
     said = [shared[name].format_map(facts) for name in ("allowed", "limit") if facts.get(name)]
     wait = facts.get("retry_after_ms", "")
     return [*said, shared["seconds"].format(seconds=-(-int(wait) // 1_000))] if wait.isdecimal() else said

@@ -1,4 +1,4 @@
-"""Why the service refuses, in English, by reason."""
+"""English sentences for the reasons of refusals."""
 
 from typing import Final
 

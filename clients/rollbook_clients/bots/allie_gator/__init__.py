@@ -1,7 +1,7 @@
-"""How bots play Allie Gator, and a state that a seat may take a match of it to be in.
+"""The playbook of Allie Gator, with a generator of states that fit a view.
 
-Its view tells everything but hidden cards and who started the round. These are drawn, each possibility as likely, so
-that the state is one that could be true, and the true one has no say in it.
+The view of a seat contains everything but hidden cards and the seat that started the round. Both are drawn at random
+with equal probabilities, independent of the true state.
 """
 
 from typing import Final, cast
@@ -16,7 +16,7 @@ from rollbook_clients.bots.playbook import Playbook
 
 
 def possible_state(options: Options, view: View, uniform: Uniform) -> State:
-    """The table, and what lies nowhere in sight shuffled over the hidden hands and the stock."""
+    """A state with the open table; unseen cards are dealt at random to the hidden hands and the stock."""
     seats = len(view.players)
     state = allie_gator.GAME.begin(options, seats)
     state.round = view.round

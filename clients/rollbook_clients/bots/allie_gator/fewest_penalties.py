@@ -1,9 +1,8 @@
-"""`fewest_penalties`: Allie Gator by the penalty cards that a choice brings, to oneself and to the next seat.
+"""`fewest_penalties`: plays Allie Gator by the penalty cards that a choice costs its own seat and the next one.
 
-Every choice is weighed by four things: the penalty cards taken at once; how well the number cards that stay in the
-hand can still be laid afterwards; how likely the next seat is to find nothing to lay, and so has to snap; and what the
-pile at the chip costs whoever snaps. What the next seat holds is not known: it is any of the cards that lie nowhere in
-sight.
+The weight of a choice has four parts: the penalty cards taken at once; how many number cards in the hand remain
+playable; the probability that the next seat has no playable card and must snap; and the size of the pile at the chip,
+which is the cost of a snap. The next seat's hand is unknown: any of the unseen cards.
 """
 
 from collections import Counter
@@ -35,20 +34,20 @@ from rollbook_clients.bots.bot import Seat, must_play
 
 SPECIAL: Final = {Reverse: REVERSE, Steal: STEAL, Raise: RAISE, Gift: GIFT}
 OWN_RISK: Final = 0.6
-"""How much of the risk to have to snap oneself counts: until the own turn comes again much changes."""
+"""Weight of the risk that the own seat must snap; less than 1, as much changes until its next turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piles:
-    """The piles and the own hand, right after a choice."""
+    """The piles and the bot's hand right after a choice."""
 
     targets: tuple[int, int]
     tops: tuple[int, int]
-    """The top cards; 0 for a bare pile."""
+    """The top cards; 0 for an empty pile."""
     beneath: tuple[int, int]
-    """What a gift brings to light."""
+    """The cards below the top cards, which a gift uncovers."""
     sizes: tuple[int, int]
-    """What whoever snaps a pile takes."""
+    """Number of penalty cards for a snap of the pile."""
     chip: int
     hand: tuple[int, ...]
 
@@ -58,14 +57,14 @@ class _Piles:
 
 
 class FewestPenalties:
-    """Weighs every choice by what comes of it."""
+    """Weighs every choice by its consequences."""
 
     def __init__(self, seat: Seat) -> None:
         must_play(seat, allie_gator.GAME, "fewest_penalties")
         self._seat = seat.number
 
     def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
-        """The choice that weighs best, of equal ones the first."""
+        """The choice with the highest weight; the first one if several are equal."""
         before = _table(view, self._seat)
         unseen = {card for card in unseen_cards(view) if card <= HIGHEST_NUMBER}
         return max(legal, key=lambda choice: self._weight(view, choice, before, unseen))
@@ -106,7 +105,7 @@ def _table(view: View, seat: int) -> _Piles:
 
 
 def unseen_cards(view: View) -> list[Card]:
-    """The cards that lie nowhere in sight, ascending."""
+    """The cards that the seat cannot see, ascending."""
     seen = Counter(card for pile in view.piles for card in (*pile.targets, *pile.cards))
     for player in view.players:
         seen.update(player.penalties)
@@ -115,7 +114,7 @@ def unseen_cards(view: View) -> list[Card]:
 
 
 def _none_of(fitting: int, hidden: int, cards: int) -> float:
-    """How likely so many of the hidden cards have none of the fitting ones among them."""
+    """Probability that `cards` of the hidden cards include none of the fitting ones."""
     return comb(hidden - fitting, cards) / comb(hidden, cards) if cards <= hidden else 1.0
 
 
@@ -146,7 +145,7 @@ def _laid(before: _Piles, card: int, pile: int) -> _Piles:
 
 
 def _snapped(before: _Piles, card: int | None) -> _Piles:
-    """Without a card of the hand the stock gives the target: any, so say the middle one."""
+    """If no card of the hand becomes the target, the stock gives one: assume a middle one."""
     pile = before.chip
     return replace(
         before,

@@ -1,4 +1,4 @@
-"""How bots play Can't Stop, and the state that a view tells: nothing in it is hidden."""
+"""The playbook of Can't Stop, with the state for a view; the game has no hidden parts."""
 
 from typing import Final, cast
 
@@ -13,7 +13,7 @@ from rollbook_clients.bots.playbook import Playbook
 
 
 def possible_state(options: Options, view: View, _uniform: Uniform) -> State:
-    """The board; everything on it is open."""
+    """The state with this view; everything is open."""
     state = cant_stop.GAME.begin(options, len(view.places))
     state.seat = cast("int", view.seat)
     for column in view.columns:

@@ -1,17 +1,17 @@
-"""`rule_of_28`: Can't Stop by Michael Keller's Rule of 28.
+"""`rule_of_28`: plays Can't Stop by Michael Keller's Rule of 28.
 
-Every column has a progress value, from 1 in the middle to 6 at the edges. What the runners have gained in a turn is
-counted in these values, the first step of a runner twice; once all three runners stand, columns that go badly together
-count for more, and such that go well together for less. At 28 the turn ends.
+Every column has a progress value, from 1 in the middle to 6 at the edges. A turn is counted in these values for each
+step of the runners, the first step of a runner twice. Once all three runners are placed, the count rises for columns
+that combine badly and falls for columns that combine well. At 28 the turn ends.
 
-The rule says when to stop. Which pairing to take is decided by the move values that James Glenn and Christian Aloi
-publish with it ("A Generalized Heuristic for Can't Stop"), the progress values turned round: a step counts 6 in the
-middle and 1 at the edges, and every runner that is newly placed costs 6.
+The rule decides when to stop. The pairing is chosen by the move values that James Glenn and Christian Aloi publish with
+it ("A Generalized Heuristic for Can't Stop"), which reverse the progress values: a step counts 6 in the middle and 1 at
+the edges, and every newly placed runner costs 6.
 
-What both leave open, and what is done here: a turn in which a runner is off the board goes on, for then almost every
-throw can be used. A stop that wins the match is made at once. A turn ends, too, once all three runners stand on number
-fields, for no throw could be used. Of pairings that are worth the same the first is taken as the rules order them.
-Where the rules forbid to stop, the turn goes on.
+Both leave some cases open, which are decided here. While a runner is unplaced, the turn goes on, as almost every throw
+can be used. A stop that wins the match is made at once. A turn also ends when all three runners are on number fields,
+as no throw could be used. Of equal pairings the first in the order of the rules is taken. If the rules forbid to stop,
+the turn goes on.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ NEW_RUNNER: Final = 6
 
 
 def count(steps: Mapping[int, int]) -> int:
-    """What a turn counts in which the runners have made so many steps, by their columns.
+    """The count of a turn in which the runners have made these steps, by column.
 
     >>> count({7: 2}), count({6: 1, 8: 3}), count({2: 1, 7: 1, 8: 1})
     (3, 12, 18)
@@ -53,7 +53,7 @@ def count(steps: Mapping[int, int]) -> int:
 
 
 def move_value(advance: Advance, steps: Mapping[int, int]) -> int:
-    """What it is worth to advance like this where runners stand in these columns.
+    """The value of an advance if runners are already in these columns.
 
     >>> move_value(Advance((6, 8)), {6: 1}), move_value(Advance((2, 2)), {6: 1})
     (4, -4)
@@ -63,7 +63,7 @@ def move_value(advance: Advance, steps: Mapping[int, int]) -> int:
 
 
 class RuleOf28:
-    """Counts, and stops at 28."""
+    """Counts the turn, and stops at 28."""
 
     def __init__(self, seat: Seat) -> None:
         must_play(seat, cant_stop.GAME, "rule_of_28")
@@ -71,7 +71,7 @@ class RuleOf28:
         self._columns_to_win = cast("int", seat.options["columns_to_win"])
 
     def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
-        """Pair the dice, or roll, or stop."""
+        """Return a pairing of the dice, or Roll or Stop."""
         steps = {column.number: column.runner - column.markers[self._seat] for column in view.columns if column.runner}
         if view.dice:
             advances = [choice for choice in legal if isinstance(choice, Advance)]

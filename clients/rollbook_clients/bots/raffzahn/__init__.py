@@ -1,4 +1,4 @@
-"""How bots play Raffzahn, and the state that a view tells: nothing in it is hidden."""
+"""The playbook of Raffzahn, with the state for a view; the game has no hidden parts."""
 
 from typing import Final, cast
 
@@ -13,7 +13,7 @@ from rollbook_clients.bots.raffzahn.expected_teeth import ExpectedTeeth
 
 
 def possible_state(options: Options, view: View, _uniform: Uniform) -> State:
-    """The table; everything on it is open."""
+    """The state with this view; everything is open."""
     state = raffzahn.GAME.begin(options, len(view.rows))
     state.seat = cast("int", view.seat)
     state.middle = mask(view.middle)

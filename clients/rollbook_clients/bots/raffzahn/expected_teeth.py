@@ -1,11 +1,11 @@
-"""`expected_teeth`: Raffzahn by what the next throws bring on average.
+"""`expected_teeth`: plays Raffzahn by the expected value of the next throws.
 
-What a throw is worth is known exactly: the teeth of the tile, and what it costs the seat that loses it; minus the
-teeth of an own hit or of a miss on the third throw. From the end of the turn backwards that gives the worth of throwing
-any of the dice again, and the bot does what is worth most. Only the turn is looked at, not who is ahead.
+The value of a throw is exact: the teeth of the tile, plus the part that its loss costs another seat, minus the teeth of
+an own hit or of a miss on the third throw. Computed from the last throw backwards, this gives the value of throwing any
+of the dice again, and the bot takes the best option. It considers only the current turn, not who is ahead.
 
-A new tile is laid safe where that is allowed. With an announcement, which costs nothing, the tile is named that the
-throw is likeliest to win. Teeth are given up as few as possible, of open tiles before safe ones.
+A new tile is laid safe if that is allowed. For an announcement, which is free, the bot names the tile that the throw
+most probably wins. To pay for a miss, it gives up as few teeth as possible, open tiles before safe ones.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from rollbook_clients.bots.bot import Seat, must_play
 from rollbook_clients.bots.playbook import playbook
 
 TURNED_OPEN: Final = 0.5
-"""What a safe tile loses that an own hit turns open, as a part of its teeth: it can be taken from now on."""
+"""The cost of an own hit that turns a safe tile open, as a fraction of its teeth: the tile can now be taken."""
 
 Throws: TypeAlias = dict[tuple[tuple[int, ...], Faces], float]
-"""What it is worth to throw these dice again while the others, given by their faces, are kept."""
+"""The value of throwing these dice again while the others are kept, given by their faces."""
 
 ALL_FACES: Final[list[Faces]] = list(product(*DICE))
 
 
 class ExpectedTeeth:
-    """Works out the turn, choice by choice."""
+    """Computes a turn once and looks its choices up."""
 
     def __init__(self, seat: Seat) -> None:
         must_play(seat, raffzahn.GAME, "expected_teeth")
@@ -53,7 +53,7 @@ class ExpectedTeeth:
         self._turn: Turn | None = None
 
     def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
-        """Take, throw again, pass or give up teeth."""
+        """Return Take, Roll, Pass or Surrender."""
         choices = list(legal)
         if isinstance(choices[0], Surrender):
             return min((choice for choice in choices if isinstance(choice, Surrender)), key=lambda it: _loss(view, it))
@@ -73,7 +73,7 @@ class ExpectedTeeth:
         return Roll(best_dice, turn.likeliest(best_dice, view.dice, announcements) if announcements else None)
 
     def _turn_of(self, view: View) -> Turn:
-        """What was worked out before holds until a tile has changed its place."""
+        """The turn for this view; the previous one is reused until a tile moves."""
         table = (view.seat, view.middle, view.rows)
         if self._turn is None or self._turn.table != table:
             state = playbook(raffzahn.GAME.name).possible_state(self._options, view, _nothing_unknown)
@@ -82,10 +82,10 @@ class ExpectedTeeth:
 
 
 class Turn:
-    """The worth of every throw for one seat at one table."""
+    """The value of every throw for one seat at one table."""
 
     def __init__(self, table: object, state: State) -> None:
-        """Work it out from the last throw backwards."""
+        """Compute the values of the last throw; those of earlier throws follow on demand."""
         self.table = table
         self._state = state
         self._results: dict[Faces, Result | None] = {
@@ -96,16 +96,16 @@ class Turn:
         self._by_throws_left = {1: last}
 
     def throwing(self, dice: tuple[int, ...], lying: Faces, throws_left: int) -> float:
-        """What it is worth to throw these dice, the others kept as they lie."""
+        """The value of throwing these dice again, with the others kept as they lie."""
         return self._throws(throws_left)[dice, _kept(dice, lying)]
 
     def gain(self, tile: int) -> float:
-        """The teeth of a tile, and the part of it that is lost to others and so is gained by this seat."""
+        """The value of a tile: its teeth, and a share of another seat's loss if it is taken from there."""
         rivals = len(self._state.open_tiles) - 1
         return TEETH[tile] * (1.0 if self._state.middle >> tile & 1 else 1 + 1 / rivals)
 
     def likeliest(self, dice: tuple[int, ...], lying: Faces, announcements: Any) -> int | None:
-        """The tile that this throw wins most often, of equal ones the highest."""
+        """The tile that this throw wins most often; the highest one if several are equal."""
         kept = _kept(dice, lying)
         wins: Counter[int] = Counter()
         for faces in ALL_FACES:
@@ -121,7 +121,7 @@ class Turn:
         return self._by_throws_left[throws_left]
 
     def _best(self, dice: Faces, later: Throws) -> float:
-        """What the dice are worth where they may be thrown again."""
+        """The value of these dice if some may be thrown again."""
         result = self._results[dice]
         standing = self._standing(dice, last=False)
         if result is None or not result.may_roll:
@@ -129,7 +129,7 @@ class Turn:
         return max(standing, *(later[thrown, _kept(thrown, dice)] for thrown in REROLLS))
 
     def _standing(self, dice: Faces, *, last: bool) -> float:
-        """What the dice are worth if no die is thrown again."""
+        """The value of these dice if no die is thrown again."""
         result = self._results[dice]
         if result is None:
             return 0.0
@@ -143,7 +143,7 @@ class Turn:
 
 
 def _throws(worth_of: Mapping[Faces, float]) -> Throws:
-    """The mean of what each set of dice can come to, by what is kept."""
+    """The mean value for each set of dice to throw, by the faces that are kept."""
     sums: Throws = defaultdict(float)
     for faces, value in worth_of.items():
         for dice in REROLLS:
@@ -156,7 +156,7 @@ def _kept(dice: tuple[int, ...], lying: Faces) -> Faces:
 
 
 def _cost_of_a_miss(state: State) -> float:
-    """The fewest teeth that pay for a miss; a seat that has fewer than three loses them all."""
+    """The fewest teeth that pay for a miss; all teeth for a seat that has fewer than three."""
     mine = owned(state, state.seat)
     if worth(state, mine) < TEETH_FOR_A_MISS:
         return worth(state, mine)

@@ -1,4 +1,4 @@
-"""How bots play Würfelzoo, and the state that a view tells: nothing in it is hidden."""
+"""The playbook of Würfelzoo, with the state for a view; the game has no hidden parts."""
 
 from typing import Final, cast
 
@@ -13,7 +13,7 @@ from rollbook_clients.bots.wuerfelzoo.lightest_zoo import LightestZoo
 
 
 def possible_state(options: Options, view: View, _uniform: Uniform) -> State:
-    """The table; everything on it is open."""
+    """The state with this view; everything is open."""
     state = wuerfelzoo.GAME.begin(options, len(view.dice))
     state.seat = cast("int", view.seat)
     state.round = view.round

@@ -1,9 +1,9 @@
-"""`lightest_zoo`: Würfelzoo by having the fewest dice in front of oneself.
+"""`lightest_zoo`: plays Würfelzoo to have the fewest dice in front of its own seat.
 
-Of all plays the one is laid that gets rid of most dice, what its ability does counted as a part of a die; all x2 dice
-go with it, for nothing costs more at the end. Of plays that are as good the larger animals go first, because fewer
-others can replace them. Where nothing can be laid, everything is thrown again but the x2 dice and the animals of which
-there are most. Abilities are turned against the seat that is nearest to its last die, but never take that die.
+It lays the play that gets rid of most dice, counting the effect of the ability as part of a die. All x2 dice go with
+it, because they cost most at the end. Of equal plays, larger animals go first, because fewer species can replace them.
+If it cannot lay any dice, it throws all dice again except x2 dice and its most frequent species. It uses abilities
+against the seat nearest to its last die, but never takes that die.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rollbook.rules.wuerfelzoo.view import View
 from rollbook_clients.bots.bot import Seat, must_play
 
 ABILITY: Final = {"elephant": 0.0, "bear": 0.2, "boar": 0.3, "fox": 0.4, "squirrel": 0.5, "worm": 1.3}
-"""What one use of an ability is worth, in own dice."""
+"""The value of one use of an ability, in own dice."""
 
 
 class LightestZoo:
@@ -32,7 +32,7 @@ class LightestZoo:
         self._seat = seat.number
 
     def choose(self, view: View, legal: Choices[Choice], /) -> Choice:
-        """Lay dice, throw some again, or use an ability."""
+        """Return a play, a reroll, or the use of an ability."""
         table = _Zoos(view, self._seat)
         if isinstance(legal, TurnChoices):
             return _play(legal) if legal.plays else _reroll(legal, table)
@@ -58,7 +58,7 @@ def _reroll(turn: TurnChoices, table: _Zoos) -> Reroll:
 
 
 class _Zoos:
-    """What the view says, by the die."""
+    """The contents of the view, by die."""
 
     def __init__(self, view: View, seat: int) -> None:
         self.seat = seat
@@ -74,11 +74,11 @@ class _Zoos:
         return self.owner[die] == self.seat
 
     def nearness(self, seat: int) -> int:
-        """How near a seat is to its last die."""
+        """Nearness of a seat to its last die: the negative number of its dice."""
         return -self.counts[seat]
 
     def burden(self, die: int) -> float:
-        """How hard an own die is to get rid of: a trap is, a collected animal is not, and x2 is laid with any."""
+        """How hard an own die is to get rid of: a trap is hard, a collected animal and x2 are easy."""
         face = self.face[die]
         if face == TRAP:
             return 3
@@ -87,7 +87,7 @@ class _Zoos:
         return 2 - self.own[face] / 20
 
     def use(self, die: int) -> float:
-        """How useful a die is in front of another seat: one with many alike, or x2."""
+        """How useful a die in front of another seat is: more if that seat has many alike, or if it is x2."""
         face = self.face[die]
         if face == TRAP:
             return 0
@@ -124,4 +124,4 @@ USES: Final[dict[type, Callable[[_Zoos, Any], Any]]] = {
     Squirrel: _squirrel,
     Worm: _worm,
 }
-"""For every kind of use, how good one is at a table."""
+"""For each kind of use, a function that rates it at a table."""
