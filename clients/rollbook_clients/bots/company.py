@@ -31,7 +31,7 @@ class Company:
     """The bots in matches of players, each in its own task."""
 
     def __init__(self, tell: Tell, over: Callable[[CompanySeat], None], pause_seconds: float = PAUSE_SECONDS) -> None:
-        """`tell` logs what happens; `over` receives each seat whose bot has finished."""
+        """`tell` logs what happens; `over` is called for each seat whose bot has finished."""
         self._tell = tell
         self._over = over
         self._pause_seconds = pause_seconds

@@ -1,1 +1,1 @@
-"""The page: watch, play, replay and verify in a browser; a client of a service like any other."""
+"""The web page: watch, play, replay and verify in a browser. It is a client of a service like any other."""

@@ -1,4 +1,4 @@
-"""Which match a browser looks at, by whose eyes, and what let it in."""
+"""The match that a request is about, and the perspective and invitation of its browser."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEPT_SECONDS: Final = 30 * 24 * 3_600
 
 
 def match_id_of(visit: Visit) -> str:
-    """The match of the address; what cannot be one is not looked for."""
+    """The match id in the address; raises 404 for anything that cannot be an id."""
     match_id = str(visit.request.path_params["match_id"])
     if not MATCH_ID.fullmatch(match_id):
         raise HTTPException(404, "error.not_found")
@@ -31,12 +31,12 @@ def match_id_of(visit: Visit) -> str:
 
 
 def code_of(visit: Visit) -> str:
-    """The invitation that this browser came with, to the match of the address."""
+    """The invitation code in this browser's cookie for the match; empty if there is none."""
     return _code(visit.request.cookies.get(INVITATION, ""))
 
 
 def invited(visit: Visit, response: Response, match_id: str, code: str) -> Response:
-    """With a cookie that remembers the invitation, for this match alone."""
+    """Set a cookie with the invitation code on the response, for the pages of this match only."""
     if _code(code):
         response.set_cookie(
             INVITATION,
@@ -51,19 +51,19 @@ def invited(visit: Visit, response: Response, match_id: str, code: str) -> Respo
 
 
 def invitation(visit: Visit, code: str) -> str:
-    """The link that lets somebody in; the code stands where no server sees it."""
+    """The link of an invitation; the code is in the fragment, which browsers do not send to servers."""
     return str(visit.request.url.replace(path=f"/matches/{match_id_of(visit)}", query="", fragment=code))
 
 
 async def enter(visit: Visit) -> Response:
-    """Come with an invitation; whether it is a good one shows when the match is looked at."""
+    """Save an invitation code in a cookie and redirect to the match, where the service checks the code."""
     form = await visit.form()
     match_id = match_id_of(visit)
     return invited(visit, visit.go(f"/matches/{match_id}"), match_id, str(form.get("code", "")))
 
 
 async def match_of(visit: Visit) -> Match:
-    """The match of the address as this browser may ask for it: as a guest if it plays or was invited."""
+    """The match in the address: called as this browser's guest if it plays or was invited, else as the page."""
     match_id, code = match_id_of(visit), code_of(visit)
     if visit.visitor.token or code:
         return await visit.page.visitors.match(visit.visitor, match_id, code)
@@ -72,9 +72,10 @@ async def match_of(visit: Visit) -> Match:
 
 @asynccontextmanager
 async def followed(visit: Visit) -> AsyncIterator[FollowedMatch]:
-    """The match of the address by the eyes of the address: `public`, or `seat-N`; without any, the best there are.
+    """The match in the address, followed from the perspective `eyes` of the query: `public` or `seat-N`.
 
-    All who see the same share it.
+    Without `eyes`, the browser's own seat, else the public perspective. All requests with the same perspective share
+    one FollowedMatch.
     """
     match, eyes, reference = await match_of(visit), _eyes(visit), visit.visitor.reference
     seat, is_private = None, False
@@ -96,7 +97,7 @@ async def followed(visit: Visit) -> AsyncIterator[FollowedMatch]:
 
 
 async def _seat(visit: Visit, match: Match) -> tuple[int | None, bool]:
-    """Where this guest sits in the match, and whether it is private."""
+    """The guest's seat in the match, None without one; and whether the match is private."""
     tail = visit.page.tails.known(visit.visitor.reference, match.id)
     if tail is not None and tail.own is not None:
         return tail.own, tail.summary.is_private

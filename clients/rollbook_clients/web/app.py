@@ -1,4 +1,4 @@
-"""The page, put together: its routes, and its beginning and end."""
+"""The ASGI application of the page: its routes, start and shutdown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rollbook_replays.games.picture import SHEET
 
 
 async def set_language(visit: Visit) -> Response:
-    """Speak this language from now on."""
+    """Set the language cookie and redirect back."""
     form = await visit.form()
     back = str(form.get("back", "/"))
     response = visit.go(back if back.startswith("/") and not back.startswith("//") else "/")
@@ -34,12 +34,12 @@ async def set_language(visit: Visit) -> Response:
 
 
 async def board_sheet(_request: Request) -> Response:
-    """How boards are painted, for all games."""
+    """The style sheet of the boards, for all games."""
     return Response(SHEET, media_type="text/css", headers={"cache-control": "public, max-age=3600"})
 
 
 async def not_found(request: Request, _error: Exception) -> Response:
-    """No route leads there."""
+    """The error page for unknown addresses."""
     visit = Visit.of(request)
     return visit.show("error.html", status=404, said=visit.words("error.no_page"))
 
@@ -57,7 +57,7 @@ ROUTES: Final = (
 
 
 def create_app(options: PageOptions) -> Starlette:
-    """The page of a service, for any ASGI server."""
+    """Create the page of a service as an ASGI application."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -1,13 +1,13 @@
-"""Boards as files of their own, at addresses that say all that a board depends on, so that they are kept for ever.
+"""Boards as SVG files. The address contains everything that a board depends on, so public boards are cached for ever.
 
-What changes a board later is a release, the language, or a name that was taken out; names are in no board. The same
-answer tells of a board that nobody may see yet, and of one that there will never be.
+A board changes only with a release or the language; names are not part of it. A board that the browser may not see yet
+and one that never exists get the same answer.
 """
 
 from __future__ import annotations
 
 import hashlib
-import time  # noqa: TID251 - a match that goes on is looked at again
+import time  # noqa: TID251 - running matches are requested again
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
@@ -46,7 +46,7 @@ def _sources(folder: Traversable) -> list[Traversable]:
 REVISION: Final = hashlib.sha256(
     b"".join(source.read_bytes() for source in _sources(files("rollbook_replays.games")))
 ).hexdigest()[:12]
-"""Of what draws boards."""
+"""Hash of the code that draws boards."""
 
 
 async def board(visit: Visit) -> Response:
@@ -56,7 +56,7 @@ async def board(visit: Visit) -> Response:
 
 
 async def board_of_seat(visit: Visit) -> Response:
-    """A board as this seat sees it, for whoever may look with its eyes."""
+    """A board as seen from this seat, for browsers that may see it."""
     seat = str(visit.request.path_params["seat"])
     if len(seat) != 1 or not seat.isascii() or not seat.isdecimal():
         raise _missing()
@@ -64,7 +64,7 @@ async def board_of_seat(visit: Visit) -> Response:
 
 
 async def latest(visit: Visit) -> Response:
-    """The same board, as it is drawn now."""
+    """Redirect to the same board of the current revision."""
     parts = {name: str(visit.request.path_params[name]) for name in ("language", "name")}
     if parts["language"] not in LANGUAGES or not parts["name"].removesuffix(".svg").isdecimal():
         raise _missing()
@@ -90,7 +90,7 @@ async def _drawn(visit: Visit, match: Match, eyes: Perspective, kept: str) -> Re
 
 
 async def _film(match: Match, who: str, number: int, *, is_public: bool) -> Film:
-    """The match as far as it may be seen; asked for again if it may have gone on to this event."""
+    """The match as far as this browser may see it; requested again if it may have reached this event."""
     at, film = _films.get((match.id, who), (0.0, None))
     if film is not None and (number <= len(film) or time.monotonic() - at < AGAIN_SECONDS):
         return film

@@ -1,9 +1,9 @@
-"""Matches as they happen, each followed once in this process for all who look at it with the same eyes."""
+"""Running matches, each followed once per process for all browsers with the same perspective."""
 
 from __future__ import annotations
 
 import asyncio
-import time  # noqa: TID251 - clocks tick on a page
+import time  # noqa: TID251 - the page shows clocks
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from copy import copy
@@ -39,23 +39,22 @@ from rollbook_replays.games.words import Words
 _log = structlog.get_logger()
 
 IDLE_SECONDS: Final = 30.0
-"""For so long a match is followed that nobody looks at any more."""
+"""Time for which a match is still followed after its last viewer has left."""
 
 LOOK_SECONDS: Final = 60.0
-"""So old may names be in a picture that nobody asks for anew: somebody may have had them taken out."""
+"""Largest age of the names on a page, as names can be removed from the service."""
 
 DRIFT_MS: Final = 1_000
-"""So far a clock that a page counts by itself may be off."""
+"""Largest error of a clock that a browser counts down by itself."""
 
 GONE: Final = {"forfeited", "resigned"}
 CHANGE_SUMMARY: Final = {"seat_taken", "seat_left", "ready", "started", "sealed", *GONE}
 
 
 class FollowedMatch:
-    """One match as one pair of eyes sees it."""
+    """One match from one perspective."""
 
     def __init__(self, match: Match, *, public_only: bool) -> None:
-        """Nothing is asked yet."""
         self.match = match
         self.public_only = public_only
         self.summary = MatchSummary()
@@ -70,16 +69,16 @@ class FollowedMatch:
         self.is_away = False
         self.has_ended = False
         self.failed: RollbookError | None = None
-        """Why it cannot be followed."""
+        """The error because of which the match cannot be followed; None if there is none."""
         self.version = 0
-        """Rises with everything that can be seen."""
+        """Incremented with every visible change."""
         self.watchers = 0
         self.rendered: dict[Any, bytes] = {}
-        """What was made of this version for whom; nothing of an older one."""
+        """Cache of rendered responses for the current version."""
         self._events: list[Event] = []
         self._seatings: dict[str, Seating] = {}
         self._logs: dict[str, ShownLog] = {}
-        """Both by language, for as long as the same people sit there."""
+        """`_seatings` and `_logs` are caches by language, until the players change."""
         self._changed = asyncio.Event()
         self._is_ready = asyncio.Event()
         self._getting_ready: asyncio.Task[None] | None = None
@@ -87,23 +86,23 @@ class FollowedMatch:
         self._task = asyncio.create_task(self._follow())
 
     async def ready(self) -> None:
-        """Wait until there is something to show; raises what makes it impossible."""
+        """Wait until there is something to show; raises the error if the match cannot be followed."""
         await self._is_ready.wait()
         if self.failed is not None and self.position is None:
             raise self.failed
 
     @property
     def changed(self) -> asyncio.Event:
-        """Set as soon as there is something newer, or nothing new for a while; one timer serves all who wait."""
+        """An event, set at the next change or after 15 seconds without one; one timer serves all waiting requests."""
         return self._changed
 
     @property
     def is_over(self) -> bool:
-        """Nothing will come any more."""
+        """Whether no more changes will come."""
         return self._task.done()
 
     async def close(self) -> None:
-        """Follow it no more."""
+        """Stop following the match."""
         self._silence.cancel()
         tasks = [task for task in (self._task, self._getting_ready) if task is not None]
         for task in tasks:
@@ -111,7 +110,7 @@ class FollowedMatch:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def seating(self, words: Words) -> Seating:
-        """Who sits there."""
+        """The names of the seats and the settings of the match, in this language."""
         seating = self._seatings.get(words.language)
         if seating is None:
             seating = self._seatings[words.language] = self._seating(words)
@@ -123,7 +122,7 @@ class FollowedMatch:
         return Seating(tuple(seat.name for seat in self.summary.seats), self.own, {}, words)
 
     def log(self, words: Words) -> Markup:
-        """What has happened, the newest first, in this language."""
+        """The log in this language as HTML, the newest event first."""
         log = self._logs.get(words.language)
         if log is None:
             log = self._logs[words.language] = ShownLog(self.match.id)
@@ -131,7 +130,7 @@ class FollowedMatch:
 
     @property
     def on_turn(self) -> int | None:
-        """Whose turn it is, as far as it can be seen."""
+        """The seat whose turn it is; None if the match is not running or the view has no seat."""
         if self.summary.state != MATCH_STATE_RUNNING or self.has_ended:
             return None
         seat: int | None = getattr(self.view, "seat", None)
@@ -139,11 +138,11 @@ class FollowedMatch:
 
     @property
     def last_kind(self) -> str:
-        """What happened last, such as `happened`."""
+        """The kind of the last event, such as `happened`; empty if there is none."""
         return self._events[-1].kind if self._events else ""
 
     def gone(self, seat: int) -> str:
-        """How this seat left the match early, `forfeited` or `resigned`; empty while nothing that was seen says it."""
+        """`forfeited` or `resigned` if the seat left the match early; empty if no event so far shows it."""
         return next((event.kind for event in self._events if event.kind in GONE and event.seat == seat), "")
 
     async def _follow(self) -> None:
@@ -155,8 +154,8 @@ class FollowedMatch:
                         self._is_ready.set()
         except RollbookError as error:
             self.failed = error
-        except Exception as error:  # noqa: BLE001 - one match that cannot be followed is no other's trouble
-            # Whoever looks at this match is told so; the others are not concerned.
+        except Exception as error:  # noqa: BLE001 - a failure with one match must not affect others
+            # Only the viewers of this match see the error.
             _log.exception("a match cannot be followed", match_id=self.match.id)
             self.failed = RollbookError(str(error))
         finally:
@@ -171,7 +170,7 @@ class FollowedMatch:
                 await self._happened(frame)
             case Beat():
                 if not await self._changed_by(frame):
-                    # Tables rendered for earlier seconds are not needed any more.
+                    # Drop tables that were rendered for earlier seconds.
                     self.rendered.clear()
                     return
             case Away():
@@ -187,7 +186,7 @@ class FollowedMatch:
         self._show()
 
     async def _changed_by(self, beat: Beat) -> bool:
-        """Whether something is to be seen that could not be known before."""
+        """Whether a heartbeat changes anything that browsers cannot compute themselves."""
         seats = range(len(self.summary.seats))
         expected, before = [self.left_ms(seat) for seat in seats], copy(self._clocks)
         await self.look_again(LOOK_SECONDS)
@@ -195,13 +194,13 @@ class FollowedMatch:
         if self._shown != self.summary:
             return True
         if all(_is_about(self.left_ms(seat), left) for seat, left in zip(seats, expected, strict=True)):
-            # Small differences must not add up.
+            # Keep the old clocks, so that small differences do not add up.
             self._clocks = before
             return False
         return True
 
     def left_ms(self, seat: int) -> int | None:
-        """What this seat has left on its clock; None while it does not run."""
+        """Milliseconds left for this seat; None while its clock does not run."""
         left = None if self.has_ended else self._clocks.left()
         return None if left is None or left[0] != seat else left[1] + left[2]
 
@@ -218,7 +217,7 @@ class FollowedMatch:
     async def _happened(self, frame: Events) -> None:
         if self.known is None or CHANGE_SUMMARY & {event.kind for event in frame.events}:
             await self._look()
-        # All at once: what is shown meanwhile is the moment before.
+        # Update without waiting in between: requests that run meanwhile must see either the old or the new state.
         self._events += frame.events
         self.position, self.legal = frame.position, frame.legal
         self.view = None if self.known is None else self.known.view(frame.view)
@@ -227,7 +226,7 @@ class FollowedMatch:
             self._get_ready()
 
     async def look_again(self, seconds: float = 1.0) -> None:
-        """See names and seats as they are now, unless they were just looked at; an away service changes nothing."""
+        """Refresh names and seats unless that happened in the last `seconds`; ignored while the service is away."""
         if time.monotonic() - self._looked_at > seconds and not self.is_away:
             with suppress(RollbookError):
                 await self._look()
@@ -241,11 +240,11 @@ class FollowedMatch:
         self.summary = state.summary
         self.known = known_game(state.summary.game, state.summary.ruleset)
         self._seatings.clear()
-        # What it shows may be ahead of the events that have come.
+        # The state may be ahead of the events that have arrived.
         self._clocks.compare(state.clocks)
 
     def _get_ready(self) -> None:
-        """Reveal what this seat brings, as soon as all seats are taken."""
+        """Reveal this seat's entropy as soon as all seats are taken."""
         if self._getting_ready is None and self.own is not None and not self.summary.seats[self.own].ready:
             self._getting_ready = asyncio.create_task(self._ready())
 
@@ -282,12 +281,12 @@ class FollowedMatches:
         self._ends: set[asyncio.Task[None]] = set()
 
     def known(self, eyes: str, match_id: str) -> FollowedMatch | None:
-        """The match as these eyes see it, if it is followed already."""
+        """The match from this perspective if it is already followed; None otherwise."""
         return self._tails.get((match_id, eyes))
 
     @asynccontextmanager
     async def following(self, eyes: str, match: Match, *, public_only: bool) -> AsyncIterator[FollowedMatch]:
-        """The match as these eyes see it, once there is something to show."""
+        """Follow the match from this perspective; yields it once there is something to show."""
         key = (match.id, eyes)
         tail = self._tails.get(key)
         if tail is None or tail.failed is not None:
@@ -304,7 +303,7 @@ class FollowedMatches:
                 self._leave(key, tail)
 
     async def close(self) -> None:
-        """Follow none of them any more."""
+        """Stop following all matches."""
         for handle in self._closing.values():
             handle.cancel()
         await asyncio.gather(*(tail.close() for tail in self._tails.values()), *self._ends, return_exceptions=True)

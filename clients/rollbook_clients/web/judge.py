@@ -1,6 +1,6 @@
-"""The judge's page: files, folders and bundles are dropped, and the audit says what each is worth.
+"""The judge's page: upload files, folders and bundles, and get an audit verdict on each.
 
-Strangers' files are judged by processes of their own, in limited memory and time, one lot after the other.
+Uploaded files are untrusted, so separate processes with limited memory and time audit them, one upload after another.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ AT_ONCE: Final = asyncio.Semaphore(1)
 
 
 async def form(visit: Visit) -> Response:
-    """Where files are dropped."""
+    """The upload form."""
     return visit.show("judge.html", lot=None)
 
 
 async def judge(visit: Visit) -> Response:
-    """The verdict on each file, by the keys that the service publishes, and those that come with the files."""
+    """The verdict on each file, checked with the service's published keys and an uploaded key file."""
     with visit.hold("uploads"):
         given = await visit.form(MOST_FILES)
         uploads = [each for name in ("files", "folder") for each in given.getlist(name)]
@@ -65,13 +65,13 @@ def _keys(data: bytes) -> KnownKeys:
 
 
 def _kept(folder: Path, number: int, name: str) -> Path:
-    """Where an upload lies meanwhile: its own name is a stranger's, and only its ending counts."""
+    """The path of an upload in the temporary folder; only the suffix of its untrusted name is used."""
     ending = next((end for end in (".rollbook.gz", ".rollbook", ".zip") if name.endswith(end)), "")
     return folder / f"{number:05}{ending}"
 
 
 def _judged(folder: Path, names: Sequence[str], keys: KnownKeys) -> dict[str, Any]:
-    """Everything in a folder, in the order in which it was sent."""
+    """The verdicts on all files in a folder, in the order of the upload."""
     rows: list[dict[str, Any]] = []
     bundles: list[dict[str, Any]] = []
     dice = DiceCount()
@@ -113,7 +113,7 @@ def _row(name: str, audited: Audited, source: Source | None) -> dict[str, Any]:
 
 
 def _shown(source: Source | None, event: int | None) -> str:
-    """Where the event can be looked at; empty if the file cannot be played so far."""
+    """The address of the event's replay; empty if there is no event or the file cannot be played."""
     if source is None or event is None or isinstance(source, BundleFile):
         return ""
     try:

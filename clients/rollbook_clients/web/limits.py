@@ -1,4 +1,4 @@
-"""How much one address may hold of the page at a time, so that nobody takes all of it."""
+"""Limits on streams and uploads per address and in total."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import Final
 from starlette.requests import HTTPConnection
 
 STREAMS: Final = 100
-"""Tables and lobbies that are looked at from one address: a club behind one router is one."""
+"""Most open streams of tables and lobbies per address; a whole club behind one router shares an address."""
 
 UPLOADS: Final = 4
-"""Files on their way from one address, or being judged."""
+"""Most uploads per address that are being received or judged."""
 
 IN_ALL: Final = {"streams": 10_000, "uploads": 16}
 EACH: Final = {"streams": STREAMS, "uploads": UPLOADS}
 
 IPV6_PREFIX: Final = 64
-"""What one household has."""
+"""Prefix length of one household."""
 
 
 class TooMany(Exception):
-    """One more is not to be had now."""
+    """The limit for this address, or the total limit, is reached."""
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Where a browser is, as far as that tells browsers apart; a proxy on this machine is believed when it says so."""
+    """The address of a browser, or its network for IPv6; uvicorn accepts it from a proxy on this machine."""
     host = "" if request.client is None else request.client.host
     try:
         address = ip_address(host)
@@ -41,16 +41,15 @@ def address_of(request: HTTPConnection) -> str:
 
 
 class Holdings:
-    """What is held by whom."""
+    """Counts of what each address holds."""
 
     def __init__(self) -> None:
-        """Begin with nothing held."""
         self._held: Counter[tuple[str, str]] = Counter()
         self._sums: Counter[str] = Counter()
 
     @contextmanager
     def hold(self, what: str, address: str) -> Iterator[None]:
-        """Hold one more of it meanwhile; TooMany."""
+        """Count one more for this address within the context; raises TooMany at the limit."""
         if self._held[what, address] >= EACH[what] or self._sums[what] >= IN_ALL[what]:
             raise TooMany
         self._held[what, address] += 1

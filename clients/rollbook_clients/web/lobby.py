@@ -1,9 +1,9 @@
-"""The lobby: which matches are open or running, followed once for all browsers."""
+"""The lobby: open and running matches, followed once for all browsers."""
 
 from __future__ import annotations
 
 import asyncio
-import time  # noqa: TID251 - what is over is not asked for again at once
+import time  # noqa: TID251 - finished matches are cached for a while
 from contextlib import aclosing, suppress
 from contextvars import Context
 from typing import Final
@@ -19,11 +19,11 @@ AGAIN_SECONDS: Final = 1.0
 OVER_SECONDS: Final = 5.0
 OVER_SHOWN: Final = 8
 SHOWN: Final = 200
-"""Matches on the page of the lobby."""
+"""Most matches on the lobby's page."""
 
 
 class LobbyTail:
-    """The public lobby as it is now."""
+    """The public lobby, updated by a task."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -32,17 +32,17 @@ class LobbyTail:
         self._over: list[MatchSummary] = []
         self._over_at = float("-inf")
         self._changed = asyncio.Event()
-        # On behalf of all visitors: the address of the first one must not be counted for it.
+        # An empty context: otherwise the calls would carry the address of the first visitor.
         self._task = asyncio.create_task(self._follow(), context=Context())
 
     @property
     def matches(self) -> list[MatchSummary]:
-        """Open ones first, each the newest first, as many as are shown."""
+        """The matches to show: open ones first, then running ones, each group newest first."""
         ordered = sorted(self.lobby.matches, key=lambda match: (match.state != MATCH_STATE_OPEN, -match.opened_ms))
         return ordered[:SHOWN]
 
     async def over(self) -> list[MatchSummary]:
-        """Matches that have ended lately, without saying how; none if the service cannot say."""
+        """Matches that ended recently; the previous list if the service cannot be reached."""
         if time.monotonic() - self._over_at > OVER_SECONDS:
             self._over_at = time.monotonic()
             over: list[MatchSummary] = []
@@ -55,12 +55,12 @@ class LobbyTail:
         return self._over
 
     async def beyond(self, version: int) -> None:
-        """Wait until it has changed."""
+        """Wait until the lobby is newer than this version."""
         while self.version <= version:
             await self._changed.wait()
 
     async def close(self) -> None:
-        """Follow it no more."""
+        """Stop following the lobby."""
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
@@ -75,6 +75,6 @@ class LobbyTail:
                         self._changed = asyncio.Event()
             except RollbookError as error:
                 _log.warning("the lobby cannot be followed", why=str(error))
-            except Exception:  # noqa: BLE001 - the lobby outlives whatever happens in it
+            except Exception:  # noqa: BLE001 - one failure must not stop the lobby
                 _log.exception("the lobby cannot be followed")
             await asyncio.sleep(AGAIN_SECONDS)

@@ -1,4 +1,4 @@
-"""The lobby's pages: find a match, open one, play now."""
+"""Pages of the lobby: find a match, open one, play now."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ MOST_MINE: Final = 50
 
 
 def titles() -> dict[str, str]:
-    """What each game is called."""
+    """The title of each game, by name."""
     return {name: game.title for name, game in current().items()}
 
 
 async def lobby(visit: Visit) -> Response:
-    """Open and running matches, one's own first."""
+    """The lobby: the guest's own matches, then open and running ones."""
     tail = await visit.page.watch_lobby()
     if tail.version == 0:
         try:
@@ -57,7 +57,7 @@ async def lobby(visit: Visit) -> Response:
 
 
 async def _mine(visit: Visit) -> list[tuple[MatchSummary, str]]:
-    """The matches of this guest, and whose turn it is in them; none if the service cannot say."""
+    """The guest's matches, each with a text on whose turn it is; empty if the service cannot be reached."""
     if not visit.visitor.token:
         return []
     mine: list[MatchSummary] = []
@@ -74,7 +74,7 @@ async def _mine(visit: Visit) -> list[tuple[MatchSummary, str]]:
 
 
 async def _turn(visit: Visit, table: Table, summary: MatchSummary) -> str:
-    """Whose turn it is, in words; empty if it is nobody's."""
+    """A text on whose turn it is; empty if the match awaits no seat."""
     if summary.state != MATCH_STATE_RUNNING or not summary.HasField("awaited_seat"):
         return ""
     with suppress(RollbookError):
@@ -85,7 +85,7 @@ async def _turn(visit: Visit, table: Table, summary: MatchSummary) -> str:
 
 
 async def lobby_stream(visit: Visit) -> Response:
-    """The list, whenever it has changed."""
+    """The list of matches as a stream: sent whenever it changes."""
     tail = await visit.page.watch_lobby()
 
     def listed() -> bytes:
@@ -110,7 +110,7 @@ async def lobby_stream(visit: Visit) -> Response:
 
 
 async def opening(visit: Visit) -> Response:
-    """Everything that can be agreed for a match of one game."""
+    """The form for a new match of one game; without a game, the list of games."""
     game = visit.request.query_params.get("game", "")
     if game not in current():
         return visit.show(
@@ -148,7 +148,7 @@ def _said(option: Option, value: Any, visit: Visit) -> str:
 
 
 async def open_match(visit: Visit) -> Response:
-    """Open a match and sit down in it."""
+    """Open a match from the form, and join it."""
     form = await visit.form()
     game = str(form.get("game"))
     if game not in current():
@@ -183,7 +183,7 @@ def _be_called(visit: Visit, form: Any) -> None:
 
 
 async def play_now(visit: Visit) -> Response:
-    """Sit down where somebody waits for a player of this game; else open a table for two, or as few as it takes."""
+    """Join a match of this game that has a player waiting; else open one with the fewest seats."""
     form = await visit.form()
     game = str(form.get("game"))
     if game not in current():

@@ -1,4 +1,4 @@
-"""The log beside a table: what every event made, told and written once for all who read it in the same language."""
+"""The log beside a table, formatted once for all readers of the same language."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import Text
 
 SHOWN_EVENTS: Final = 60
-"""The last ones."""
+"""Number of newest events that are shown."""
 
 
 class ShownLog:
-    """What happened in a match, as items of a list, the newest event first."""
+    """The events of a match as items of a list, the newest event first."""
 
     def __init__(self, match_id: str) -> None:
-        """Nothing is told yet."""
         self._match_id = match_id
         self._story = Story()
         self._told = 0
         self._items: deque[str] = deque(maxlen=SHOWN_EVENTS)
 
     def items(self, events: Sequence[Event], seating: Seating) -> Markup:
-        """The list for all events so far, of which only those are told that have come since the last time."""
+        """The list for all events so far; only events that are new since the last call are formatted."""
         for event in events[self._told :]:
             self._told += 1
             self._items.appendleft(self._written(event, seating))
         return Markup("".join(self._items))  # noqa: S704 - written here
 
     def _written(self, event: Event, seating: Seating) -> str:
-        """The sentences of one event in their order, without what the next one says as well."""
+        """The sentences of one event as list items; leaves out those that the next sentence implies."""
         texts = (each.text for each in self._story.tell(event, seating) if not each.is_implied)
         number = event.sequence
         replay = f"/matches/{self._match_id}/replay?at={number}"
@@ -47,7 +46,7 @@ class ShownLog:
 
 
 def marked(text: Text) -> Markup:
-    """A line with its styles as classes."""
+    """A text as HTML, with its styles as classes."""
     return Markup("".join(_span(part, style) for part, style in text.spans))  # noqa: S704 - escaped here
 
 

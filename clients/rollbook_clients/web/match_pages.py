@@ -1,4 +1,4 @@
-"""The page of a match: watched from outside, or played from a seat."""
+"""The page of a match, for spectators and players."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_PICKED: Final = 64
 
 
 async def match_page(visit: Visit) -> Response:
-    """The table, with all that can be done there."""
+    """The page with the table and all actions."""
     async with followed(visit) as tail:
         await tail.look_again()
         now = scene(tail, visit.words, _picked(visit))
@@ -44,7 +44,7 @@ async def match_page(visit: Visit) -> Response:
 
 
 async def match_stream(visit: Visit) -> Response:
-    """The table whenever it changes. The first message is the table as it is, so that nothing has to be made up for."""
+    """The table as a stream: sent at the start and whenever it changes."""
 
     async def chunks() -> AsyncIterator[bytes]:
         async with followed(visit) as tail:
@@ -56,11 +56,11 @@ async def match_stream(visit: Visit) -> Response:
                 if tail.has_ended:
                     yield message(b"{}", event="end")
                 if tail.has_ended or tail.is_over:
-                    # Of a match that could not be followed any further the browser asks again.
+                    # If the match failed rather than ended, the browser connects again.
                     return
                 await changed.wait()
 
-    # What cannot be followed is said as a status, before the stream begins.
+    # Errors in following the match become a status code here, before the stream begins.
     async with followed(visit) as now:
         if (seen := visit.request.query_params.get("once")) is not None:
             return once(_table(visit, now), f"{id(now)}.{now.version}", seen, is_over=now.has_ended)
@@ -68,7 +68,7 @@ async def match_stream(visit: Visit) -> Response:
 
 
 def _message(visit: Visit, tail: FollowedMatch) -> bytes:
-    """The same for a stream, made once as well."""
+    """The table as a message of a stream, rendered once for all who see the same."""
     key = ("message", visit.words.language, tail.second)
     if key not in tail.rendered:
         tail.rendered[key] = message(_table(visit, tail), number=str(tail.version))
@@ -76,7 +76,7 @@ def _message(visit: Visit, tail: FollowedMatch) -> bytes:
 
 
 def _table(visit: Visit, tail: FollowedMatch) -> bytes:
-    """The table as a browser is sent it, made once for all who see the same."""
+    """The table as HTML, rendered once for all who see the same."""
     words = visit.words
     key = (words.language, tail.second)
     if key not in tail.rendered:
@@ -86,7 +86,7 @@ def _table(visit: Visit, tail: FollowedMatch) -> bytes:
 
 
 async def choices(visit: Visit) -> Response:
-    """What can be done with the pieces that are picked."""
+    """The choices for the picked pieces, as HTML."""
     async with followed(visit) as tail:
         shown = scene(tail, visit.words, _picked(visit))
         text = visit.page.render("_choices.html", visit.words, scene=shown, form_token="", request_id="")
@@ -99,7 +99,7 @@ def _picked(visit: Visit) -> list[int]:
 
 
 async def choose(visit: Visit) -> Response:
-    """Make a choice, once, however often it is sent."""
+    """Make a choice; the request id makes it count once, even if the form is sent again."""
     form = await visit.form()
     position, choice, request_id = _read(form)
     match = await visit.page.visitors.match(visit.visitor, match_id_of(visit))
@@ -126,7 +126,7 @@ def _read(form: Any) -> tuple[Position, Choice, str]:
 
 
 def _done(visit: Visit, said: str, status: int = 200) -> Response:
-    """For a script what to say; for a form the table again."""
+    """Answer a script with a sentence as JSON, and a form with a page."""
     if visit.request.headers.get("accept") == "application/json":
         return visit.answered(JSONResponse({"said": visit.words(said)}, status))
     if status == 200:  # noqa: PLR2004 - it is done
@@ -135,7 +135,7 @@ def _done(visit: Visit, said: str, status: int = 200) -> Response:
 
 
 async def join(visit: Visit) -> Response:
-    """Sit down."""
+    """Join the match."""
     form = await visit.form()
     name = "".join(letter for letter in str(form.get("name", "")).strip() if letter.isprintable())[:40]
     visit.visitor.name = name or visit.visitor.name
@@ -147,7 +147,7 @@ async def join(visit: Visit) -> Response:
 
 
 async def leave(visit: Visit) -> Response:
-    """Get up while seats are free."""
+    """Leave the seat while seats are free."""
     await visit.form()
     match = await visit.page.visitors.match(visit.visitor, match_id_of(visit))
     await match.leave()
@@ -155,7 +155,7 @@ async def leave(visit: Visit) -> Response:
 
 
 async def resign(visit: Visit) -> Response:
-    """Give up."""
+    """Resign from the match."""
     await visit.form()
     match = await visit.page.visitors.match(visit.visitor, match_id_of(visit))
     await match.resign()
@@ -163,7 +163,7 @@ async def resign(visit: Visit) -> Response:
 
 
 async def add_bot(visit: Visit) -> Response:
-    """Seat a bot of the house on the next free seat, or on all of them."""
+    """Add a bot of the house on the next free seat, or on all of them."""
     form = await visit.form()
     match_id = match_id_of(visit)
     match = await visit.page.visitors.match(visit.visitor, match_id, code_of(visit))
@@ -175,7 +175,7 @@ async def add_bot(visit: Visit) -> Response:
 
 
 async def rematch(visit: Visit) -> Response:
-    """The same again: whoever sat there meets the others, and sits down."""
+    """Join the rematch, or open it if this is the first player to ask."""
     await visit.form()
     match = await (await visit.page.visitors.match(visit.visitor, match_id_of(visit), code_of(visit))).rematch()
     state = await match.state()
@@ -185,14 +185,14 @@ async def rematch(visit: Visit) -> Response:
 
 
 async def save(visit: Visit) -> Response:
-    """The match as a file that stands for itself."""
+    """The match as a replay file."""
     data = await (await match_of(visit)).replay()
     headers = {"content-disposition": f'attachment; filename="{match_id_of(visit)}.rollbook"'}
     return visit.answered(Response(data, media_type="application/octet-stream", headers=headers))
 
 
 async def overlay(visit: Visit) -> Response:
-    """The board alone, to be mixed into the picture of a stream."""
+    """The board alone, as an overlay for video streams."""
     async with followed(visit) as tail:
         text = visit.page.render("overlay.html", visit.words, scene=scene(tail, visit.words))
         return Response(text, media_type="text/html")

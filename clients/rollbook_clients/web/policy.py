@@ -1,4 +1,4 @@
-"""What a browser may do with our pages, and what it must bring to be heard."""
+"""Security headers of all pages, a limit on request bodies, and the check of form tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OVERLAY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; connect-src 'self'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors *"
 )
-"""Programs that mix pictures for a stream show it in a frame, and paint it by a sheet of their own."""
+"""Streaming programs show the overlay in a frame, and style it with their own style sheet."""
 
 HEADERS: Final = {
     "x-content-type-options": "nosniff",
@@ -26,20 +26,20 @@ HEADERS: Final = {
 }
 
 MOST_BODY_BYTES: Final = 9 * 1024 * 1024
-"""A replay file, and what a form says around it."""
+"""Limit for a replay file and the form around it."""
 
 MOST_JUDGED_BYTES: Final = 64 * 1024 * 1024
-"""A tournament, for judges."""
+"""Limit for a whole tournament, on the judge's page."""
 
 
 class Policy:
-    """Puts what every response has on it, and refuses bodies that are too large."""
+    """Middleware that sets the security headers and limits the size of bodies."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request; reading a body above the limit raises TooLarge."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -68,9 +68,9 @@ class Policy:
 
 
 class TooLarge(Exception):
-    """More was sent than any of our forms can have."""
+    """The request body is larger than any of our forms needs."""
 
 
 def is_ours(expected: str, given: object) -> bool:
-    """Whether a form brings back what it was given."""
+    """Whether a form returned its token, compared in constant time."""
     return isinstance(given, str) and hmac.compare_digest(expected.encode(), given.encode())

@@ -1,7 +1,7 @@
-"""Replays: a match, moment by moment, or a file that somebody dropped.
+"""Replays of matches and of uploaded files, one moment at a time.
 
-Nobody is told more than was asked for: without `spoilers=yes` no answer has the winner, the length or the standing, and
-a moment that there is not is not found, whether it lies behind the end or not.
+Without `spoilers=yes` no page of a finished match reveals the winner, the length or the standing in advance. A moment
+beyond the end gives the same 404 as any other moment that does not exist.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from rollbook_replays.games.seats import Seating, seat_style, sign
 from rollbook_replays.narration import seating_of
 
 MOST_FILMS: Final = 64
-"""Of one process: the others are folded again when somebody looks at them."""
+"""Most films that this process keeps; others are folded again on demand."""
 
 FETCHED_SECONDS: Final = 60.0
-"""For so long the file of a match is not asked for again, while somebody looks at it moment by moment."""
+"""Time for which the file of a match is reused while a browser steps through it."""
 
 SHOWN_LINES: Final = 40
 LONGEST_WAIT_MS: Final = 10_000
@@ -48,18 +48,18 @@ _FETCHED: TTLCache[tuple[str, str], Film] = TTLCache(MOST_FILMS, FETCHED_SECONDS
 
 @dataclass(frozen=True, slots=True)
 class Reel:
-    """A film, as somebody looks at it."""
+    """A film with the names and links for one request."""
 
     film: Film
     names: Sequence[str]
-    """Of the seats, as they may be shown now."""
+    """The current names of the seats."""
     path: str
     live: str = ""
-    """Where the match is played on; empty if it is over, or a file."""
+    """The address of the running match; empty if it is over, or for an uploaded file."""
 
 
 def film_of(data: bytes) -> tuple[str, Film]:
-    """A file as a film, and what it is called here; a file that cannot be shown is refused."""
+    """A file as a film, with its hash as a key; raises 400 or 409 if it cannot be shown."""
     key = hashlib.sha256(data).hexdigest()
     film = _FILMS.get(key)
     if film is None:
@@ -73,7 +73,7 @@ def film_of(data: bytes) -> tuple[str, Film]:
 
 
 async def film_of_match(visit: Visit, match: Match, *, is_fresh: bool) -> Film:
-    """What may be seen of a match so far; it is not asked for again while somebody goes from moment to moment."""
+    """The match as far as this browser may see it; uses the cache unless `is_fresh`."""
     key = (match.id, visit.visitor.reference if visit.visitor.token else "")
     if not is_fresh and (kept := _FETCHED.get(key)) is not None:
         return kept
@@ -83,18 +83,18 @@ async def film_of_match(visit: Visit, match: Match, *, is_fresh: bool) -> Film:
 
 
 def eyes_of(film: Film, wished: str) -> Perspective:
-    """Whose eyes: those that were wished for, if the file allows them."""
+    """The perspective with this name if the file allows it, else the first one that it allows."""
     named: dict[str, Perspective] = {name_of(eyes): eyes for eyes in film.perspectives}
     return named.get(wished, film.perspectives[0])
 
 
 def name_of(eyes: Perspective) -> str:
-    """How eyes are named in addresses."""
+    """The name of a perspective in addresses."""
     return eyes.value if isinstance(eyes, Watcher) else f"seat-{eyes}"
 
 
 async def replay_of_match(visit: Visit) -> Response:
-    """A match of the service, as far as it can be replayed; names are those that the service gives now."""
+    """The replay of a match of the service so far, with the current names."""
     match = await match_of(visit)
     state = await match.state()
     film = await film_of_match(visit, match, is_fresh=not _wants_data(visit))
@@ -104,12 +104,12 @@ async def replay_of_match(visit: Visit) -> Response:
 
 
 async def replay_form(visit: Visit) -> Response:
-    """Where a file can be dropped."""
+    """The upload form for a replay file."""
     return visit.show("replay_file.html")
 
 
 async def replay_of_file(visit: Visit) -> Response:
-    """A file that was dropped."""
+    """Upload a replay file and redirect to its replay."""
     with visit.hold("uploads"):
         upload = (await visit.form()).get("file")
         if upload is None or isinstance(upload, str):
@@ -119,7 +119,7 @@ async def replay_of_file(visit: Visit) -> Response:
 
 
 async def replay_again(visit: Visit) -> Response:
-    """A file that was dropped, at any moment and by all eyes that it allows."""
+    """An uploaded file at any moment and from any perspective that it allows."""
     key = str(visit.request.path_params["key"])
     film = _FILMS.get(key)
     if film is None:
@@ -132,7 +132,7 @@ def _wants_data(visit: Visit) -> bool:
 
 
 def _answer(visit: Visit, reel: Reel) -> Response:
-    """One moment: as a page, or as what has to be put into one."""
+    """One moment, as a page or, for scripts, as JSON."""
     eyes = eyes_of(reel.film, visit.request.query_params.get("eyes", ""))
     at = _asked(visit, reel.film)
     seating = _seating(visit, reel, eyes)
@@ -142,7 +142,7 @@ def _answer(visit: Visit, reel: Reel) -> Response:
 
 
 def _asked(visit: Visit, film: Film) -> int:
-    """Which moment: `at`, or the one that begins the turn before it or behind it. There is none behind the end."""
+    """The requested moment: `at`, or the start of the previous or next turn with `to`; raises 404 beyond the end."""
     given = visit.request.query_params.get("at", "1")
     at = int(given) if given.isascii() and given.isdecimal() and len(given) <= len(str(LARGEST_MOMENT)) else 0
     if not 1 <= at <= len(film):
@@ -156,7 +156,7 @@ def _asked(visit: Visit, film: Film) -> int:
 
 
 def _moment(film: Film, at: int, eyes: Perspective, seating: Seating) -> dict[str, Any]:
-    """Board and words of one moment."""
+    """Board and log of one moment."""
     lines = Account(film, eyes).until(at, seating)
     known = KnownGame(film.game, presentation(film.game.name))
     is_last = at == len(film)

@@ -1,4 +1,4 @@
-"""A match as one browser shows it at one moment: everything that the templates need, and nothing else."""
+"""A match as one browser shows it at one moment: the values for the templates."""
 
 from __future__ import annotations
 
@@ -43,28 +43,28 @@ class ShownPlayer:
     is_own: bool
     on_turn: bool
     out: str
-    """How it left the match early, in words; empty if it did not."""
+    """How the seat left the match early, as text; empty if it did not."""
     place: int | None
     left_ms: int | None
-    """On its clock; none while it does not run."""
+    """Milliseconds left on its clock; None while the clock does not run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceEntry:
-    """One button, or a heading with buttons behind it."""
+    """A button for a choice, or a heading with buttons below it."""
 
     id: str
     label: str
     note: str
     value: str
-    """What is sent; empty of a heading, or of what cannot be chosen."""
+    """The encoded choice; empty for a heading and for a choice that is impossible."""
     touches: str
     entries: tuple[ChoiceEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPiece:
-    """One of the things that a choice is put together from."""
+    """A piece that can be picked for a choice."""
 
     name: int
     label: Markup
@@ -73,7 +73,7 @@ class ShownPiece:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A table."""
+    """The values for the template of a table."""
 
     match_id: str
     game: str
@@ -97,11 +97,11 @@ class Scene:
     is_away: bool
     motion: str
     head: str
-    """The last signed one, for the browser to keep."""
+    """The last signed head, for the browser to keep; empty if there is none."""
 
 
 def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scene:
-    """What there is to see now, with these pieces picked."""
+    """The scene of a match at this moment, with these pieces picked."""
     seating, summary = tail.seating(words), tail.summary
     is_over = tail.has_ended or summary.state in OVER
     players = _players(tail, seating, words, is_over=is_over)
@@ -135,17 +135,17 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
 
 
 def help_of(tail: FollowedMatch, words: Words) -> str:
-    """The rules in short."""
+    """A summary of the game's rules; empty if the game is unknown."""
     return "" if tail.known is None else words.also(tail.known.shown.texts)("help")
 
 
 def title(summary: MatchSummary, known: KnownGame | None) -> str:
-    """What is played."""
+    """The title of the game."""
     return summary.game if known is None else str(known.rules.title)
 
 
 def drawn(known: KnownGame, view: Any, seating: Seating) -> Markup:
-    """The board: as a picture, or in letters where nobody has drawn it."""
+    """The board as HTML: a picture, or plain text for games without pictures."""
     if known.shown.picture is not None:
         return Markup(known.shown.picture(view, seating.words).inline())  # noqa: S704 - shapes escape what is in them
     return Markup("<pre class='letters'>{}</pre>").format(plain(known.shown.board(view, seating, Room())))
@@ -158,7 +158,7 @@ def _board(tail: FollowedMatch, seating: Seating) -> Markup:
 
 
 def out(gone: str, words: Words, *, is_over: bool) -> str:
-    """How a seat left the match early, by the kind of the event that says it, and who plays for it while it runs.
+    """How a seat left the match early, by the kind of event; while the match runs, also who plays for it.
 
     >>> from rollbook_clients.web.words import words_in
     >>> out("forfeited", words_in("en"), is_over=True)
@@ -230,7 +230,7 @@ def _status(tail: FollowedMatch, seating: Seating, words: Words) -> str:
 
 
 def _notes(tail: FollowedMatch, seating: Seating, words: Words) -> Iterable[str]:
-    """What has to be said wherever the match is shown."""
+    """Notes on the match that are always shown: unusual options, delay, fixed dice."""
     summary = tail.summary
     if tail.known is not None:
         yield from differing(tail.known.rules, seating.options, seating.words)

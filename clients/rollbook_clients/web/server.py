@@ -1,4 +1,4 @@
-"""The page's own server: listens, says where, and ends without cutting anybody off."""
+"""The HTTP server of the page: listening, logging and graceful shutdown."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from rollbook_clients.web.app import create_app
 from rollbook_clients.web.visit import PageOptions
 
 DRAIN_SECONDS: Final = 3
-"""For what is under way when the server ends; streams are cut, and browsers come back to another one."""
+"""Time for running requests to finish at shutdown. Streams are cut, and browsers reconnect to another process."""
 
 MOST_CONNECTIONS: Final = 20_000
 MOST_WAITING: Final = 2_048
 
 
 class AddressTaken(Exception):
-    """Somebody else listens there."""
+    """The address cannot be listened on, for example because another process does."""
 
 
 def listening(address: str) -> socket.socket:
-    """A socket that listens at host:port; AddressTaken."""
+    """A socket that listens at host:port; raises AddressTaken if that fails."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -38,27 +38,27 @@ def listening(address: str) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Where browsers find it."""
+    """The URL of the listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 class _Lines:
-    """A stream that hands on every line that is written to it."""
+    """A stream that passes every line to a function."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
 
     def write(self, line: str) -> None:
-        """Hand it on without its end."""
+        """Pass the line on without its line break."""
         self._say(line.rstrip("\n"))
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing, as lines are not buffered."""
 
 
 def log_to(say: Callable[[str], None]) -> None:
-    """Hand on what the page and its libraries log, a JSON object each: `level`, `event` and facts."""
+    """Pass the log lines of the page and its libraries to `say`: JSON objects with `level`, `event` and facts."""
     shared: list[Processor] = [structlog.processors.add_log_level, structlog.processors.format_exc_info]
     rendered = structlog.processors.JSONRenderer(ensure_ascii=False, default=str)
     lines = _Lines(say)
@@ -78,10 +78,10 @@ def log_to(say: Callable[[str], None]) -> None:
 
 
 async def serve(options: PageOptions, listener: socket.socket, until: Coroutine[Any, Any, None] | None = None) -> None:
-    """Serve the page until a signal says to stop, or `until` returns."""
+    """Serve the page until a signal stops it, or until `until` returns."""
     config = uvicorn.Config(
         create_app(options),
-        log_config=None,  # `log_to` says where all lines go
+        log_config=None,  # `log_to` configures all logs
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,

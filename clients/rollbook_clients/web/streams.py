@@ -1,8 +1,7 @@
-"""What happens, sent to browsers as it happens: EventSource streams, as lean as they can be.
+"""Server-sent events, with little cost per browser.
 
-A stream is a task that sends, and one that notices when nobody listens any more: sending does not tell. It holds no
-queue: a browser that reads slowly gets the newest when it is ready for it, so that nothing piles up for it and nobody
-else waits.
+A stream has two tasks: one sends, the other waits for the disconnect, which sending does not detect. It has no queue: a
+slow browser gets the newest state when it is ready, so it needs no memory and delays no other browser.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 BEAT_SECONDS: Final = 15.0
-"""After so long without anything new, whoever waits is given a sign of life."""
+"""Time without changes after which a stream sends a sign of life."""
 
 BEAT: Final = b"event: beat\ndata: {}\n\n"
-"""A comment would be kept from scripts, which could not tell silence from a connection that is lost."""
+"""An event, because scripts do not see comments and could not detect a lost connection by them."""
 
 HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -31,18 +30,18 @@ Chunks = Callable[[], AsyncIterator[bytes]]
 
 
 class EventStream:
-    """A response that sends chunks for as long as somebody listens."""
+    """A response that sends chunks until they end or the browser disconnects."""
 
     def __init__(self, chunks: Chunks, held: AbstractContextManager[object]) -> None:
-        """Hold this from now on until the stream ends; what cannot be held is raised at once."""
+        """Hold `held` until the stream ends; if entering it fails, raises at once."""
         self._chunks = chunks
         self._held = ExitStack()
         self._held.enter_context(held)
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them; an empty one is a sign of life."""
+        """Send the chunks; an empty chunk is sent as a sign of life."""
         with self._held:
-            # In a task of its own, sending is not woken up through all that stands around a request.
+            # A separate task: waking it does not run through the middleware around the request.
             sending = asyncio.create_task(self._send(send))
             listening = asyncio.create_task(_until_gone(receive))
             try:
@@ -50,7 +49,7 @@ class EventStream:
             finally:
                 listening.cancel()
                 sending.cancel()
-            # Sending ends like this where nobody listens any more.
+            # After a disconnect, sending ends with one of these exceptions.
             with suppress(asyncio.CancelledError, OSError):
                 await sending
 
@@ -64,7 +63,7 @@ class EventStream:
 
 
 def once(data: bytes, version: str, seen: str, *, is_over: bool = False) -> Response:
-    """The newest message for whoever does not listen but asks; nothing if they have seen this version."""
+    """The newest message for a browser that polls; 204 if it has already seen this version."""
     headers = {"x-version": version, "x-over": "yes" if is_over else "", "cache-control": "no-store"}
     headers = {name: value for name, value in headers.items() if value}
     if version == seen:
@@ -78,7 +77,7 @@ async def _until_gone(receive: Receive) -> None:
 
 
 def message(data: bytes, *, event: str = "", number: str = "") -> bytes:
-    r"""One message of a stream; its lines end as they do everywhere, so that nothing in it can end the message.
+    r"""Format one message; every line break starts a new `data:` line, so that the data cannot end the message.
 
     >>> message(b"one\ntwo\rthree", number="7")
     b'id: 7\ndata: one\ndata: two\ndata: three\n\n'

@@ -1,4 +1,4 @@
-"""The standing of all seats over a whole match, as a line for each; it gives away how the match ends."""
+"""A diagram of the standing of all seats over a whole match, which reveals the result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RIGHT: Final = 34
 
 
 def timeline(film: Film, words: Words) -> Markup:
-    """The place of every seat at the beginning of turns, and at the end."""
+    """Draw the place of every seat at the beginning of turns and at the end."""
     turns = film.turns or [1]
     moments = [*turns[:: max(1, len(turns) // MOST_POINTS)], len(film)]
     places = [film.places(at) for at in moments]
@@ -27,7 +27,7 @@ def timeline(film: Film, words: Words) -> Markup:
     across = WIDE - LEFT - RIGHT
 
     def at(number: int, place: int, seat: int) -> tuple[float, float]:
-        # Lines of seats that share a place lie beside each other.
+        # Shift lines of seats that share a place.
         x = LEFT + across * (moments[number] - moments[0]) / max(1, moments[-1] - moments[0])
         return x, TOP + ROW * (place - 1) + 4 * seat
 

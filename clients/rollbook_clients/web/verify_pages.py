@@ -1,4 +1,4 @@
-"""Verification in the browser: a page whose scripts judge a file without asking us, and a copy to keep."""
+"""Verification in the browser: a page whose scripts judge a file locally, and a copy of it to download."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ ORDER: Final = (
     "verifier.js",
     "page.js",
 )
-"""The modules, each behind those that it needs."""
+"""The script modules, each after those that it imports."""
 
 
 async def verify(visit: Visit) -> Response:
-    """Drop a file and keys, or follow a link from a match."""
+    """The page for verifying a file with keys, both chosen by the user."""
     return _page(visit, "")
 
 
 async def verify_match(visit: Visit) -> Response:
-    """The same page, which fetches the file of a match and the keys that the service publishes."""
+    """The page for verifying a match; it fetches the file and the service's published keys."""
     return _page(visit, match_id_of(visit))
 
 
@@ -57,7 +57,7 @@ async def keys(visit: Visit) -> Response:
 
 
 async def saved_copy(visit: Visit) -> Response:
-    """The page and its scripts in one file, which works without a network and cannot send anything anywhere."""
+    """The page and its scripts in one file, which works offline; its policy forbids network access."""
     copy = _copy(visit)
     headers = {"content-disposition": 'attachment; filename="rollbook-verify.html"'}
     return Response(copy, media_type="text/html; charset=utf-8", headers=headers)
@@ -78,7 +78,7 @@ def _copy(visit: Visit) -> str:
 
 
 def _joined(name: str, module: str) -> str:
-    """A module as a value that those behind it use; names that it keeps to itself are nobody else's."""
+    """Wrap a module into a function that returns its exports, so that its other names stay private."""
     exported = re.findall(r"^export (?:async )?(?:function\*?|class|const) (\w+)", module, re.MULTILINE)
     bound = re.sub(
         r"^import (\{[^}]*\}) from \"\./(\w+)\.js\";$",

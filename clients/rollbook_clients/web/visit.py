@@ -1,4 +1,4 @@
-"""One request to the page: who sends it, in which language it is answered, and what all requests share."""
+"""A request to the page: its visitor and language, and the objects that all requests share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from random import Random  # noqa: TID251 - how attempts are spaced
+from random import Random  # noqa: TID251 - for pauses between attempts
 from typing import Any, Final
 
 import structlog
@@ -44,32 +44,32 @@ _log = structlog.get_logger()
 
 LANGUAGE: Final = "language"
 PATIENCE: Final = Patience(call=8.0, answer=4.0)
-"""A browser waits no longer than this for what it asks."""
+"""Shorter than the default, as a browser waits for each call."""
 
 
 _ADDRESS: Final[ContextVar[str]] = ContextVar("address", default="")
-"""Where the browser is for whom something is done."""
+"""The address of the browser whose request is being handled; empty outside requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """Which service the page is for, and as whom it looks itself."""
+    """The service of the page, and the page's own credentials."""
 
     service: str
     token: str = ""
     authorities: bytes | None = None
     server_name: str = ""
-    """What the service's certificate is good for, if not its address."""
+    """The name in the service's certificate, if it differs from its address."""
     is_secure: bool = False
-    """Browsers reach it by https, so that cookies may say so."""
+    """Whether browsers reach the page by https, so that cookies get the `secure` flag."""
 
 
 class Page:
-    """What all pages share."""
+    """The objects that all requests share."""
 
     def __init__(self, options: PageOptions) -> None:
         self.options = options
-        spacing = Random()  # noqa: S311 - of attempts, no secret
+        spacing = Random()  # noqa: S311 - pauses need no secure randomness
         self.connection = Connection(
             options.service, options.authorities, PATIENCE, spacing, options.server_name, around=self._around
         )
@@ -90,41 +90,41 @@ class Page:
         self._templates.globals.update(clock_name=clock_name, delay_name=delay_name)
 
     def _around(self) -> tuple[tuple[str, str], ...]:
-        """Which browser a call is for, said so that the service believes it."""
+        """Metadata with the browser's address, and the page's token, by which the service trusts the address."""
         address = _ADDRESS.get()
         if not address or not self.options.token:
             return ()
         return ((GATEWAY, f"Bearer {self.options.token}"), ("x-forwarded-for", address))
 
     async def everybody(self) -> Table:
-        """What everybody may see, seen once for all."""
+        """The table for public data, shared by all visitors; signs in at the first call."""
         async with self._arriving:
             if not self._caller.token:
                 await self._caller.arrive()
         return self._table
 
     async def watch_lobby(self) -> LobbyTail:
-        """The lobby, followed from the first time that somebody asks for it."""
+        """The lobby, followed from the first call on."""
         table = await self.everybody()
         if self.lobby is None:
             self.lobby = LobbyTail(table)
         return self.lobby
 
     async def close(self) -> None:
-        """Hang up."""
+        """Stop following matches and close the connection."""
         if self.lobby is not None:
             await self.lobby.close()
         await self.tails.close()
         await self.connection.close()
 
     def render(self, template: str, words: Words, **facts: Any) -> str:
-        """A template with these facts, in this language."""
+        """Render a template with these values in this language."""
         return self._templates.get_template(template).render(words=words, language=words.language, **facts)
 
 
 @dataclass(slots=True)
 class Visit:
-    """One request, with who sends it and in which language it is answered."""
+    """One request with its visitor and language."""
 
     request: Request
     page: Page
@@ -133,39 +133,39 @@ class Visit:
 
     @classmethod
     def of(cls, request: Request) -> Visit:
-        """What a request is."""
+        """Create the visit for a request, and set the address for calls to the service."""
         page: Page = request.app.state.page
         _ADDRESS.set(address_of(request))
         language = preferred(request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE, ""))
         return cls(request, page, page.visitors.of(request), words_in(language))
 
     def show(self, template: str, *, status: int = 200, **facts: Any) -> Response:
-        """A page."""
+        """Render a page as the response."""
         text = self.page.render(
             template, self.words, form_token=self.visitor.form_token, path=self.request.url.path, **facts
         )
         return self.answered(HTMLResponse(text, status))
 
     def go(self, path: str) -> Response:
-        """To another page, after something was done."""
+        """Redirect to another page after a form."""
         return self.answered(RedirectResponse(path, 303))
 
     def answered(self, response: Response) -> Response:
-        """With the cookies that the browser is known by."""
+        """Add the visitor's cookies to a response."""
         self.page.visitors.remember(self.visitor, response, is_secure=self.is_secure)
         return response
 
     def hold(self, what: str) -> AbstractContextManager[None]:
-        """Hold one more of it, for the address that this comes from."""
+        """Count one more of `what` for the address of this request; raises TooMany at the limit."""
         return self.page.limits.hold(what, address_of(self.request))
 
     @property
     def is_secure(self) -> bool:
-        """Whether the browser came by https, so that its cookies have to travel by https alone."""
+        """Whether the browser uses https, so that its cookies must be sent only by https."""
         return self.page.options.is_secure or self.request.url.scheme == "https"
 
     async def form(self, most_files: int = 1) -> Any:
-        """What was sent by one of our forms; anything else is refused."""
+        """The fields of one of our forms; raises 403 if the form token is wrong."""
         form = await self.request.form(max_files=most_files + 2, max_fields=200, max_part_size=64 * 1024)
         if not is_ours(self.visitor.form_token, form.get("form_token")):
             raise HTTPException(403, "error.form")
@@ -176,7 +176,7 @@ Handler = Callable[[Visit], Awaitable[Response]]
 
 
 def handled(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    """A route that says in words what did not work."""
+    """Convert a handler into a route that shows errors as pages."""
 
     async def handle(request: Request) -> Response:
         visit = Visit.of(request)
@@ -184,10 +184,10 @@ def handled(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             return await handler(visit)
         except ClientDisconnect:
             _log.info("a browser disconnected", path=request.url.path, status="CANCELLED")
-            return Response(status_code=400)  # which nobody reads
-        except Exception as error:  # noqa: BLE001 - every page says in words what did not work
+            return Response(status_code=400)  # the browser has disconnected
+        except Exception as error:  # noqa: BLE001 - every error becomes a page
             status, key = wrong(error)
-            if status == 500:  # noqa: PLR2004 - ours
+            if status == 500:  # noqa: PLR2004 - a failure of the page
                 _log.exception("a page failed", path=request.url.path)
             if status == 404 and "boards" in visit.request.url.path:  # noqa: PLR2004 - an image has no page
                 return Response(status_code=404, headers={"cache-control": "no-store"})
@@ -199,7 +199,7 @@ def handled(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _refused(reason: str) -> str:
-    """The key of the sentence for a refusal: that of all of its kind where the page has one, else its own."""
+    """The key of the sentence for a refusal: for its kind if there is one, else for its reason, else a general one."""
     known = RefusalReason.DESCRIPTOR.values_by_name.get(f"REFUSAL_REASON_{reason}")
     kinds = {range(100, 112): "token", range(170, 180): "position"}
     kind = next((kind for numbers, kind in kinds.items() if known is not None and known.number in numbers), reason)
@@ -208,7 +208,7 @@ def _refused(reason: str) -> str:
 
 
 def wrong(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a case each
-    """The status for what went wrong, and the key of the sentence that says so."""
+    """The status code for an error, and the key of its sentence."""
     match error:
         case HTTPException():
             return error.status_code, error.detail if error.detail in words_in("en") else "error.no_page"

@@ -1,7 +1,7 @@
-"""Who a browser is: a secret of its own from its first page on, and a guest of the service once it plays.
+"""Visitors of the page: each browser has a secret, and becomes a guest of the service when it plays.
 
-Both lie in cookies that no script reads, so that any process of the page knows its visitors and none has to remember
-them. All visitors share the connections to the service.
+Secret and guest token are in cookies that scripts cannot read, so that every process of the page can serve every
+visitor without a shared store. All visitors share the connections to the service.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAME: Final = "name"
 SECRET_BYTES: Final = 32
 KEPT_SECONDS: Final = 180 * 24 * 3_600
 MOST_VISITORS: Final = 2_000
-"""So many are remembered between their calls; the others bring all that is needed."""
+"""Most visitors that are cached; requests of others carry everything needed in their cookies."""
 
 
 @dataclass(slots=True)
@@ -34,33 +34,33 @@ class Visitor:
 
     secret: bytes
     token: str = ""
-    """Of its guest; empty before it plays."""
+    """The token of its guest; empty before it plays."""
     name: str = ""
     is_new: bool = False
-    """It has no cookie yet."""
+    """Whether it has no cookie yet."""
 
     @property
     def form_token(self) -> str:
-        """What proves that a form is one of ours."""
+        """The token that proves that a form comes from this page."""
         return hmac.digest(self.secret, b"rollbook/page/form", "sha256").hex()
 
     @property
     def reference(self) -> str:
-        """Which visitor this is, for caches of one process; tells nobody who."""
+        """A key for caches, derived from the secret; it does not reveal the visitor."""
         return hmac.digest(self.secret, b"rollbook/page/reference", "sha256").hex()
 
 
 class Visitors:
-    """The browsers of this process, as guests of the service."""
+    """The browsers that use this process, as guests of the service."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._tables: LRUCache[str, Table] = LRUCache(MOST_VISITORS)
         self._matches: LRUCache[tuple[str, str], Match] = LRUCache(4 * MOST_VISITORS)
-        """An object lives as long as what it has to settle."""
+        """Keeps Match objects, because they may hold a command that is not settled."""
 
     def of(self, request: Request) -> Visitor:
-        """Who sends this."""
+        """The visitor of a request, from its cookies; a new one if they are missing."""
         try:
             secret = bytes.fromhex(request.cookies.get(VISIT, ""))
         except ValueError:
@@ -71,7 +71,7 @@ class Visitors:
         return Visitor(secret, request.cookies.get(GUEST, ""), name)
 
     async def table(self, visitor: Visitor) -> Table:
-        """The table of a guest; one who is none yet becomes one, by the name that the visitor has now."""
+        """The visitor's table; signs the visitor in as a new guest if needed, with the visitor's current name."""
         key = visitor.reference
         table = self._tables.get(key)
         if table is None or table.token != visitor.token or not visitor.token:
@@ -89,7 +89,7 @@ class Visitors:
 
     @staticmethod
     def remember(visitor: Visitor, response: Response, *, is_secure: bool) -> None:
-        """Give a browser back what it is known by."""
+        """Set the cookies of a visitor on a response."""
         values = {VISIT: visitor.secret.hex(), GUEST: visitor.token, NAME: visitor.name.encode().hex()}
         for key, value in values.items():
             if value:

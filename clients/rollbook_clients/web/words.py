@@ -1,4 +1,4 @@
-"""What the page says, in both languages; games bring their own words."""
+"""The texts of the page in all languages; games add their own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rollbook_replays.games.words import Texts, Words
 
 
 def _with_common(language: str, texts: dict[str, str]) -> dict[str, str]:
-    """The texts, a sentence for every refusal, and the names that clocks and delays have in a terminal."""
+    """The texts, with a sentence for every refusal and the terminal's texts for clocks and delays."""
     refusals = {f"refused.{reason}": said for reason, said in REASONS[language].items()}
     clocks = {key: text for key, text in TERMINAL[language].items() if key.startswith(("clock.", "delay."))}
     return {**refusals, **clocks, **texts}
@@ -25,12 +25,12 @@ _WORDS: Final = {language: Words(language, TEXTS) for language in LANGUAGES}
 
 
 def words_in(language: str) -> Words:
-    """The page's words in this language."""
+    """The texts of the page in this language."""
     return _WORDS[language]
 
 
 def preferred(wished: str, kept: str = "") -> str:
-    """The language of somebody who has chosen one, or whose browser asks for these, in this order.
+    """The chosen language if there is one, else the first supported one by the browser's preference.
 
     >>> preferred("fr, de-AT;q=0.8, en;q=0.5"), preferred("de", kept="en"), preferred("")
     ('de', 'en', 'en')

@@ -1,1 +1,1 @@
-"""The texts of the page, a module a language."""
+"""The texts of the page, one module per language."""

@@ -1,4 +1,4 @@
-"""What the page says in English."""
+"""English texts of the page."""
 
 from typing import Final
 
