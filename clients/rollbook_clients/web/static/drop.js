@@ -1,4 +1,4 @@
-// Files that are dropped anywhere on the page go where files are chosen.
+// Files dropped anywhere on the page are put into the form's file input.
 const form = document.querySelector("form.drop");
 const input = form.querySelector('input[type="file"]');
 
@@ -16,7 +16,7 @@ document.addEventListener("drop", async (event) => {
   form.requestSubmit();
 });
 
-/** The files that were dropped, and those in folders among them. */
+/** The dropped files, including those in dropped folders. */
 async function all(dropped) {
   const entries = [...dropped.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   if (!entries.some((entry) => entry.isDirectory)) return dropped.files;

@@ -1,4 +1,4 @@
-// An invitation stands in the fragment, which no server sees: it is handed in once.
+// The code of an invitation is in the fragment, which browsers do not send to servers: submit it once.
 const form = document.getElementById("enter");
 const code = location.hash.slice(1);
 const tried = `${location.pathname}#${code}`;

@@ -1,4 +1,4 @@
-// The lobby, as it changes.
+// Updates the lobby from its stream.
 import { patch } from "./patch.js";
 import "./press.js";
 import { follow } from "./stream.js";

@@ -1,4 +1,4 @@
-// A table as it changes: patched, announced, previewed, and played.
+// The page of a match: updates, announcements, previews, choices, clocks, keys.
 import { patch } from "./patch.js";
 import "./press.js";
 import { follow } from "./stream.js";
@@ -28,7 +28,7 @@ function randomId() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/** Say a text so that it is read even if it is the same as before. */
+/** Set a text for screen readers; a changed space makes them read the same text again. */
 function say(element, text) {
   element.textContent = element.textContent === text ? `${text}\u00a0` : text;
 }
@@ -37,7 +37,7 @@ const places = () => new Map([...document.querySelectorAll("#board [id]")].map((
 
 const offset = (transform) => /translate\(([-\d.]+) ([-\d.]+)\)/.exec(transform ?? "")?.slice(1).map(Number);
 
-/** Motion is decoration over what is already true. */
+/** Animate the changes that have just been drawn. */
 function move(before, motion, steps) {
   for (const thing of document.querySelectorAll("#board .moved")) thing.classList.remove("moved");
   if (document.hidden || steps > 2) return;
@@ -62,7 +62,7 @@ follow(live.dataset.stream, {
     const choose = document.getElementById("choose");
     const fresh = parser.parseFromString(html, "text/html").getElementById("table");
     const steps = Number(fresh.dataset.position) - Number(table().dataset.position);
-    // Until something happens, what is picked and opened stays.
+    // While no event happens, keep the pieces and menus that the player has picked and opened.
     if (steps !== 0) picks += 1;
     else if (choose) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
     patch(table(), fresh);
@@ -79,7 +79,7 @@ follow(live.dataset.stream, {
   },
 });
 
-/** Keep the last signed head of each match that was seen here, for verifying it afterwards. */
+/** Keep the last signed head of each match seen here, for verifying it afterwards. */
 function keep(head) {
   if (!head) return;
   try {
@@ -87,17 +87,17 @@ function keep(head) {
     const before = JSON.parse(localStorage.getItem(`head/${match}`) ?? '{"sequence":0}');
     if (sequence > before.sequence) localStorage.setItem(`head/${match}`, head);
   } catch {
-    // A browser that keeps nothing compares nothing.
+    // Without storage no heads are kept.
   }
 }
 
-/** What happened is said in its order; that it is my turn, or that it is over, before anything else. */
+/** Announce new events in their order; and, as an alert, the player's turn or the end of the match. */
 function announce() {
   const isMine = document.getElementById("choose") !== null;
   const isOver = document.getElementById("after") !== null;
   const status = document.getElementById("status").textContent;
   const lines = [...document.querySelectorAll("#log li")].map((line) => [Number(line.dataset.event), line.querySelector("span").textContent]);
-  // The newest event is at the top, but what it made is in its order.
+  // The newest event is at the top, but the lines of one event are in their order.
   const news = lines.filter(([event]) => event > told).sort(([one], [other]) => one - other);
   told = Math.max(told, ...news.map(([event]) => event));
   if (news.length) say(said, news.slice(-MOST_SAID).map(([, text]) => text).join(" "));
@@ -111,7 +111,7 @@ function announce() {
   document.querySelector('link[rel="icon"]').href = isMine ? "/static/icon-turn.svg" : "/static/icon.svg";
 }
 
-// Choices: sent once however often they are sent, previewed on the things that they are about.
+// Choices: retried with the same request id until a reply arrives; previewed on the board.
 
 let sendingAt = null;
 
@@ -120,7 +120,7 @@ document.addEventListener("submit", async (event) => {
   if (form.id !== "choose" || event.submitter?.name !== "choice") return;
   event.preventDefault();
   const position = form.elements.position.value;
-  // Buttons are not disabled meanwhile: the focus would be lost. What comes after this choice waits for no answer to it.
+  // Buttons stay enabled, as disabling would lose the focus. A choice at a later position does not wait for this reply.
   if (sendingAt === position) return;
   sendingAt = position;
   live.setAttribute("aria-busy", "true");
@@ -131,7 +131,7 @@ document.addEventListener("submit", async (event) => {
 });
 
 async function send(address, body) {
-  // Of a choice that another one has followed nothing is said any more.
+  // Report nothing about a choice once a later one has been made.
   const tell = (text) => sendingAt === body.get("position") && say(answer, text);
   for (let attempt = 0; attempt < 6; attempt += 1) {
     try {
@@ -141,7 +141,7 @@ async function send(address, body) {
         if (response.status !== 503) return;
       } else if (response.status < 500) break;
     } catch {
-      // The page is away; the same choice again counts once.
+      // The request failed; it can be repeated, because its id makes it count once.
     }
     await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
   }
@@ -160,7 +160,7 @@ function preview(button) {
 document.addEventListener("pointerover", (event) => preview(event.target.closest?.("[data-touches]")));
 document.addEventListener("focusin", (event) => preview(event.target.closest?.("[data-touches]")));
 
-// On touch the first tap previews, the second sends.
+// On touch screens the first tap previews, the second sends.
 let tapped = null;
 document.addEventListener("click", (event) => {
   const button = event.target.closest?.("[data-touches]");
@@ -175,7 +175,7 @@ document.addEventListener("click", (event) => {
   if (thing) touch(thing.id);
 });
 
-/** A thing of the board leads to its choices. */
+/** Pick the piece with this id on the board, or focus its first choice. */
 function touch(id) {
   const pick = document.getElementById(`pick-${id.replace("die-", "")}`)?.querySelector("input");
   if (pick) {
@@ -201,7 +201,7 @@ document.addEventListener("change", async (event) => {
   const response = await fetch(`${location.pathname}/choices?${picked}`).catch(() => null);
   const text = response?.ok ? await response.text() : "";
   const old = document.getElementById("choices-list");
-  // Something else may have been picked meanwhile, or the turn may be over.
+  // Other pieces may have been picked meanwhile, or the turn may be over.
   if (mine !== picks || !old) return;
   old.ariaBusy = null;
   if (text) patch(old, parser.parseFromString(text, "text/html").getElementById("choices-list"));
@@ -220,13 +220,13 @@ const SHORT_MS = 10_000;
 let clockSince = performance.now();
 let wasShort = false;
 
-/** Count clocks on; whoever is to choose and has little time left is told so once. */
+/** Update the clocks; alert the player once when little time is left. */
 function tick(first = true) {
   if (first) clockSince = performance.now();
   let isShort = false;
   for (const clock of document.querySelectorAll("[data-left]")) {
     const left = Math.max(0, Number(clock.dataset.left) - (performance.now() - clockSince));
-    // While the connection is lost, turns may pass.
+    // While the connection is lost, the clocks are unknown.
     clock.textContent = wasAway ? "" : minutes(left);
     if (!clock.classList.contains("own") || left >= SHORT_MS || wasAway) continue;
     isShort = true;
@@ -273,7 +273,7 @@ function ring(text) {
   }
 }
 
-// An invitation stands in the fragment, which no server sees.
+// The code of an invitation is in the fragment, which browsers do not send to servers.
 const code = location.hash.slice(1);
 if (code) for (const field of document.querySelectorAll("[data-from-fragment]")) field.value = code;
 const invitation = document.getElementById("invitation");

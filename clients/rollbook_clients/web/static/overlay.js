@@ -1,4 +1,4 @@
-// The board of a stream's picture: the last table stays while the service is away, and nothing else is ever shown.
+// The board as an overlay for video streams; shows the last table while the service is away.
 import { patch } from "./patch.js";
 import { follow } from "./stream.js";
 

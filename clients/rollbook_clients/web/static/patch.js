@@ -1,19 +1,19 @@
-// Makes one tree of elements like another by their ids, so that focus, selection and running motion stay where they are.
+// Makes a tree of elements equal to another one by their ids, keeping focus, selection and running animations.
 
-/** Make `old` like `fresh`; if what has the focus goes, the focus goes to what has its id now, or to what is nearest. */
+/** Make `old` equal to `fresh`. If the focused element goes, the one with its id, or the nearest, gets the focus. */
 export function patch(old, fresh) {
   const focused = document.activeElement;
   const around = [];
   for (let each = focused; each && each !== document.body; each = each.parentElement) if (each.id) around.push(each.id);
   patchElement(old, fresh);
-  // Somebody who has not entered the page yet stays outside.
+  // Do not move the focus into the tree if it was not there before.
   if (focused !== document.body && !canHaveFocus(document.activeElement)) focusNear(around);
 }
 
-/** The body has the focus if nothing has; what was hidden loses it a moment later. */
+/** The body is the active element if there is no focus; a hidden element loses the focus a moment later. */
 const canHaveFocus = (element) => element !== null && element !== document.body && element.checkVisibility();
 
-/** Focus the first of these that is there and can be focused, or the place to begin in it, from the inside outwards. */
+/** Focus the first of these elements, innermost first, that can take the focus or has an entry point for it. */
 function focusNear(ids) {
   for (const id of ids) {
     const place = document.getElementById(id);
@@ -47,7 +47,7 @@ function patchChildren(old, fresh) {
       continue;
     }
     if (here !== at) {
-      // What has the focus stays where it is in the tree; everything else is moved around it.
+      // Moving the focused element in the tree would lose the focus, so the other elements move around it.
       if (here.contains(document.activeElement)) {
         while (at && at !== here) at = removed(at);
       } else old.insertBefore(here, at);

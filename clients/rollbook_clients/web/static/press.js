@@ -1,18 +1,18 @@
-// A press is about what was there when it began: it acts once, and on nothing else, however the page is redrawn meanwhile.
+// A press acts once, on the control that it began on, even if the page is redrawn meanwhile.
 //
-// A browser clicks what is under the pointer, or has the focus, when a press ends. If that has been replaced since, it
-// clicks nothing; if something else has come to its place, it clicks that.
+// A browser sends the click to the element under the pointer, or with the focus, when the press ends. If the control was
+// replaced meanwhile, there is no click; if another control has taken its place, that one gets the click.
 
 const CONTROLS = "button, summary, a[href]";
 const STILL_PX = 10;
 
-/** The press that goes on or has just ended, and the key that is down. */
+/** The running or latest pointer press, and the press of the space key that is held. */
 let press = null;
 let held = null;
 
 const controlOf = (element) => element.closest?.(CONTROLS) ?? null;
 
-/** By what a control is known however often it is drawn: what it sends, or where it stands. */
+/** The identity of a control across redraws: the value that it sends, or its place. */
 function nameOf(control) {
   if (control.value) return `${control.name}=${control.value}`;
   return control.id || `${control.localName} of ${control.closest("[id]")?.id}`;
@@ -52,7 +52,7 @@ addEventListener("pointerup", (event) => {
 }, true);
 
 addEventListener("click", (event) => {
-  // Clicks by key, by another program or by a script are about what is there now.
+  // Clicks by keyboard, assistive software or scripts concern the current page.
   if (!press || !event.isTrusted || event.detail === 0) return;
   const control = controlOf(event.target);
   if (press.isDone || !control || nameOf(control) !== press.name) swallow(event);
@@ -61,7 +61,7 @@ addEventListener("click", (event) => {
 
 addEventListener("keydown", (event) => {
   const control = controlOf(event.target);
-  // A key that stays down presses a button again and again.
+  // A held key would press a button repeatedly.
   if (event.repeat && control && (event.key === "Enter" || event.key === " ")) event.preventDefault();
   else if (event.key === " ") held = begun(event);
 }, true);

@@ -1,4 +1,4 @@
-// A replay: moments fetched one by one, shown as they are, forwards and backwards.
+// A replay: fetches and shows single moments, forwards and backwards.
 import { patch } from "./patch.js";
 
 const replay = document.getElementById("replay");
@@ -25,7 +25,7 @@ async function moment(query) {
   return kept.get(key);
 }
 
-/** Show a moment, unless another one has been asked for meanwhile. */
+/** Show a moment, unless another one has been requested meanwhile. */
 async function show(query) {
   asked += 1;
   const mine = asked;
@@ -72,7 +72,7 @@ function pause() {
   play.textContent = play.dataset.play;
 }
 
-/** The next event, at its time: evenly, or as long as the players took, a blink at least. */
+/** Schedule the next event: at a fixed rate, or after the time that the players took, at least 200 ms. */
 function next() {
   const tempo = Number(speed.value);
   clearTimeout(timer);

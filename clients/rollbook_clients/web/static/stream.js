@@ -1,10 +1,10 @@
-// A stream of messages that comes back by itself, whatever ended it, and leaves connections to other tabs.
+// A stream of messages that reconnects after every loss, and shares the browser's connections with other tabs.
 //
-// A browser has six connections to one place: whoever is hidden, or finds others that have theirs open, asks from time
-// to time in place of listening.
+// A browser opens at most six connections to one origin. So a hidden tab, or a tab that finds enough others with open
+// streams, polls instead of streaming.
 
 const BEAT_MS = 40_000;
-// Short to the end: whoever looks on waits for the table, and even thousands who ask so often are few for a page.
+// The pauses stay short, because viewers wait for the table, and the page can bear thousands of such requests.
 const PAUSES = [1, 2, 4, 8];
 const MOST_STREAMS = 4;
 const POLL_MS = 1_000;
@@ -13,7 +13,7 @@ const FRESH_MS = 8_000;
 
 const own = `stream/${Math.random()}`;
 
-/** How many other tabs have a stream open, as far as they say so. */
+/** Number of other tabs that have reported an open stream. */
 function others() {
   let count = 0;
   try {
@@ -22,7 +22,7 @@ function others() {
       else localStorage.removeItem(key);
     }
   } catch {
-    // Whoever keeps nothing has to do without knowing.
+    // Without storage the tabs do not know of each other.
   }
   return count;
 }
@@ -32,11 +32,11 @@ function claim(isOpen) {
     if (isOpen) localStorage.setItem(own, String(Date.now()));
     else localStorage.removeItem(own);
   } catch {
-    // As above.
+    // See `others`.
   }
 }
 
-/** Follow `address`: `take` gets the data of each message, `away` whether the connection is lost. */
+/** Follow `address`: `take` receives the data of each message, `away` whether the connection is lost. */
 export function follow(address, { take, away = () => {}, ended = () => {} }) {
   let source = null;
   let failures = 0;

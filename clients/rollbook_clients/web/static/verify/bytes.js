@@ -1,4 +1,4 @@
-// Bytes, as FORMAT.md writes them: joined, hashed, and with big-endian numbers.
+// Helpers for bytes as in FORMAT.md: joining, hashing, big-endian numbers.
 
 const ENCODER = new TextEncoder();
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -8,7 +8,7 @@ export function ascii(text) {
   return ENCODER.encode(text);
 }
 
-/** The text that bytes are in UTF-8, or null if they are none. */
+/** The text that bytes encode in UTF-8; null if they are not valid UTF-8. */
 export function utf8(bytes) {
   try {
     return STRICT_UTF8.decode(bytes);
@@ -17,7 +17,7 @@ export function utf8(bytes) {
   }
 }
 
-/** Several arrays of bytes, one behind the other. */
+/** Join arrays of bytes. */
 export function join(...parts) {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;
@@ -52,12 +52,12 @@ export function toHex(bytes) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The bytes that hexadecimal digits stand for. */
+/** Parse hexadecimal digits. */
 export function fromHex(text) {
   return Uint8Array.from({ length: text.length / 2 }, (_, index) => parseInt(text.slice(2 * index, 2 * index + 2), 16));
 }
 
-/** A number from bytes, the lowest byte first. */
+/** Read a number, lowest byte first. */
 export function littleEndian(bytes) {
   return bytes.reduceRight((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }

@@ -1,15 +1,15 @@
-// The dice of the scheme fair/1: what the secret and the entropy of the seats give.
+// The dice of the scheme fair/1, derived from the secret and the entropy of the seats.
 
 import { ascii, hmac, join, sha256, u32, u64 } from "./bytes.js";
 
-/** The key of a match, from the secret and what each seat brought (empty where it brought nothing). */
+/** The key of a match, from the secret and the entropy of each seat (empty if the seat had none). */
 export async function matchKey(secret, matchId, entropies) {
   const seats = await Promise.all(entropies.map((entropy) => sha256(ascii("rollbook/1/seat"), entropy)));
   const id = ascii(matchId);
   return hmac(secret, ascii("rollbook/1/match"), u32(id.length), id, ...seats);
 }
 
-/** The first number below `size` of the chance event `count`, counted from 1. */
+/** The first number below `size` of chance event `count`, counted from 1. */
 export async function firstUniform(key, count, size) {
   const range = 2 ** 32;
   const limit = range - (range % size);

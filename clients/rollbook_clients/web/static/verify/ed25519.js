@@ -1,7 +1,7 @@
-// Ed25519 as FORMAT.md demands it of every reader: the browser's own verification, behind refusals of its own.
+// Ed25519 as FORMAT.md requires of every reader: the browser's verification, after additional checks.
 //
-// Implementations differ about keys and signatures that are not reduced or of small order. Those are refused here,
-// before the browser sees them; what is left, all implementations judge alike.
+// Implementations differ about keys and signatures that are not reduced or of small order. These are refused here,
+// before the browser sees them; all implementations agree about the rest.
 
 import { fromHex, littleEndian, sha256, toHex } from "./bytes.js";
 
@@ -9,7 +9,7 @@ const P = 2n ** 255n - 19n;
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 const D = mod(-121665n * power(121666n, P - 2n));
 const SIGN = 2n ** 255n;
-/** y of the points of order 8, one of two that differ in their sign. */
+/** y of the points of order 8; there are two such y, which differ in their sign. */
 const Y_OF_ORDER_8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
 const Y_OF_SMALL_ORDER = new Set([0n, 1n, P - 1n, Y_OF_ORDER_8, P - Y_OF_ORDER_8]);
 
@@ -26,13 +26,13 @@ function power(base, exponent) {
   return result;
 }
 
-/** y of an encoded point, and whether it is reduced and of large order. */
+/** Whether an encoded point is reduced and of large order, judged by its y. */
 function sound(encoded) {
   const y = littleEndian(encoded) % SIGN;
   return y < P && !Y_OF_SMALL_ORDER.has(y);
 }
 
-/** Whether some point of the curve has the y of these 32 bytes. */
+/** Whether a point of the curve has the y in these 32 bytes. */
 function onCurve(encoded) {
   const y = littleEndian(encoded) % SIGN;
   const square = mod(y * y);
@@ -40,7 +40,7 @@ function onCurve(encoded) {
   return xSquare === 0n || power(xSquare, (P - 1n) / 2n) === 1n;
 }
 
-/** Whether 32 bytes are a public key. */
+/** Whether 32 bytes are a valid public key. */
 export function isPublicKey(bytes) {
   return bytes.length === 32 && sound(bytes) && onCurve(bytes);
 }
@@ -50,7 +50,7 @@ export async function keyId(publicKey) {
   return toHex((await sha256(publicKey)).subarray(0, 8));
 }
 
-/** Whether a signature by a public key holds. */
+/** Whether a signature by a public key is valid. */
 export async function holds(publicKey, signature, message) {
   if (signature.length !== 64 || !sound(signature.subarray(0, 32))) return false;
   if (littleEndian(signature.subarray(32)) >= ORDER) return false;
@@ -59,8 +59,8 @@ export async function holds(publicKey, signature, message) {
 }
 
 /**
- * Whether this browser can verify at all. Without WebCrypto, or without Ed25519 in it, nothing can be said of a file.
- * Tried with the first test of RFC 8032.
+ * Whether this browser can verify signatures. Without WebCrypto and its Ed25519 the page cannot judge any file.
+ * Tested with the first test vector of RFC 8032.
  */
 export async function canVerify() {
   if (!globalThis.crypto?.subtle) return false;

@@ -1,4 +1,4 @@
-// Files of keys and of kept heads, line by line, as FORMAT.md describes them.
+// Parses key files and files of kept heads as described in FORMAT.md.
 
 import { fromHex, utf8 } from "./bytes.js";
 import { isPublicKey, keyId } from "./ed25519.js";
@@ -12,7 +12,7 @@ const LARGEST_SEQUENCE = 2n ** 63n - 1n;
 const DIGITS = { link: 64, key_id: 16, signature: 128 };
 const MEMBERS = ["match", "sequence", "link", "key_id", "signature"];
 
-/** A line that is not what it has to be; the whole file is refused. */
+/** A line has a wrong format; the whole file is refused. */
 export class RefusedLine extends Error {
   constructor(line, why) {
     super(`line ${line}: ${why}`);
@@ -20,7 +20,7 @@ export class RefusedLine extends Error {
   }
 }
 
-/** The lines that count, each with its number. */
+/** The lines without comments and empty ones, each with its number. */
 function* lines(bytes) {
   const begin = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   let number = 0;
@@ -87,7 +87,7 @@ function keptHead(text, line) {
   if (written.length !== MEMBERS.length || MEMBERS.some((name) => !Object.hasOwn(parsed, name))) {
     refuse("it has not these five members, each once");
   }
-  // JSON.parse rounds large numbers, so the digits are taken as they stand.
+  // JSON.parse rounds large numbers, so the digits are read from the text.
   const digits = written.find(([name]) => name === "sequence")[1];
   if (!/^[1-9][0-9]{0,18}$/.test(digits) || BigInt(digits) > LARGEST_SEQUENCE) refuse("its sequence is none");
   if (typeof parsed.match !== "string" || !/^[\x21-\x7e]{1,100}$/.test(parsed.match)) refuse("its match is none");
@@ -104,7 +104,7 @@ function keptHead(text, line) {
   };
 }
 
-/** The five members of a flat object whose text JSON.parse takes: [name, value as it is written]; else none. */
+/** The five members of a flat JSON object as [name, value as written]; none if the text has another form. */
 function members(text) {
   const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
   const tokens = text.match(token);

@@ -1,4 +1,4 @@
-// The page that verifies: files go in, a verdict comes out, and nothing leaves the browser.
+// The verification page: judges files in the browser and sends nothing.
 import { canVerify } from "./ed25519.js";
 import { readKeyFile, readKeptHeads, RefusedLine } from "./key_files.js";
 import { verify } from "./verifier.js";
@@ -86,7 +86,7 @@ const TEXTS = {
   },
 };
 
-/** What this page never checks, and what a running match cannot show: the file is signed and unchanged without it. */
+/** Checks that this page never makes, or that need a finished match: a file can be signed and unchanged without them. */
 const UNSIGNED = new Set(["rules", "seal", "hidden"]);
 
 const form = document.getElementById("verify");
@@ -149,13 +149,13 @@ async function judge(file, keyBytes, headBytes) {
   return parts;
 }
 
-/** The heads that the service signed while this browser looked on, a line each. */
+/** The signed heads that this browser has seen and kept, one per line. */
 function seenHeads() {
   const lines = [];
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith("head/")) lines.push(localStorage.getItem(key));
   } catch {
-    // A browser that keeps nothing compares nothing.
+    // Without storage no heads are kept.
   }
   try {
     return readKeptHeads(new TextEncoder().encode(lines.join("\n")));

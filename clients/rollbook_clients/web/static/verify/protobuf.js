@@ -1,12 +1,12 @@
-// Protobuf messages, read in the one canonical way that FORMAT.md allows, or leniently where it says so.
+// Decodes protobuf messages, in the canonical form that FORMAT.md requires, or leniently where FORMAT.md allows it.
 //
 // A schema is a Map from field numbers to { name, type, … }: `type` is int32, uint64, bool, enum, string, bytes or a
 // schema; `repeated` and `optional` are those of the proto file; `oneof` names the group of which one field is set.
-// Numbers of 64 bits are BigInt. Singular fields that are not there have their default, or undefined where there is none.
+// Numbers of 64 bits are BigInt. Missing singular fields have their default, or are undefined if they have none.
 
 import { join, utf8 } from "./bytes.js";
 
-/** Bytes that are no such message. */
+/** The bytes are not a message of the schema. */
 export class Malformed extends Error {}
 
 const NUMBERS = new Set(["int32", "uint64", "bool", "enum"]);
@@ -55,7 +55,7 @@ class Cursor {
     return [number, Number(tag & 7n)];
   }
 
-  /** Pass over a field that nobody knows. */
+  /** Skip an unknown field. */
   pass(number, wire, depth = 0) {
     if (depth > DEEPEST) throw new Malformed("groups are nested too deeply");
     if (wire === 0) this.varint();
@@ -107,7 +107,7 @@ function blank(schema) {
   return message;
 }
 
-/** The message that bytes are in the canonical way; Malformed otherwise. */
+/** Decode a message in canonical form; throws Malformed for any other bytes. */
 export function readCanonical(schema, bytes) {
   const cursor = new Cursor(bytes, true);
   const message = blank(schema);
@@ -147,7 +147,7 @@ export function readCanonical(schema, bytes) {
   return message;
 }
 
-/** The message that bytes are for any program that knows protobuf; Malformed if they are none. */
+/** Decode a message like any protobuf parser; throws Malformed for bytes that are no message. */
 export function readLeniently(schema, bytes) {
   const cursor = new Cursor(bytes, false);
   const message = blank(schema);
@@ -182,7 +182,7 @@ export function readLeniently(schema, bytes) {
       else message[name] = read;
     } else if (field.repeated) message[name].push(readLeniently(type, value));
     else {
-      // A message that stands twice is merged: its parts, joined, are read as one.
+      // A message field that occurs twice is merged: its parts are joined and decoded as one.
       parts.set(field, join(parts.get(field) ?? EMPTY, value));
       message[name] = readLeniently(type, parts.get(field));
     }
@@ -190,7 +190,7 @@ export function readLeniently(schema, bytes) {
   return message;
 }
 
-/** The numbers of the fields in a message, whatever they are. */
+/** The numbers of all fields in a message, known or not. */
 export function fieldNumbers(bytes) {
   const cursor = new Cursor(bytes, false);
   const found = [];

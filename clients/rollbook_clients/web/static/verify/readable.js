@@ -1,16 +1,16 @@
-// Step 1: whether an event is written in the one way, and says everything that it has to.
+// Step 1: whether an event is in canonical form and has all required fields.
 
 import { BODIES, GAMES, ABORT_REASON } from "./schema.js";
 
 const OF_A_SEAT = new Set(["seat_taken", "seat_left", "ready", "chosen", "timed_out", "forfeited", "resigned"]);
 const LONGEST_LIST = 100;
 
-/** What happened in an event: the name of the field that is set, or undefined. */
+/** The kind of an event: the name of the field that is set, or undefined. */
 export function kindOf(event) {
   return BODIES.find((name) => event[name] !== undefined);
 }
 
-/** Why an event cannot be read, or null. `game` is that of the match, `first` whether it is event 1. */
+/** The reason why an event cannot be read, or null. `game` is the game of the match, `first` whether this is event 1. */
 export function unreadable(event, game, first) {
   const kind = kindOf(event);
   if (kind === undefined) return "nothing happened in it";
@@ -36,7 +36,7 @@ function unreadableOpening(opened) {
   return null;
 }
 
-/** The one kind of a choice or outcome of the game, as [name, message], or undefined. */
+/** The kind of a choice or outcome of the game, as [name, message]; undefined if there is none. */
 export function kindIn(wrapper, part, game) {
   const message = wrapper?.[game];
   if (message === undefined) return undefined;

@@ -1,4 +1,4 @@
-// A replay file taken apart: the container, the body and the names, as the first half of FORMAT.md describes them.
+// Parses a replay file into container, body and names, as described in the first half of FORMAT.md.
 
 import { same, toHex } from "./bytes.js";
 import { fieldNumbers, Malformed, readCanonical } from "./protobuf.js";
@@ -16,13 +16,13 @@ const LARGEST_NAMES = 4 * 1024;
 const LARGEST_EVENT = 65_536;
 const MOST_EVENTS = 10_000;
 
-/** These bytes are no replay that can be read. */
+/** The bytes are not a readable replay file. */
 export class Unreadable extends Error {}
 
-/** This file was written before the first release; no release reads it. */
+/** The file was written before the first release; no release can read it. */
 export class BeforeRelease extends Error {}
 
-/** The file in what was uploaded: as it is, or unpacked if it travelled as gzip. */
+/** The file in an upload, decompressed if it is in gzip format. */
 export async function unpacked(bytes) {
   if (!same(bytes.subarray(0, 2), GZIP)) return bytes;
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
@@ -57,8 +57,8 @@ function canonical(schema, bytes, what) {
 }
 
 /**
- * A file as { signed, body, names, count, lastLink, keyId, signature }: `signed` is what the signature of the file is
- * over, `names` is null or { signature, written, names }.
+ * A file as { signed, body, names, count, lastLink, keyId, signature }: `signed` are the bytes under the file's
+ * signature, `names` is null or { signature, written, names }.
  */
 export function readReplayFile(bytes) {
   demand(same(bytes.subarray(0, 8), MAGIC), "it does not begin like a replay file");
@@ -114,7 +114,7 @@ function ascending(items, what) {
   }
 }
 
-/** What an event hides has to be canonical too, but for a game that a later program lists nobody here can tell. */
+/** Hidden parts must be canonical as well; for an unknown game this cannot be checked. */
 function readHidden(bytes) {
   let numbers;
   try {

@@ -1,4 +1,4 @@
-// Steps 4 to 14, as far as they need no rules of a game: seats, readiness, the seal, times and requests.
+// Steps 4 to 14 without rules of a game: seats, readiness, the seal, times and requests.
 
 import { ascii, same, sha256, toHex } from "./bytes.js";
 import { firstUniform, matchKey } from "./draws.js";
@@ -9,14 +9,14 @@ const BEHIND_STARTED = new Set(["happened", "chosen", "timed_out", "forfeited", 
 const ASKED_FOR = new Set(["opened", "seat_taken", "seat_left", "ready", "chosen", "resigned", "sealed"]);
 const LAST_BEFORE_SEAL = 9_999;
 
-/** The seats of a match and what became of them, event by event. */
+/** The seats of a match, updated event by event. */
 export class Table {
-  /** `secret` is that of the seal, or null while there is none. */
+  /** `secret` is the secret in the seal, or null without a seal. */
   constructor(matchId, opened, secret) {
     this.matchId = matchId;
     this.opened = opened;
     this.secret = secret;
-    /** What is known of whoever sits on a seat, by its number. */
+    /** Player, commitment and entropy by seat number. */
     this.seats = new Map();
     this.players = new Set();
     this.ready = 0;
@@ -29,7 +29,7 @@ export class Table {
     this.time = 0n;
   }
 
-  /** The check that an event fails, or null; the event counts if it fails none. */
+  /** Returns the name of the check that an event fails, or null after applying the event. */
   async add({ event, link, hides, sound }) {
     const kind = kindOf(event);
     const body = event[kind];
@@ -55,7 +55,7 @@ export class Table {
     return [...this.seats].sort(([one], [other]) => one - other);
   }
 
-  /** Whether the match has ended before the event with this number, as far as that needs no rules. */
+  /** Whether the match must have ended before the event with this number, judged without rules. */
   isOver(sequence) {
     return this.started && (this.opened.seats - this.givenUp.size < 2 || sequence > LAST_BEFORE_SEAL);
   }

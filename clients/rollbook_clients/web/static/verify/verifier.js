@@ -1,5 +1,5 @@
-// The verdict on a replay file, by a reader that knows FORMAT.md but not the rules of the games: who signed what, and
-// whether the log was changed afterwards. It never says that a match is exact: what may be played it does not know.
+// Verifies a replay file by FORMAT.md without the rules of the games: who signed it, and whether the log was changed
+// afterwards. The verdict is never "exact", because the legality of choices is not checked.
 
 import { ascii, join, same, sha256, u32, u64 } from "./bytes.js";
 import { holds } from "./ed25519.js";
@@ -13,7 +13,7 @@ export const EXIT = { diverged: 1, unverified: 2, unreadable: 3 };
 const ENVELOPE = 2;
 const FAIRNESS = "fair/1";
 
-/** Something is not as it has to be: the check that found it, and at which event. */
+/** A check failed: its name, and the number of the event. */
 class Divergence extends Error {
   constructor(check, event = null) {
     super(check);
@@ -23,12 +23,12 @@ class Divergence extends Error {
 }
 
 /**
- * Judge a file with the keys of a key file and with kept heads.
+ * Judge a file by the keys of a key file and by kept heads.
  *
- * The answer has `verdict`, `check` and `event` (null where there is none), `exit`, `why` (of what is unreadable),
- * `missing` (what was not checked: { word, detail }, the words being release, envelope, game, rules, seal, hidden,
+ * Returns `verdict`, `check` and `event` (null if there is none), `exit`, `why` (for unreadable files),
+ * `missing` (what was not checked: { word, detail }, where `word` is release, envelope, game, rules, seal, hidden,
  * head_key, last_head, replay_key, kept_head_key, kept_head_of_another, one_name) and `flawedHeads` (the lines of kept
- * heads that prove nothing). `matchId`, `names`, `events`, `steps` are there as soon as they could be read.
+ * heads that prove nothing). `matchId`, `names`, `events` and `steps` hold what could be read so far.
  */
 export async function verify(bytes, keys = new Map(), keptHeads = []) {
   const audit = new Audit(keys, keptHeads);
@@ -47,7 +47,7 @@ export async function verify(bytes, keys = new Map(), keptHeads = []) {
   }
 }
 
-/** The bytes that a head is signed over. */
+/** The bytes under the signature of a head. */
 function headBytes(matchId, sequence, link) {
   const id = ascii(matchId);
   return join(ascii("rollbook/1/head"), u32(id.length), id, u64(sequence), link);
@@ -67,7 +67,7 @@ class Audit {
     if (!this.missing.some((one) => one.word === word && one.detail === detail)) this.missing.push({ word, detail });
   }
 
-  /** Count that a check held once more. */
+  /** Count a passed check. */
   holds(check) {
     this.steps.set(check, (this.steps.get(check) ?? 0) + 1);
   }
@@ -97,7 +97,7 @@ class Audit {
     this.links = [await sha256(ascii("rollbook/1/genesis"), ascii(matchId)), ...(await Promise.all(hashed))];
   }
 
-  /** A key that counts in this role, or undefined. */
+  /** The key with this id if it has this role; else undefined. */
   key(keyId, role) {
     const known = this.keys.get(keyId);
     return known?.role === role ? known : undefined;
@@ -122,7 +122,7 @@ class Audit {
     this.checkVoucher();
   }
 
-  /** What event 1 says, if any program could read it. */
+  /** The `opened` of event 1, decoded leniently; undefined if it cannot be decoded. */
   openedLeniently(bytes) {
     try {
       return readLeniently(EVENT, bytes).opened;
@@ -134,7 +134,7 @@ class Audit {
 
   async checkLog(opened) {
     const { events } = this.file.body;
-    // What does not say what is played at all is not of a game that others know: step 1 finds it.
+    // An event 1 that names no game is malformed, not of an unknown game: step 1 reports it.
     const says = opened && opened.envelope === ENVELOPE && opened.fairness !== "" && opened.game !== "" && opened.ruleset >= 1;
     const known = !says || (Object.hasOwn(GAMES, opened.game) && opened.ruleset === 1 && opened.fairness === FAIRNESS);
     if (!known) {
@@ -149,7 +149,7 @@ class Audit {
     this.noteHidden();
   }
 
-  /** Steps 1, 2 and 13, as far as they need no game. */
+  /** Steps 1, 2 and 13 for a game that is unknown here. */
   checkOfAnyGame(events) {
     let time = 0n;
     for (const [index, bytes] of events.entries()) {
@@ -174,7 +174,7 @@ class Audit {
     this.holds("chain");
   }
 
-  /** The event, or null if it does not pass step 1. */
+  /** The event, or null if it fails step 1. */
   readable(number, game) {
     try {
       const event = readCanonical(EVENT, this.file.body.events[number - 1]);
@@ -222,7 +222,7 @@ class Audit {
     this.holds("commitment");
   }
 
-  /** Whether what a seal says was lost is what it says. */
+  /** Whether the head of a lost log in the seal is valid and consistent with this file. */
   async lostHeadIsSound(aborted, number) {
     if (aborted?.reason !== ABORT_REASON.LOG_LOST) return true;
     const { sequence, link, key_id: keyId, signature } = aborted.lost;
@@ -233,7 +233,7 @@ class Audit {
     return !known || holds(known.key, signature, headBytes(this.file.body.match_id, sequence, link));
   }
 
-  /** What a file with a perspective withholds, as far as it can be seen without rules. */
+  /** Note if a file with a perspective leaves out hidden parts, as far as that is visible without rules. */
   noteHidden() {
     const { perspective, hidden } = this.file.body;
     if (!perspective) return;
@@ -264,7 +264,7 @@ class Audit {
     if (this.lost && !this.key(this.lost.key_id, "head")) this.lacks("head_key", this.lost.key_id);
   }
 
-  /** The name of the service that the file is of, or undefined. */
+  /** The name of the service that made the file; undefined if no key shows it. */
   get owner() {
     const known = this.key(this.file.keyId, "replay");
     if (known) return known.name;
@@ -317,7 +317,7 @@ class Audit {
     this.holds("signatures");
   }
 
-  /** Whether one name has the replay key of the file and the head keys of all heads in it. */
+  /** Note keys of heads that have another name than the replay key of the file. */
   checkVoucher() {
     const known = this.key(this.file.keyId, "replay");
     if (!known) this.lacks("replay_key", this.file.keyId);
