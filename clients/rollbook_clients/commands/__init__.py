@@ -1,1 +1,1 @@
-"""The commands of clients, a module each."""
+"""The commands of the clients, one module each."""

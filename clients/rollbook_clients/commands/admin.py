@@ -1,4 +1,4 @@
-"""`rollbook admin`: what the operator of a running service does and looks at, over gRPC."""
+"""`rollbook admin`: commands for the operator of a running service."""
 
 from __future__ import annotations
 
@@ -325,11 +325,11 @@ def limits(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> in
     return _run("limits", at, work)
 
 
-# How a command is run
+# Running a command
 
 
 def _run(command: str, options: ServiceOptions, work: Work) -> Exit:
-    """The exit code of what an operator does at a service; on standard error why it could not be done."""
+    """Run a command at a service and return its exit code; prints the reason of a failure on standard error."""
     if not options.token:
         return usage("ROLLBOOK_TOKEN or --token has to be an operator's; rollbook admin --help tells how to get one")
 
@@ -373,14 +373,14 @@ async def _is_lost(operator: Operator, match_id: str) -> bool:
 
 
 def _next(token: str, *, as_json: bool) -> Exit:
-    """Say which page comes behind."""
+    """Print the token of the next page, if there is one."""
     if token:
         print(json.dumps({"next_page": token}) if as_json else f"more: --page {token}")
     return Exit.GOOD
 
 
 def _seconds(text: str) -> int | None:
-    """A time span.
+    """Parse a time span into seconds; None if it is malformed.
 
     >>> _seconds("30m"), _seconds("1 day")
     (1800, None)

@@ -1,4 +1,4 @@
-"""`rollbook bot`: bots at a service."""
+"""`rollbook bot`: plays with bots at a service."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""`rollbook device`: a code by which you are the same player on a second device."""
+"""`rollbook device`: prints a code that signs in a second device as the same player."""
 
 from rollbook.cli.exits import Exit
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions

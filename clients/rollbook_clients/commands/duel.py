@@ -1,4 +1,4 @@
-"""`rollbook duel`: two strategies against each other."""
+"""`rollbook duel`: plays two strategies against each other."""
 
 import json
 import os
@@ -94,7 +94,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     return Exit.WRONG if tally.faults and code is Exit.GOOD else code
 
 
-def _duel(  # noqa: PLR0913 - all that a duel is made of
+def _duel(  # noqa: PLR0913 - the setup of a duel
     one: str, other: str, *, game: str, option: Sequence[str], seats: int | None, seed: int | None
 ) -> Duel:
     rules, seats, options = agreed(game, seats, option)
@@ -150,7 +150,7 @@ def _line(words: str, width: int, rate: dict[str, Any]) -> str:
 
 
 def _turn(turn: int) -> str:
-    """The place in the order of play.
+    """The place in the order of play, as text.
 
     >>> _turn(0), _turn(2)
     ('starting', 'playing 3rd')

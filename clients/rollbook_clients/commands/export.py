@@ -1,4 +1,4 @@
-"""`rollbook export`: matches of a service as files to take home."""
+"""`rollbook export`: saves matches of a service as files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def export(  # noqa: PLR0913 - every flag is a parameter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Export:
-    """Where the files go, and what shall be in them."""
+    """An export: its folder and the contents of its files."""
 
     folder: Path
     public_only: bool
@@ -75,7 +75,7 @@ class _Export:
     as_json: bool
 
     def run(self, table: SyncTable, matches: Sequence[str]) -> Exit:
-        """Export one match after the other, and say how that went."""
+        """Export the matches one by one, and print the result of each."""
         codes = set()
         for number, match_id in enumerate(dict.fromkeys(matches), start=1):
             try:
@@ -95,7 +95,7 @@ class _Export:
 
     def _export(self, table: SyncTable, match_id: str) -> tuple[Path, int]:
         path = self.folder / f"{match_id}{SUFFIX}"
-        # An id with a folder in it is no id; the service would say so too, but not before we looked there.
+        # Refuse an id that contains a folder before a file is looked up there.
         if path.name != f"{match_id}{SUFFIX}" or path.parent != self.folder:
             raise Failed(Exit.UNREADABLE, "no match has such an id")
         if path.exists() and not self.overwrite:

@@ -1,4 +1,4 @@
-"""`rollbook house`: the bots of a service, started by the service itself. No help lists it."""
+"""`rollbook house`: runs the bots of a service. The service itself starts it; no help lists it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def house() -> int:
 
 
 async def _run() -> Exit:
-    from rollbook_clients.bots.company import Company  # noqa: PLC0415 - loaded only to play
+    from rollbook_clients.bots.company import Company  # noqa: PLC0415 - only needed to play
     from rollbook_clients.bots.house import House  # noqa: PLC0415 - as above
     from rollbook_clients.sdk import Unauthenticated, Unreachable  # noqa: PLC0415 - as above
 
@@ -55,7 +55,7 @@ async def _run() -> Exit:
 
 
 def _table(instructions: Mapping[str, Any], bot: Mapping[str, str]) -> Table:
-    from rollbook_clients.sdk import connect  # noqa: PLC0415 - loaded only to play
+    from rollbook_clients.sdk import connect  # noqa: PLC0415 - only needed to play
 
     certificates = instructions["certificates"]
     return connect(
@@ -69,8 +69,8 @@ def _table(instructions: Mapping[str, Any], bot: Mapping[str, str]) -> Table:
 
 
 async def _seats(service: processes.ParentService, instructions: Mapping[str, Any], company: Company) -> None:
-    """Hear where bots sit, until the service says no more."""
-    from rollbook_clients.bots.company import CompanySeat  # noqa: PLC0415 - loaded only to play
+    """Start a bot for each seat that the service sends, until the service closes the connection."""
+    from rollbook_clients.bots.company import CompanySeat  # noqa: PLC0415 - only needed to play
 
     with suppress(processes.CutOff):
         while True:
@@ -80,7 +80,7 @@ async def _seats(service: processes.ParentService, instructions: Mapping[str, An
 
 
 async def _until_one_ends(parts: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Play until one of these ends, and end the others; what they fail with is raised."""
+    """Run until one of these coroutines ends, then cancel the others; raises their exceptions."""
     tasks = {asyncio.create_task(part) for part in parts}
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:

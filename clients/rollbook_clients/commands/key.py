@@ -1,4 +1,4 @@
-"""`rollbook key`: the public key of a key file, or all those that judges need, from its folder or its service."""
+"""`rollbook key`: prints the public key of a key file, or all published keys of a data directory or a service."""
 
 import asyncio
 import json
@@ -34,11 +34,11 @@ KEY_FILE_EXAMPLE = """\
 39f713d0a644253f 3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c head Our service
 52a0710870cbd693 3583357a1a5b5347dff5be4d9b8ab42d157116a620997731d7ad29e2fee0ed65 bundle Spring cup
 """
-"""Keys that sign nothing."""
+"""An example of a key file; the keys in it belong to no service."""
 
 _HEADS, _REPLAYS = "head.key", "replay.key"
 _ROLES = {_HEADS: KeyRole.HEAD, _REPLAYS: KeyRole.REPLAY}
-"""What the key files in a service's data directory sign."""
+"""The roles of the key files in a service's data directory."""
 
 
 def key(  # noqa: PLR0913 - every flag is a parameter
@@ -128,7 +128,7 @@ def key(  # noqa: PLR0913 - every flag is a parameter
 
 @dataclass(frozen=True, slots=True)
 class _Bare:
-    """A key that nobody said a role of: tokens are signed by such."""
+    """A public key without a role, such as a key for tokens."""
 
     public: Ed25519PublicKey
 
@@ -143,7 +143,7 @@ def _json(key: _Bare | KnownKey) -> str:
 
 
 def _check(*, create: bool, list_published: bool, role: KeyRole | None, name: str | None) -> None:
-    """Fail for words that do not go together."""
+    """Raise Failed for options that cannot be combined."""
     if list_published and create:
         raise _wrong("--published lists what there is, and --create makes a key")
     if name is not None:
@@ -163,14 +163,14 @@ def _own(file: Path, role: KeyRole | None, name: str | None, *, create: bool) ->
 
 
 def _hint(file: Path, *, create: bool) -> str:
-    """What else somebody may have meant who named a file that cannot be read."""
+    """A hint on what the user may have meant, for a key file that cannot be read; may be empty."""
     if file.is_dir():
         return f"; rollbook key {file} --published prints the public keys of a data directory"
     return "" if create or file.exists() else f"; rollbook key {file} --create makes one"
 
 
 def _published(path: Path, role: KeyRole | None, name: str | None) -> list[KnownKey]:
-    """All keys that a file or a data directory ever held; a service without a name is called by its oldest head key."""
+    """All keys that a file or a data directory ever held. Without a name, they get the id of the oldest head key."""
     name = name or _name_beside(path)
     if path.is_dir():
         if role is not None:
@@ -191,7 +191,7 @@ def _published(path: Path, role: KeyRole | None, name: str | None) -> list[Known
 
 
 def _name_beside(path: Path) -> str | None:
-    """The name of the service whose data directory, or key file in there, this is; None if it has none."""
+    """The name of the service of this data directory, or of a key file in one; None if it has none."""
     if not path.is_dir() and path.name not in _ROLES:
         return None
     try:
@@ -230,7 +230,7 @@ def _from_service(service: str, tls_ca: Path | None, name: str | None) -> list[K
 
 @contextmanager
 def _reading(file: Path, hint: str = "") -> Iterator[None]:
-    """Fail as the command does if the file is refused or cannot be read."""
+    """Convert errors in reading the file into Failed with the exit code of the command."""
     try:
         yield
     except KeyRefused as refused:

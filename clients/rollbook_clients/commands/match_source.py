@@ -1,4 +1,4 @@
-"""The match that a command is given: a replay file, or a match of a service by its id or an invitation."""
+"""Reads the match that a command names: a replay file, or a match of a service by its id or an invitation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def replay_of(source: str, at: ServiceOptions) -> bytes:
     except ValueError:
         why = f"{source}: no such file, and neither the id of a match nor an invitation (HOST:PORT/MATCH)"
         raise Failed(Exit.UNREADABLE, why) from None
-    from rollbook_clients.commands.service_calls import failed  # noqa: PLC0415 - a file needs no client
+    from rollbook_clients.commands.service_calls import failed  # noqa: PLC0415 - not needed for a file
     from rollbook_clients.sdk import RollbookError  # noqa: PLC0415 - see above
     from rollbook_clients.sdk.sync import connect  # noqa: PLC0415 - see above
     from rollbook_clients.terminal.profile import Profile  # noqa: PLC0415 - see above

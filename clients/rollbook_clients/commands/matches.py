@@ -1,4 +1,4 @@
-"""`rollbook matches`: which matches there are, and where it is your turn."""
+"""`rollbook matches`: lists matches, and waits until it is your turn in one."""
 
 import time
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ States = Literal["open", "running", "finished", "aborted", "all"]
 
 LIVING: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING)
 PAUSES_SECONDS: Final = (1.0, 2.0, 5.0)
-"""Between looks at the own matches; the last one again and again."""
+"""Seconds between polls of the caller's matches; the last pause is repeated."""
 
 
 def matches(  # noqa: PLR0913 - every flag is a parameter
@@ -109,7 +109,7 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
 
 
 def match_facts(summary: MatchSummary, *, is_on_turn: bool | None = None) -> dict[str, Any]:
-    """The object of a match in the output of --json."""
+    """The JSON object of a match for --json."""
     seats = list(enumerate(summary.seats))
     return {
         "match": summary.match_id,
@@ -127,7 +127,7 @@ def match_facts(summary: MatchSummary, *, is_on_turn: bool | None = None) -> dic
 
 
 def match_line(summary: MatchSummary, *, is_on_turn: bool = False) -> str:
-    """One line: id, game, state, who sits there, and with what result, the winners first.
+    """A match in one line: id, game, state, and the players, ordered by place if the match has a result.
 
     >>> match_line(MatchSummary(match_id="a" * 24, game="dice", state=3, seats=[{"taken": True, "name": "Anna"}, {}]))
     'aaaaaaaaaaaaaaaaaaaaaaaa  dice         running        Anna, (free)'
@@ -166,7 +166,7 @@ def _is_called(table: SyncTable, summary: MatchSummary) -> bool:
 
 
 def _called(table: SyncTable, game: str) -> MatchSummary:
-    """The first match that waits for the caller, once there is one; raises Failed if the caller sits in none."""
+    """Poll until a match waits for the caller, and return it; raises Failed if the caller has no unfinished match."""
     pauses = iter(PAUSES_SECONDS)
     while True:
         living = [summary for each in LIVING for summary in table.matches(game, each, mine=True)]

@@ -1,4 +1,4 @@
-"""What `rollbook admin` prints: one line for a match, a ban or a limit, a few for the state of a service, or JSON."""
+"""Output of `rollbook admin`: texts for matches, bans and the state of a service, or JSON."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MIB: Final = 1 << 20
 
 
 def json_of(message: Message) -> str:
-    """A message in one line, as the contract names its fields."""
+    """A message as one line of JSON, with the field names of the proto files."""
     return json.dumps(MessageToDict(message, preserving_proto_field_name=True), ensure_ascii=False)
 
 
 def say_facts(facts: dict[str, object], *, as_json: bool) -> None:
-    """Print what has come of an act."""
+    """Print the result of an action."""
     print(json.dumps(facts) if as_json else "  ".join(f"{name} {value}" for name, value in facts.items()))
 
 
@@ -33,7 +33,7 @@ def _state_of(summary: MatchSummary) -> str:
 
 
 def listed(summary: MatchSummary) -> str:
-    """One line: whether it is lost, id, game, state, when it last changed, who sits there.
+    """A match in one line: whether it is lost, id, game, state, time of the last change, players.
 
     >>> listed(MatchSummary(match_id="a" * 24, game="cant_stop", state=3, seats=[{"taken": True, "name": "Anna"}, {}]))
     'aaaaaaaaaaaaaaaaaaaaaaaa  cant_stop    running        1970-01-01T00:00:00Z  Anna, (free)'
@@ -46,7 +46,7 @@ def listed(summary: MatchSummary) -> str:
 
 
 def shown(found: GetMatchResponse) -> str:
-    """A match in a few lines."""
+    """A match in a few lines: summary, position, clock and seats."""
     summary = found.summary
     lines = [
         listed(summary),
@@ -63,7 +63,7 @@ def shown(found: GetMatchResponse) -> str:
 
 
 def banned(found: Ban) -> str:
-    """One line: id, until when, who, by whom, why."""
+    """A ban in one line: id, end, target, issuer, reason."""
     target = found.target
     match target.WhichOneof("target"):
         case "subject":
@@ -77,7 +77,7 @@ def banned(found: Ban) -> str:
 
 
 def stated(found: GetStateResponse) -> Sequence[str]:
-    """The state of a service, a line for each part of it."""
+    """The state of a service, one line per part."""
     worker = f", worker {found.worker}" if found.worker else ""
     matches = ", ".join(f"{count} {name}" for name, count in sorted(found.matches.items()))
     swept = "sweeps" if found.sweeps else "another process sweeps"
@@ -105,7 +105,7 @@ def stated(found: GetStateResponse) -> Sequence[str]:
     return lines
 
 
-def _well(is_up: bool) -> str:  # noqa: FBT001 - it is the one thing that is said
+def _well(is_up: bool) -> str:  # noqa: FBT001 - the only parameter
     return "up" if is_up else "DOWN"
 
 
@@ -114,7 +114,7 @@ def _time(at_ms: int) -> str:
 
 
 def _count(number: int, one: str, many: str) -> str:
-    """So many of them.
+    """A number with its noun, in singular or plural.
 
     >>> _count(1, "log", "logs"), _count(0, "log", "logs")
     ('1 log', '0 logs')

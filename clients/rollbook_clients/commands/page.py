@@ -1,4 +1,4 @@
-"""`rollbook page`: the page of a service, started by the service itself. No help lists it."""
+"""`rollbook page`: runs the web page of a service. The service itself starts it; no help lists it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rollbook import processes
 from rollbook.cli.exits import Exit
 
 RENEWED_AT: Final = 0.9
-"""The part of its token's life after which the page ends, to be started with another one."""
+"""Fraction of its token's lifetime after which the page ends, so that the service restarts it with a new token."""
 
 
 def page() -> int:
@@ -26,7 +26,7 @@ def page() -> int:
 
 
 async def _run() -> Exit:
-    from rollbook_clients.web import server  # noqa: PLC0415 - loaded only to be served
+    from rollbook_clients.web import server  # noqa: PLC0415 - only needed to serve
     from rollbook_clients.web.visit import PageOptions  # noqa: PLC0415 - as above
 
     service = await processes.ParentService.connected()
@@ -49,7 +49,7 @@ async def _run() -> Exit:
 
 
 async def _end(service: processes.ParentService, seconds: float) -> None:
-    """Wait until the service says no more, or the token becomes old."""
+    """Wait until the service closes the connection, or for this number of seconds."""
     try:
         async with asyncio.timeout(seconds):
             await service.until_closed()

@@ -1,4 +1,4 @@
-"""`rollbook play`: sit down and play, in a terminal."""
+"""`rollbook play`: plays in a terminal."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -42,7 +42,7 @@ def play(  # noqa: PLR0913 - every flag is a parameter
     pace
         Seconds that each move of other players is shown, 0 to 2. Default: the one you used last, else 1.
     """
-    from rollbook_clients.terminal import invitation, start  # noqa: PLC0415 - slow to load, and no help needs it
+    from rollbook_clients.terminal import invitation, start  # noqa: PLC0415 - slow to import, and not needed for help
 
     if not link:
         return start.play(start.TerminalOptions(at, language, name, pace=pace, code=code))

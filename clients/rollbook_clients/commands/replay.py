@@ -1,4 +1,4 @@
-"""`rollbook replay`: look at a match again, in a terminal."""
+"""`rollbook replay`: replays a match in a terminal."""
 
 from typing import Literal
 
@@ -20,6 +20,6 @@ def replay(source: str, *, at: ServiceOptions = LOCAL_SERVICE, language: Literal
     language
         en or de. Default: the locale's, else en.
     """
-    from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
+    from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to import, and not needed for help
 
     return start.replay(start.TerminalOptions(at, language), source)

@@ -1,4 +1,4 @@
-"""`rollbook rules`: how a game is played, in words."""
+"""`rollbook rules`: explains the rules of a game."""
 
 import sys
 from typing import Literal

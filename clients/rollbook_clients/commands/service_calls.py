@@ -1,4 +1,4 @@
-"""How a command works at a service, and what it says when that fails."""
+"""Runs a command at a service, and converts errors into messages and exit codes."""
 
 import sys
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from rollbook_clients.sdk.sync import SyncTable, connect
 def at_the_service(
     command: str, options: ServiceOptions, work: Callable[[SyncTable], Exit], keep: Path | None = None
 ) -> Exit:
-    """The exit code of what a command does at a service's table; on standard error why it could not be done.
+    """Run a command with a table at a service and return its exit code; prints a failure on standard error.
 
-    `keep` is the file of the guest that the caller is, if it is no new one.
+    `keep` is the file that holds the caller's guest; None makes a new guest, unless there is a token.
     """
     try:
         authorities = options.authorities
@@ -34,7 +34,7 @@ def at_the_service(
 
 
 def failed(error: RollbookError) -> Failed:
-    """How a command ends that a service does not let do what it shall."""
+    """Convert an error of the SDK into the exit code and message of a command."""
     match error:
         case Unreachable():
             return Failed(
@@ -53,5 +53,5 @@ def failed(error: RollbookError) -> Failed:
 
 
 def say(command: str, words: object) -> None:
-    """Say on standard error what a command has to say beside its output."""
+    """Print a message of a command on standard error."""
     print(f"rollbook {command}: {words}", file=sys.stderr, flush=True)

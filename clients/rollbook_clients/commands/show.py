@@ -1,4 +1,4 @@
-"""`rollbook show`: a match to read."""
+"""`rollbook show`: prints a match as text."""
 
 import os
 import shlex
@@ -80,7 +80,7 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     except (NotAReplay, Unreadable, NotToBeSeen) as wrong:
         return _refused(Exit.UNREADABLE, f"{source}: {shortened(str(wrong))}")
     if not (terminal and pager and _paged(text)):
-        # UTF-8 on every machine, as the plain form asks for.
+        # The plain form is UTF-8 on every machine.
         sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()
     return Exit.GOOD
@@ -90,7 +90,7 @@ def _drawn(seen: Look, at: int | None, *, in_colour: bool) -> str:
     lines = _told(seen, at)
     if not in_colour or os.environ.get("NO_COLOR"):
         return plain(lines)
-    # Only who draws in colours needs what they are drawn with.
+    # Imported only for coloured output.
     from rollbook_replays.renderers import coloured  # noqa: PLC0415
 
     return coloured(lines, presentation(seen.header.game.name).palette)
@@ -124,11 +124,11 @@ def _whose(perspective: Perspective) -> str:
 
 
 def _paged(text: str) -> bool:
-    """Whether a pager has shown it."""
+    """Show a text in the pager; returns False if there is no pager."""
     words = shlex.split(os.environ.get("PAGER", "less"))
     if not words or shutil.which(words[0]) is None:
         return False
-    # Like git: less shows what fits on one screen without waiting, and lets colours through.
+    # Like git: less ends at once if the text fits on the screen, and displays colours.
     subprocess.run(words, input=text.encode(), env={"LESS": "FRX", **os.environ}, check=False)  # noqa: S603 - the user's own pager
     return True
 

@@ -1,4 +1,4 @@
-"""`rollbook tail`: a match in the plain form, as it happens."""
+"""`rollbook tail`: prints a match in the plain form while it is played."""
 
 import sys
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ def tail(match: str | None = None, *, at: ServiceOptions = LOCAL_SERVICE, follow
 
 
 def list_matches(table: SyncTable) -> Exit:
-    """Print the matches that are open or running, a line each: of each state those opened last first."""
+    """Print open and running matches, one line each; each state has the latest opened match first."""
     summaries = [summary for state in _LISTED for summary in table.matches(state=state)]
     for summary in summaries:
         _print(match_line(summary))
@@ -66,23 +66,23 @@ def list_matches(table: SyncTable) -> Exit:
 
 
 class Tail:
-    """One match: what has been read of it, and what has been printed."""
+    """One match: the events read, and those that have been printed."""
 
     def __init__(self, match: SyncMatch, *, follow: bool) -> None:
         self._match = match
         self._follow = follow
         self._opened: Opened | None = None
         self._waiting: list[Logged] = []
-        """What was read and not printed."""
+        """Events that have been read but not printed."""
         self._line: LineWriter | None = None
-        """Writes lines once the header is printed."""
+        """Writes lines; None until the header is printed."""
         self._started = False
         self._was_over = False
-        """Everything is printed at the end, with what it hid."""
+        """Whether the match was already over: then its hidden parts are revealed, and all is printed at the end."""
         self._said_waiting = False
 
     def run(self) -> Exit:
-        """Print until the match is over, or all there is is printed."""
+        """Print until the match is over; without `follow`, only the events so far."""
         self._was_over = self._match.state().summary.state in OVER
         with closing(self._match.watch(views=False)) as frames:
             for frame in frames:
@@ -124,7 +124,7 @@ class Tail:
         ]
 
     def _print(self, *, at_the_end: bool) -> None:
-        """Print what can be printed by now."""
+        """Print the events that can be printed now: none before the match has started."""
         if self._opened is None or not self._started or (self._was_over and not at_the_end):
             return
         if self._line is None:
@@ -137,7 +137,7 @@ class Tail:
         self._waiting.clear()
 
     def _header(self, opened: Opened) -> Header:
-        """The log holds no names: they lie beside it, and can be erased."""
+        """The header with the current names, which are not in the log because they can be erased."""
         names = tuple(seat.name for seat in self._match.state().summary.seats)
         entropy = [b""] * len(opened.names)
         for logged in self._waiting:
@@ -152,6 +152,6 @@ class Tail:
 
 
 def _print(line: str) -> None:
-    """The plain form is UTF-8 on every machine, and whoever reads a pipe gets each line at once."""
+    """Print a line in UTF-8, as the plain form requires, and flush it for readers of a pipe."""
     sys.stdout.buffer.write(line.encode() + b"\n")
     sys.stdout.buffer.flush()

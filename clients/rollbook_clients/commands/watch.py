@@ -1,4 +1,4 @@
-"""`rollbook watch`: watch a match, in a terminal."""
+"""`rollbook watch`: watches a match in a terminal."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -37,7 +37,7 @@ def watch(
     pace
         Seconds that each move is shown, 0 to 2. Default: the one you used last, else 1.
     """
-    from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to load, and no help needs it
+    from rollbook_clients.terminal import start  # noqa: PLC0415 - slow to import, and not needed for help
 
     heads = None if keep_heads is None else keep_heads.expanduser()
     return start.watch(start.TerminalOptions(at, language, heads=heads, pace=pace), match)

@@ -1,4 +1,4 @@
-"""`rollbook web`: the page in a browser, for a service that runs anywhere."""
+"""`rollbook web`: serves the web page for a service that runs anywhere."""
 
 import signal
 import sys
@@ -32,10 +32,10 @@ def web(
         on this machine that sends x-forwarded-proto.
     """
     from rollbook import event_loop  # noqa: PLC0415 - as below
-    from rollbook_clients.web import server  # noqa: PLC0415 - slow to load, and no help needs it
+    from rollbook_clients.web import server  # noqa: PLC0415 - slow to import, and not needed for help
     from rollbook_clients.web.visit import PageOptions  # noqa: PLC0415 - as above
 
-    # uvicorn raises a signal once more after it has stopped, and by default that one would kill.
+    # uvicorn raises the signal again after a graceful stop, and its default action would kill the process.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         listener = server.listening(listen)
