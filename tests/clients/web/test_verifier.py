@@ -158,6 +158,7 @@ def test_the_saved_page_says_so_too_without_a_network(every: int, pages: str, tm
             await person.page.context.set_offline(True)
             await person.page.goto(saved.as_uri())
             wrong: dict[str, Any] = {}
+            signed: set[str] = set()
             for case in cases:
                 await person.page.evaluate("() => { delete document.getElementById('verdict').dataset.verdict; }")
                 files = in_chromium(case, tmp_path)
@@ -174,7 +175,10 @@ def test_the_saved_page_says_so_too_without_a_network(every: int, pages: str, tm
                 }
                 if expected != said:
                     wrong[str(case)] = said
+                if case["with_rules"]["verdict"] == "exact" and column["verdict"] == "unverified":
+                    signed.add(await person.page.inner_text("#verdict h2"))
             assert {} == wrong
+            assert {"Signed and unchanged"} == signed
             assert [] == person.errors
 
     asyncio.run(scenario())
