@@ -82,6 +82,16 @@ async def test_a_replica_that_is_added_is_noticed_by_the_next_acknowledgement(pa
         assert 4 == len(await log.read("m"))
 
 
+async def test_an_added_replica_that_confirms_nothing_is_named_at_once(pair: Copied, tmp_path: Path) -> None:
+    """One without a file of its own never has anything on its disk; what is wrong is that it was added."""
+    async with connected(pair) as log:
+        assert Appended(1) == await log.append("m", 0, [Entry(b"one")])
+        with joined(pair, tmp_path / "third", {"appendonly": "no"}) as third:
+            with pytest.raises(AppendUnconfirmed, match=f"2 replicas that may .*:{third.port}") as doubt:
+                await log.append("m", 1, [Entry(b"two")])
+            assert REPLICAS_DIFFER == doubt.value.cause
+
+
 async def test_a_replica_that_is_never_promoted_takes_nobodys_place(pair: Copied, tmp_path: Path) -> None:
     """It has to confirm as well, and does not replace the confirmation of a replica that may be promoted."""
     async with connected(pair) as log, connected(pair, append_seconds=HURRIED_SECONDS) as hurried:
@@ -90,9 +100,9 @@ async def test_a_replica_that_is_never_promoted_takes_nobodys_place(pair: Copied
             for stopped in (pair.servers[1], third):
                 stopped.process.send_signal(signal.SIGSTOP)
                 try:
-                    with pytest.raises(AppendUnconfirmed, match="1 of 2 replicas"):
+                    with pytest.raises(AppendUnconfirmed, match=r"[01] of 2 replicas"):
                         await hurried.append("m", await log_length(pair), [Entry(b"another")])
-                    with pytest.raises(StoreUnavailable, match="1 of 2 replicas"):
+                    with pytest.raises(StoreUnavailable, match=r"[01] of 2 replicas"):
                         await hurried.read("m")
                 finally:
                     stopped.process.send_signal(signal.SIGCONT)

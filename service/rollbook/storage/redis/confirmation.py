@@ -57,8 +57,10 @@ class Lack:
 @dataclass(frozen=True, slots=True)
 class _Misfit:
     why: str
-    is_excess: bool
+    is_excess: bool = False
     """Waiting does not help: more replicas than declared may be promoted."""
+    is_certain: bool = True
+    """All replicas have answered."""
 
 
 class Confirmation:
@@ -74,7 +76,7 @@ class Confirmation:
         self._seconds = seconds
         self._candidates = candidates
         self._misfit: _Misfit | None = None
-        """Of the last confirmation."""
+        """What did not fit at the last look, until it fits again."""
 
     async def refusal(self, converse: Converse) -> str:
         """Why nothing should be written; empty if the replicas fit, or fitted at the last confirmation."""
@@ -105,19 +107,19 @@ class Confirmation:
                 # Before Redis 7.2, MULTI makes WAIT count those that have everything that was written until MULTI.
                 written = Attached.of(answers[0]).written
                 is_on_disk, having = 1, max(counted, sum(offset >= written for offset in attached.offsets))
+            has_all = is_on_disk and having >= attached.online
+            asking_seconds = max(end - now(), _ASK_SECONDS) if has_all else _SLICE_MS / 1_000
+            misfit = await self._judged(attached, asking_seconds)
+            if has_all and misfit is None:
+                return None
             is_late = now() >= end
-            if is_on_disk and having >= attached.online:
-                self._misfit = await self._judged(attached, end - now())
-                if self._misfit is None:
-                    return None
-                if self._misfit.is_excess or is_late:
-                    return Lack(self._misfit.why, REPLICAS_DIFFER)
-                wanted = attached.online + 1
-            else:
-                wanted = max(attached.online, self._replicas)
-                if is_late:
-                    found = f"{having} of {wanted} replicas had it in time"
-                    return Lack(found if is_on_disk else "it was not on the master's disk in time")
+            if misfit is not None and (misfit.is_excess or (is_late and (misfit.is_certain or has_all))):
+                self._misfit = misfit
+                return Lack(misfit.why, REPLICAS_DIFFER)
+            wanted = attached.online + 1 if has_all else max(attached.online, self._replicas)
+            if is_late:
+                found = f"{having} of {wanted} replicas had it in time"
+                return Lack(found if is_on_disk else "it was not on the master's disk in time")
 
     async def close(self) -> None:
         """Close the connections to replicas."""
@@ -127,7 +129,7 @@ class Confirmation:
         return ("WAITAOF", 1, replicas, milliseconds) if self._waits_for_disks else ("WAIT", replicas, milliseconds)
 
     async def _judged(self, attached: Attached, seconds: float) -> _Misfit | None:
-        found = await self._candidates.promotable(attached.hosts, max(seconds, _ASK_SECONDS))
+        found = await self._candidates.promotable(attached.hosts, seconds)
         silent = [host for host, answer in found.items() if answer is None]
         promotable = [host for host, answer in found.items() if answer]
         has = f"A master of the store has {len(promotable)} replicas that may take its place"
@@ -142,14 +144,13 @@ class Confirmation:
             return _Misfit(
                 f"Replicas of the store do not say whether they may take the master's place ({_listed(silent)}): every"
                 " service has to reach every replica, and may read its configuration.",
-                is_excess=False,
+                is_certain=False,
             )
         if len(promotable) < self._replicas:
             return _Misfit(
                 f"{has} ({_listed(promotable) or 'none'}), and --replicas is {self._replicas}: one that is not attached"
                 " might be chosen. Attach as many. A replica that is never promoted (replica-priority 0, in a Cluster"
-                " cluster-replica-no-failover yes) does not count, and is waited for as well.",
-                is_excess=False,
+                " cluster-replica-no-failover yes) does not count, and is waited for as well."
             )
         return None
 
