@@ -13,20 +13,16 @@ import pytest
 
 from rollbook_clients.sdk.sync import connect
 from tests.clients.sdk.tables import service
+from tests.documents import blocks_in
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "clients" / "BOTS.md").read_text(encoding="utf-8")
 
 
-def blocks() -> dict[str, str]:
-    """The blocks of the page with a name: its files, and `run`, the commands."""
-    return dict(re.findall(r"<!-- (\S+) -->\n```\w+\n(.*?)```", PAGE, re.DOTALL))
-
-
 @pytest.mark.timeout(600)  # it installs from package indexes
 def test_a_reader_installs_the_three_files_and_their_bot_plays(tmp_path: Path) -> None:
     """Runs the commands of the page in a new environment: a duel, the bot's own test, and a match at a service."""
-    commands, folder = blocks(), tmp_path / "my-bots"
+    commands, folder = blocks_in(PAGE), tmp_path / "my-bots"
     install = commands.pop("run")
     assert {"my_bots.py", "pyproject.toml", "test_my_bots.py"} == commands.keys()
     (tmp_path / "rollbook").symlink_to(ROOT)
@@ -58,4 +54,4 @@ def run(words: list[str], folder: Path, env: dict[str, str]) -> str:
 
 def test_the_bot_is_as_short_as_the_page_says() -> None:
     """At most 20 lines, without the empty ones."""
-    assert len([line for line in blocks()["my_bots.py"].splitlines() if line.strip()]) <= 20
+    assert len([line for line in blocks_in(PAGE)["my_bots.py"].splitlines() if line.strip()]) <= 20

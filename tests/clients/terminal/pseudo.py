@@ -46,6 +46,7 @@ class Pseudo:
         env: Mapping[str, str] | None = None,
         *,
         is_told: bool = True,
+        python: str = sys.executable,
     ) -> None:
         """Start it; `home` is where it remembers who one is, `is_told` whether it hears that the terminal goes away."""
         self._screen = pyte.Screen(*size)
@@ -56,10 +57,10 @@ class Pseudo:
         self._master, slave = pty.openpty()
         self.resize(size)
         self.modes_before = self.modes
-        program = [sys.executable, "-m", "rollbook", *words]
+        program = [python, "-m", "rollbook", *words]
         inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", TAKE_THE_TERMINAL, *program] if is_told else program,
+            [python, "-c", TAKE_THE_TERMINAL, *program] if is_told else program,
             stdin=slave,
             stdout=slave,
             stderr=slave,
@@ -177,9 +178,10 @@ def pseudo(
     env: Mapping[str, str] | None = None,
     *,
     is_told: bool = True,
+    python: str = sys.executable,
 ) -> Iterator[Pseudo]:
     """One that is ended in the end, whatever happens."""
-    one = Pseudo(words, home, size, env, is_told=is_told)
+    one = Pseudo(words, home, size, env, is_told=is_told, python=python)
     try:
         yield one
     finally:
