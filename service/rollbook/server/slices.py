@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Final
 
 SLICE_SECONDS: Final = 0.001
@@ -21,18 +20,20 @@ choice."""
 class Slices:
     """The slices of one piece of work; the first slice begins with the object."""
 
-    __slots__ = ("_began",)
+    __slots__ = ("_began", "_time")
 
     def __init__(self) -> None:
-        self._began = time.perf_counter()
+        # The loop's clock, which stands still while the loop of a simulation works.
+        self._time = asyncio.get_running_loop().time
+        self._began = self._time()
 
     @property
     def is_over(self) -> bool:
         """Whether the slice has lasted long enough, so that the work must call `rest`."""
-        return time.perf_counter() - self._began > SLICE_SECONDS
+        return self._time() - self._began > SLICE_SECONDS
 
     async def rest(self) -> None:
         """Let the loop serve other calls for a while, then begin the next slice."""
-        lasted = min(time.perf_counter() - self._began, LONGEST_SECONDS)
+        lasted = min(self._time() - self._began, LONGEST_SECONDS)
         await asyncio.sleep(RESTS * lasted)
-        self._began = time.perf_counter()
+        self._began = self._time()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from math import ceil
 from typing import Any, Final
 
@@ -164,7 +164,14 @@ class Budget:
 
 
 _CURRENT: Final[ContextVar[Budget | None]] = ContextVar("budget", default=None)
-"""The budget of the current call. A task that outlives its call must be started with its own context."""
+"""The budget of the current call. A task that outlives its call must be started in `no_budget`."""
+
+
+def no_budget() -> Context:
+    """Return a copy of the current context without a budget: no caller pays for a task in it."""
+    context = copy_context()
+    context.run(_CURRENT.set, None)
+    return context
 
 
 def take(points: float = 1) -> None:

@@ -17,14 +17,13 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from contextvars import Context
 from typing import Final
 
 from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective, Watcher
-from rollbook.server.access.limits import EXPENSIVE, turn
+from rollbook.server.access.limits import EXPENSIVE, no_budget, turn
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
 from rollbook.server.feeds.delays import Delays
@@ -227,8 +226,7 @@ class Feeds:
         for loop in (self._listening, self._following, self._watching_over):
             task = self._tasks.get(loop)
             if task is None or task.done() or task.cancelling():
-                # An empty context: the loops' work is not charged to the current caller.
-                self._tasks[loop] = asyncio.create_task(loop.run(lambda: self._live), context=Context())
+                self._tasks[loop] = asyncio.create_task(loop.run(lambda: self._live), context=no_budget())
 
     def _on_announcement(self, announced: Announcement) -> None:
         channel = self._live.get(announced.match_id)

@@ -13,7 +13,6 @@ import heapq
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Container, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from contextvars import Context
 from dataclasses import dataclass
 from math import ceil
 from typing import Final
@@ -21,7 +20,7 @@ from typing import Final
 from cachetools import LRUCache
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
-from rollbook.server.access.limits import LOBBY_ROWS_A_POINT, owe
+from rollbook.server.access.limits import LOBBY_ROWS_A_POINT, no_budget, owe
 from rollbook.server.access.players import Players
 from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
@@ -115,8 +114,7 @@ class Board:
                 self._rest()
                 self._failure = None
                 work = self._look_again_and_again, self._listen
-                # An empty context: the loops' work is not charged to the current caller.
-                self._tasks = [asyncio.create_task(each(), context=Context()) for each in work]
+                self._tasks = [asyncio.create_task(each(), context=no_budget()) for each in work]
             await self._look_at_all()
             yield
         finally:
