@@ -29,7 +29,7 @@ CHECKS: Final = (
     ("tests/tidy/test_games.py", "tests/rules/test_packages.py", "tests/rules/test_catalogue.py", "tests/v1"),
     ("tests/replays/test_conformance.py", "tests/clients/bots/test_strategies.py", "-k", "every_check_and or playbook"),
     ("tests/rules/test_perft.py", "tests/replays", "tests/test_golden.py", "-k", f"{listed.GAME} or every_game"),
-    ("tests/match", "tests/server/test_projection.py", "tests/cli/test_commands.py", "-k", listed.GAME),
+    ("tests/match", "tests/server/out/test_projection.py", "tests/cli/test_commands.py", "-k", listed.GAME),
     ("tests/clients/sdk/test_choices.py", "tests/clients/commands/test_rules.py", "-k", listed.GAME),
     ("tests/clients/web/test_verifier.py", "-k", "messages"),
 )

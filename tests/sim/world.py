@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, Final
 from unittest import mock
 
@@ -23,7 +22,6 @@ import structlog
 
 from rollbook.identity.tokens import Role
 from rollbook.match.chain import Entry
-from rollbook.server import slices
 from rollbook.server.lobby import archivist
 from rollbook.storage.archive.log import entries_of, whole
 from rollbook.storage.port import Appended
@@ -274,7 +272,6 @@ def closed_off(world: World) -> Iterator[None]:
         with (
             mock.patch.object(secrets, "token_hex", lambda size: chance.randbytes(size).hex()),
             mock.patch.object(archivist, "open_archive", return_value=world.archive),
-            mock.patch.object(slices, "time", SimpleNamespace(perf_counter=world.history.now)),
         ):
             yield
     finally:
