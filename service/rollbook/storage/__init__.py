@@ -1,6 +1,6 @@
-"""Where matches are kept: adapters of the port `rollbook.storage.port`, and a server of our own to run them on.
+"""Stores for matches: adapters of the port `rollbook.storage.port`, and an embedded server to run them on.
 
-`redis` runs on any Redis from 6.2 on or Valkey: one server, Sentinel or a cluster; `embedded` starts such a server
-beside the service when there is none. All adapters, and the one in memory that tests use, pass one contract,
+`redis` runs on Redis (6.2 or later) or Valkey: one server, Sentinel or a cluster. `embedded` starts such a server
+beside the service when there is none. All adapters, and the in-memory one that tests use, pass one contract,
 `tests/storage/test_log_contract.py`.
 """

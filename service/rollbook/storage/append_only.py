@@ -1,8 +1,8 @@
-"""The append-only files of a store of our own, of which one is extended and none is changed otherwise.
+"""The append-only files of an embedded store: the server extends the last one and changes no other.
 
-After a power cut the file system may have given a file more room than was written into it: then zero bytes stand behind
-the last command. A server that finds them does not start. No command ends with one, so all of them can be cut off; half
-a command that is left then the server drops by itself.
+After a power cut the file system may have made a file longer than what was written to it; the rest is zero bytes after
+the last command. A server that finds zero bytes there does not start. No command ends with one, so all of them can be
+cut off; the server itself drops an incomplete last command.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from rollbook.files import sync_folder
 
 MANIFESTS: Final = "appendonlydir/*.manifest"
 SINGLE: Final = "appendonly.aof"
-"""What servers before version 7 have in place of a manifest; a rewrite exchanges it as a whole."""
+"""The single file that servers before version 7 have instead of a manifest; a rewrite replaces it as a whole."""
 
 _AT_ONCE: Final = 1 << 16
 
 
 def named_files(manifest: bytes) -> list[str]:
-    """The files that a manifest of the store names: `file NAME seq NUMBER type TYPE` on each line."""
+    """The files that a manifest of the store names; its lines are `file NAME seq NUMBER type TYPE`."""
     words = [line.split() for line in manifest.decode().splitlines() if line.startswith("file ")]
-    # Type h is history: files that are about to be deleted and that no start reads.
+    # Type h is history: files that are about to be deleted and that a start ignores.
     return [Path(line[1]).name for line in words if line[-1] != "h"]
 
 
 def extended_file(store: Path) -> Path | None:
-    """The file that the server extends: the last that the manifest names; none if there is none."""
+    """The file that the server extends, the last in the manifest; None if there is none."""
     manifest = next(iter(store.glob(MANIFESTS)), None)
     if manifest is None:
         return store / SINGLE if (store / SINGLE).is_file() else None
@@ -38,7 +38,7 @@ def extended_file(store: Path) -> Path | None:
 
 
 def zeros_behind(path: Path) -> int:
-    """How many zero bytes stand at the end of a file."""
+    """The number of zero bytes at the end of a file."""
     with path.open("rb") as file:
         size = left = file.seek(0, os.SEEK_END)
         while left:
@@ -52,7 +52,7 @@ def zeros_behind(path: Path) -> int:
 
 
 def cut_zeros(path: Path) -> int:
-    """Cut them off, and say how many there were; durable when it returns."""
+    """Cut off the zero bytes at the end of a file, durably, and return how many there were."""
     count = zeros_behind(path)
     if count:
         with path.open("r+b") as file:

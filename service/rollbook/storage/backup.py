@@ -1,10 +1,10 @@
-"""A data directory in one file, taken while its service runs or not, and put back whole.
+"""Saves a data directory in one file, while its service runs or not, and restores it whole.
 
-The store keeps its matches in append-only files that a manifest names: of those the server only ever extends the last,
-and none that the manifest names is ever changed otherwise. So a copy of all of them, opened while the manifest stayed
-the same, is the store as it was at some moment of the copying; a command that was cut at the end is dropped when the
-store is loaded, because its script stands in one transaction. The archive is copied behind the store: a match that has
-left the store by then is in it. `packed` is the file that all of it goes into.
+The store keeps its matches in append-only files that a manifest names: the server extends the last of them and changes
+no other. So a copy of all of them, opened while the manifest stayed the same, is the store at some moment during the
+copying. A command that was cut off at the end is dropped when the store is loaded, because the writes of a script are
+one transaction. The archive is copied after the store, so that it contains every match that has left the store by then.
+`packed` defines the format of the file.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ _ARCHIVE: Final = "archive"
 _STORE: Final = "store"
 
 _TRIES: Final = 100
-"""How often the manifest may change under the hands; a rewrite takes longer than to open a few files."""
+"""How often the manifest may change while its files are opened; a rewrite takes longer than opening a few files."""
 
 _FOR_ITS_OWNER: Final = 0o600
-"""The mode of a backup: there are keys in it."""
+"""The mode of a backup, which contains keys."""
 
 
 class BackupRefused(Exception):
-    """What was asked cannot be done here; the sentence says why."""
+    """The request cannot be carried out; the message gives the reason."""
 
 
 class BackupUnreadable(BackupRefused):
-    """There is no data directory, or no whole backup, to read."""
+    """There is no data directory, or no undamaged backup, to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What is in a backup."""
+    """The contents of a backup."""
 
     files: int
     store: bool
-    """Whether the store's matches are in it."""
+    """Whether the backup contains the store's matches."""
 
 
 def back_up(data: Path, out: Path) -> Saved:
-    """Write everything that cannot be made anew into one file."""
+    """Write everything into one file that cannot be derived from other data."""
     try:
         found = (data / _MARKER).read_text("utf-8").strip() if (data / _STORE).exists() else FORMAT
     except OSError as failure:
@@ -71,7 +71,7 @@ def back_up(data: Path, out: Path) -> Saved:
 
 
 def verify(backup: Path) -> int:
-    """How many files are in a backup that is as it was written, bit by bit; BackupUnreadable for any other."""
+    """Check a backup bit by bit and return its number of files; raises BackupUnreadable if it is damaged."""
     try:
         return check(backup)
     except (Damaged, OSError) as why:
@@ -79,7 +79,7 @@ def verify(backup: Path) -> int:
 
 
 def put_back(backup: Path, data: Path) -> None:
-    """Make a data directory from a backup, whole or not at all."""
+    """Restore a data directory from a backup, whole or not at all."""
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
         raise BackupRefused(f"{data} is not empty: a backup is put back into a directory of its own")
     data.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def _add_store(backup: Packing, data: Path) -> int:
 
 @contextmanager
 def _opened_store(store: Path) -> Iterator[dict[Path, IO[bytes]]]:
-    """The store's files as one manifest names them, open: what is deleted meanwhile can still be read."""
+    """Open the store's files as one manifest names them; files deleted meanwhile can still be read."""
     for _ in range(_TRIES):
         with ExitStack() as stack:
             manifest = next(iter(store.glob(MANIFESTS)), None)

@@ -1,15 +1,15 @@
-"""The format of stored matches: a word that lies in a data directory, and in a store that is somewhere else."""
+"""The format of stored matches: a word in each data directory, and in each store that is elsewhere."""
 
 from typing import Final
 
 FORMAT: Final = "rollbook data 2"
 
 BEFORE_RELEASE: Final = "rollbook data 1"
-"""The format of the last versions before the first release, which no release reads."""
+"""The format before the first release; no release reads it."""
 
 
 def refusal(place: str, found: str) -> str | None:
-    """Why what lies there cannot be used, and what to do; None if it can."""
+    """Why data of this format cannot be used, and what to do; None if it can."""
     if found == FORMAT:
         return None
     if found == BEFORE_RELEASE:

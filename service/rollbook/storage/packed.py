@@ -1,7 +1,7 @@
-"""The file of a backup: a gzipped tar that any tar reads, with checksums of every file in it and of itself.
+"""The file of a backup: a gzipped tar that any tar reads, with checksums of the files in it and of the whole.
 
-The last of its files lists the others: SHA-256, size and name of each. Behind the tar stands an empty gzip member whose
-comment is the SHA-256 of all bytes before, so that not one bit can be another unnoticed, wherever it is.
+The last file in the tar lists the others: SHA-256, size and name of each. After the tar comes an empty gzip member
+whose comment is the SHA-256 of all bytes before it, so that a change of any bit is detected.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 CHECKSUMS: Final = "checksums.sha256"
-"""The last file of a backup; whatever lacks it was cut. `sha256sum -c` reads it, but for the sizes."""
+"""The last file of a backup; a backup without it was cut off. `sha256sum -c` reads it without the sizes."""
 
 _GZIP_LEVEL: Final = 6
 _AT_ONCE: Final = 1 << 20
 _WITH_COMMENT: Final = b"\x1f\x8b\x08\x10\x00\x00\x00\x00\x00\xff"
 _NOTHING: Final = b"\x03\x00" + bytes(8)
-"""What nothing comes to, compressed, and its checksum and length."""
+"""Compressed data, checksum and length of an empty gzip member."""
 
 _BROKEN: Final = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, OSError, ValueError, ArithmeticError)
-"""How gzip and tar refuse damaged bytes; a length in a header may also be too large to count to (OverflowError)."""
+"""What gzip and tar raise for damaged bytes; OverflowError if a length in a header is too large."""
 
 
 class Damaged(Exception):
-    """The file is not the whole backup that was written; the sentence says where it differs, as far as can be said."""
+    """The file is not the complete backup that was written; the message names the difference, if it is known."""
 
 
 def _end(digest: str) -> bytes:
@@ -44,17 +44,17 @@ class Packing:
     """A backup being written."""
 
     def __init__(self, tar: tarfile.TarFile) -> None:
-        """Use `packing`."""
+        """Created by `packing`."""
         self._tar = tar
         self._lines: list[str] = []
 
     @property
     def count(self) -> int:
-        """How many files are in it."""
+        """The number of files added."""
         return len(self._lines)
 
     def add(self, file: IO[bytes], name: str) -> None:
-        """Add an open file by this name; what is appended to it meanwhile is not read."""
+        """Add an open file under this name; data that is appended to the file meanwhile is left out."""
         about = self._tar.gettarinfo(arcname=name, fileobj=file)
         about.uname = about.gname = ""
         about.uid = about.gid = 0
@@ -63,7 +63,7 @@ class Packing:
         self._lines.append(f"{read.digest}  {about.size}  {name}\n")
 
     def finish(self) -> None:
-        """Add the checksums."""
+        """Add the list of checksums."""
         data = "".join(self._lines).encode()
         about = tarfile.TarInfo(CHECKSUMS)
         about.size = len(data)
@@ -72,7 +72,7 @@ class Packing:
 
 @contextmanager
 def packing(file: IO[bytes]) -> Iterator[Packing]:
-    """Write a backup into a file that can be read again."""
+    """Write a backup into a file that is open for writing and reading."""
     with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
         backup = Packing(tar)
         yield backup
@@ -83,7 +83,7 @@ def packing(file: IO[bytes]) -> Iterator[Packing]:
 
 
 def check(backup: Path) -> int:
-    """How many files a backup has that is as it was written; Damaged with the name of what is not, or OSError."""
+    """Check a backup and return its number of files; raises Damaged with what differs, or OSError."""
     with backup.open("rb") as file:
         length = file.seek(0, 2) - _END_BYTES
         if length < 0:
@@ -101,7 +101,7 @@ def check(backup: Path) -> int:
 
 
 def unpack(backup: Path, folder: Path) -> None:
-    """Put every file of a backup, which is as it was written, into a folder, and read each of them back."""
+    """Check a backup, extract its files into a folder and read each of them back; raises Damaged."""
     check(backup)
     try:
         with gzip.open(backup, "rb") as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
@@ -119,7 +119,7 @@ def unpack(backup: Path, folder: Path) -> None:
 
 
 def _members(file: IO[bytes], length: int) -> dict[str, tuple[str, int]]:
-    """By name checksum and size of the files of a whole backup, as it lists them."""
+    """Checksum and size by name of the files of an undamaged backup; raises Damaged if its list is wrong."""
     found, said = _read(file, length)
     if said is None or {name: of for name, of in found.items() if name != CHECKSUMS} != said:
         raise Damaged("it does not list the files that are in it")
@@ -127,7 +127,7 @@ def _members(file: IO[bytes], length: int) -> dict[str, tuple[str, int]]:
 
 
 def _difference(file: IO[bytes], length: int) -> str:
-    """Where a damaged backup differs from what was written."""
+    """Describe where a damaged backup differs from what was written."""
     last = [""]
     try:
         found, said = _read(file, length, last)
@@ -144,7 +144,10 @@ def _difference(file: IO[bytes], length: int) -> str:
 def _read(
     file: IO[bytes], length: int, last: list[str] | None = None
 ) -> tuple[dict[str, tuple[str, int]], dict[str, tuple[str, int]] | None]:
-    """Checksum and size by name as they are, and as they are listed; `last` is told what was read last."""
+    """Checksum and size of each file by name: computed, and as listed (None without a list).
+
+    The name of the file being read is kept in `last[0]`.
+    """
     found: dict[str, tuple[str, int]] = {}
     said = None
     packed_bytes: Any = _Part(file, length)
@@ -166,7 +169,7 @@ def _read(
                         pass
                     found[member.name] = (read.digest, member.size)
         while packed.read(_AT_ONCE):
-            pass  # only at its end gzip says whether all that came before is as it was
+            pass  # gzip verifies its checksum only at its end
     return found, said
 
 
@@ -177,33 +180,33 @@ def _lines(data: bytes) -> Iterator[tuple[str, int, str]]:
 
 
 class _Hashed:
-    """A file that is read, and the checksum of what was."""
+    """Wraps a file and computes the checksum of what is read from it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._hash = hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
-        """Read on."""
+        """Read at most `size` bytes."""
         data = self._file.read(size)
         self._hash.update(data)
         return data
 
     @property
     def digest(self) -> str:
-        """The checksum of what was read."""
+        """The checksum of the bytes read so far."""
         return self._hash.hexdigest()
 
 
 class _Part:
-    """The beginning of a file, as if nothing stood behind it."""
+    """Reads only the first bytes of a file, as if it ended there."""
 
     def __init__(self, file: IO[bytes], length: int) -> None:
         self._file = file
         self._left = length
 
     def read(self, size: int = -1) -> bytes:
-        """Read on, to the end of the part."""
+        """Read at most `size` bytes, up to the end of the part."""
         data = self._file.read(self._left if size < 0 else min(size, self._left))
         self._left -= len(data)
         return data

@@ -1,7 +1,7 @@
-"""An archive in a folder: of this machine, or of a disk that several share.
+"""An archive in a folder, on this machine or on a shared disk.
 
-A file appears under its name only when it is whole and on disk, by a rename; the folder is synced behind it. What a
-crash leaves of a file that was being written is never read, and swept out when the folder is opened again.
+A rename makes a file appear under its name once it is complete and on disk; then the folder is synced. Files that a
+crash left incomplete are never read, and are removed when the folder is opened again.
 """
 
 import asyncio
@@ -17,16 +17,16 @@ from rollbook.replay_file.container import LARGEST_FILE
 from rollbook.storage.archive.port import LONGEST_MARK, MARK_NAME, ArchiveUnavailable, file_name, match_of
 
 _STALE_SECONDS: Final = 3_600
-"""A draft that is older is nobody's any more; a younger one may be another service's."""
+"""Age from which a draft is abandoned; a younger one may belong to another service."""
 
 T = TypeVar("T")
 
 
 class FolderArchive:
-    """Keeps every match in a file of its own."""
+    """Keeps every match in its own file."""
 
     def __init__(self, folder: Path, step: Step = no_step) -> None:
-        """Use this folder, making it if need be; ArchiveUnavailable if that cannot be."""
+        """Open this folder, creating it if necessary; raises ArchiveUnavailable if that fails."""
         self._folder = folder
         self._step = step
         try:
@@ -41,12 +41,12 @@ class FolderArchive:
         return str(self._folder)
 
     async def put(self, match_id: str, data: bytes) -> None:
-        """Keep the file of a match in place of one that is there."""
+        """Write the file of a match, replacing an existing one."""
         path = self._folder / file_name(match_id)
         await self._do("written", lambda: self._write(path, data))
 
     async def get(self, match_id: str) -> bytes | None:
-        """The file of a match; none if there is none."""
+        """The file of a match; None if there is none."""
         path = self._folder / file_name(match_id)
 
         def read() -> bytes | None:
@@ -54,13 +54,13 @@ class FolderArchive:
                 with path.open("rb") as file:
                     return file.read(LARGEST_FILE + 1)
             except FileNotFoundError:
-                self._folder.stat()  # a file that is not there is one thing, and a disk that is not there another
+                self._folder.stat()  # raises if the whole folder is missing
                 return None
 
         return await self._do("read", read)
 
     async def versions(self) -> dict[str, str]:
-        """By match id all files that there are."""
+        """The version of every file, by match id."""
 
         def look() -> dict[str, str]:
             found = {}
@@ -76,11 +76,11 @@ class FolderArchive:
         return await self._do("read", look)
 
     async def drafts(self) -> frozenset[str]:
-        """What a crash left of files that were being written, and what is being written now."""
+        """The names of incomplete files, left by a crash or being written now."""
         return await self._do("read", lambda: frozenset(draft.name for draft in self._drafts()))
 
     async def drop(self, drafts: frozenset[str]) -> None:
-        """Remove drafts that nobody writes any more."""
+        """Remove abandoned drafts."""
 
         def remove() -> None:
             for draft in self._drafts():
@@ -90,7 +90,7 @@ class FolderArchive:
         await self._do("written", remove)
 
     async def mark(self, claim: str = "") -> str:
-        """The mark of this archive: the one that is claimed, if it had none."""
+        """The mark of this archive; an archive without one gets `claim`."""
         path = self._folder / MARK_NAME
 
         def settle() -> str:
@@ -123,7 +123,7 @@ class FolderArchive:
         return self._folder.glob(f"{DRAFT_PREFIX}*{DRAFT_SUFFIX}")
 
     async def _do(self, what: str, work: Callable[[], T]) -> T:
-        """Do it on a thread: a shared disk may take its time, and nobody shall wait for it who does not want to."""
+        """Run file operations on a thread, because a shared disk may be slow; raises ArchiveUnavailable on failure."""
         try:
             return await asyncio.to_thread(work)
         except OSError as failure:

@@ -1,7 +1,7 @@
-"""A log whose finished matches may lie in an archive: whoever reads it notices nothing of that.
+"""A log that reads finished matches from an archive, transparently for its callers.
 
-A stream that was trimmed still knows how long it was, and for its entries the archive answers; so it does for a stream
-that is gone altogether. An entry is the same wherever it comes from, byte for byte, also what lies hidden beside it.
+A trimmed stream keeps its head, and the archive supplies its entries; for a stream that has expired the archive
+supplies both. Entries from the archive equal those of the store byte for byte, including private parts.
 """
 
 import asyncio
@@ -21,43 +21,43 @@ from rollbook.v1.events_pb2 import Event, Private
 
 PAGE: Final = 1_000
 MOST_KEPT: Final = 32
-"""Archived matches whose entries are kept in memory."""
+"""Cache size: archived matches whose entries are kept in memory."""
 
 
 class ArchivableLog(Log, Protocol):
-    """What an archive needs of a log beyond what a match needs."""
+    """A log with the additional operations that archiving needs."""
 
     async def trim(self, match_id: str) -> None:
-        """Let go of the entries of an archived match; its head stays for a week, so that a stale append is refused."""
+        """Remove the entries of an archived match; its head is kept for a week, so that a stale append is refused."""
 
     async def archive_mark(self, claim: str = "") -> str:
-        """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
+        """The mark of the archive that this store's matches go to; a store without one gets `claim`."""
 
     async def lack_archive(self, seconds: int) -> None:
-        """Say for so long that a service runs here which does not have the archive."""
+        """Record for this time that a running service does not have the archive."""
 
     async def archive_is_lacked(self) -> bool:
-        """Whether some service said so."""
+        """Whether a service has recorded that it lacks the archive."""
 
 
 class Index(Protocol):
-    """What is remembered of the archive without asking it."""
+    """A local index of the archive."""
 
     is_complete: bool
-    """Whether it has been compared with the archive."""
+    """Whether the index has been compared with the archive."""
 
     def find(self, match_id: str) -> object | None:
-        """What there is to say of a match; none if the archive does not have it, as far as is known here."""
+        """The index entry of a match; None if it is not in the archive, as far as the index shows."""
 
 
 class ArchivedLog(WrappedLog):
-    """A store and, behind it, an archive."""
+    """A store, and an archive for the matches that the store has trimmed."""
 
     def __init__(self, store: ArchivableLog, archive: Archive | None, index: Index | None = None) -> None:
-        """Read from the archive what the store has let go of; without one that cannot be read.
+        """Without `archive`, trimmed matches cannot be read.
 
-        With an index the archive is not asked about a match that neither the store nor the index knows: so whoever
-        opens one needs no archive.
+        With `index`, the archive is not asked for a match that is neither in the store nor in the index, so that
+        opening a match needs no archive.
         """
         super().__init__(store)
         self.index = index
@@ -66,9 +66,9 @@ class ArchivedLog(WrappedLog):
         self._kept: LRUCache[str, list[Entry]] = LRUCache(MOST_KEPT)
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
-        """Append as the store does; a match that only the archive remembers is not begun again.
+        """Append to the store; refuse to begin a match that is in the archive.
 
-        Whoever opens a match needs no archive: the store remembers one for a week, and the index for good.
+        Opening a match needs no archive: the store remembers a match for a week, and the index for good.
         """
         if expected == 0:
             with suppress(ArchiveUnavailable):
@@ -77,7 +77,7 @@ class ArchivedLog(WrappedLog):
         return await self.store.append(match_id, expected, entries, **terms)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
-        """The entries behind `after`, at most so many, in order; none if there are none."""
+        """At most `limit` entries after `after`, in order; empty if there are none."""
         entries = await self.store.read(match_id, after, limit)
         if entries or limit <= 0:
             return entries
@@ -86,7 +86,7 @@ class ArchivedLog(WrappedLog):
             return []
         archived = await self._archived(match_id)
         if archived is None and head:
-            # Between the two questions something may have been appended.
+            # Entries may have been appended between the two reads of the store.
             entries = await self.store.read(match_id, after, limit)
             if not entries:
                 raise ArchiveUnavailable("the match was archived, and the archive does not have it")
@@ -105,7 +105,7 @@ class ArchivedLog(WrappedLog):
         return index is not None and index.is_complete and await asyncio.to_thread(index.find, match_id) is None
 
     async def file(self, match_id: str) -> bytes | None:
-        """The file of a match as the archive has it; none if it has none."""
+        """The file of a match from the archive; None if there is none, or no archive."""
         return None if self.archive is None else await self.archive.get(match_id)
 
     async def _archived(self, match_id: str) -> list[Entry] | None:
@@ -123,7 +123,7 @@ class ArchivedLog(WrappedLog):
 
 
 async def whole_log(log: Log, match_id: str) -> list[Entry]:
-    """All entries of a match that there are."""
+    """All entries of a match."""
     entries: list[Entry] = []
     while page := await log.read(match_id, len(entries), PAGE):
         entries += page
@@ -131,7 +131,7 @@ async def whole_log(log: Log, match_id: str) -> list[Entry]:
 
 
 def whole(data: bytes, match_id: str) -> Stored:
-    """A file that holds this match to its seal, with a chain that its footer closes; NotAReplay for any other."""
+    """Parse the complete file of this match; raises NotAReplay if the seal is missing or the footer is wrong."""
     stored = read(data)
     replay = stored.replay
     if replay.match_id != match_id:
@@ -148,7 +148,7 @@ def whole(data: bytes, match_id: str) -> Stored:
 
 
 def entries_of(stored: Stored) -> list[Entry]:
-    """What the log had: the secret lay beside event 1, and is in the seal now."""
+    """The log entries of an archived match; its secret moves from the seal back to the private part of event 1."""
     replay: Replay = stored.replay
     secret = Event.FromString(replay.events[-1]).sealed.secret
     private = {1: Private(secret=secret).SerializeToString(deterministic=True), **replay.private}

@@ -1,4 +1,4 @@
-"""Which archive a store's matches go to: opened by what an operator wrote, and known again by its mark."""
+"""Opens the archive of a store from its configured place, and verifies it by its mark."""
 
 import secrets
 from pathlib import Path
@@ -14,24 +14,25 @@ _MARK_BYTES: Final = 16
 
 
 class OtherArchive(Exception):
-    """This is not the archive that the store's matches go to."""
+    """The archive is not the one that holds the store's finished matches."""
 
 
 def open_archive(where: str, step: Step = no_step) -> Archive:
-    """The archive in a folder, or at s3://bucket/prefix; ArchiveUnavailable if it cannot even be tried."""
+    """Open the archive in a folder, or at s3://bucket/prefix; raises ArchiveUnavailable if it cannot be opened."""
     if not where.startswith(S3):
         return FolderArchive(Path(where).expanduser(), step)
     try:
-        from rollbook.storage.archive.s3 import S3Archive  # noqa: PLC0415 - an extra, loaded only by whoever uses it
+        from rollbook.storage.archive.s3 import S3Archive  # noqa: PLC0415 - an extra, loaded only if used
     except ModuleNotFoundError:
         raise ArchiveUnavailable("an archive at s3:// needs obstore: pip install 'rollbook[s3]'") from None
     return S3Archive(where)
 
 
 async def settle(archive: Archive, store: ArchivableLog) -> str:
-    """Return the mark that archive and store have in common, giving one to whichever has none yet.
+    """Return the common mark of archive and store, giving a new one to both if neither has one.
 
-    A new archive is taken only by a store that never had one: an empty folder is more likely a disk that is not there.
+    Raises OtherArchive if the marks differ. Only a store that never had an archive accepts a new one: an empty folder
+    is more likely a disk that is not mounted.
     """
     known = await store.archive_mark()
     found = await archive.mark()

@@ -1,7 +1,7 @@
-"""The archive's port: what finished matches need of it, in few verbs.
+"""The archive's port: what the service needs of a place for finished matches.
 
-An archive keeps one file a match, whole or not at all. It carries a mark, by which a store knows it again: so that two
-services with folders of the same name on two machines do not take them for one archive.
+An archive keeps one file a match, whole or not at all. Its mark identifies it to a store, so that folders with the same
+name on two machines are not taken for one archive.
 """
 
 import re
@@ -17,7 +17,7 @@ _MATCH_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
 class ArchiveUnavailable(StoreUnavailable):
-    """The archive cannot be read or written now, or does not have what it must have."""
+    """The archive cannot be read or written now, or lacks a file that it should have."""
 
 
 class Archive(Protocol):
@@ -25,29 +25,29 @@ class Archive(Protocol):
 
     @property
     def where(self) -> str:
-        """Where it is, as an operator may be told, without credentials."""
+        """The place of the archive for messages to operators, without credentials."""
 
     async def put(self, match_id: str, data: bytes) -> None:
-        """Keep the file of a match in place of one that is there; durable when it returns, and whole at any moment."""
+        """Write the file of a match, replacing an existing one; atomic, and durable when it returns."""
 
     async def get(self, match_id: str) -> bytes | None:
-        """The file of a match; none if there is none."""
+        """The file of a match; None if there is none."""
 
     async def versions(self) -> dict[str, str]:
-        """By match id all files that there are; a version is another whenever the file is."""
+        """The version of every file, by match id; a version changes whenever its file does."""
 
     async def drafts(self) -> frozenset[str]:
-        """What a crash left of files that were being written, and what is being written now; never read."""
+        """The names of incomplete files, left by a crash or being written now; never read."""
 
     async def drop(self, drafts: frozenset[str]) -> None:
-        """Remove drafts that nobody writes any more."""
+        """Remove abandoned drafts."""
 
     async def mark(self, claim: str = "") -> str:
-        """The mark of this archive: the one that is claimed, if it had none; empty if it still has none."""
+        """The mark of this archive; an archive without one gets `claim`, and stays unmarked (empty) without a claim."""
 
 
 def file_name(match_id: str) -> str:
-    """What the file of a match is called; ValueError for what is no match id, so that none leads elsewhere.
+    """The file name of a match; raises ValueError for an invalid id, so that no id leads to another folder.
 
     >>> file_name("a-match")
     'a-match.rollbook'
@@ -58,7 +58,7 @@ def file_name(match_id: str) -> str:
 
 
 def match_of(name: str) -> str | None:
-    """The match whose file is called so; none if it is no such file.
+    """The match that this file name belongs to; None for any other file.
 
     >>> match_of("a-match.rollbook"), match_of(".a-match.part"), match_of("archive.mark")
     ('a-match', None, None)

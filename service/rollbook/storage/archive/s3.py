@@ -1,11 +1,11 @@
 """An archive in an S3-compatible store, one object a match; needs the extra `s3`.
 
-Credentials, region and endpoint come from the environment, as every S3 client takes them (AWS_ACCESS_KEY_ID,
-AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL …), so that no secret stands on a command line. A put is whole or
-not at all, and durable when it is answered.
+Credentials, region and endpoint come from the environment variables of every S3 client (AWS_ACCESS_KEY_ID,
+AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL …), so that no command line contains a secret. A put is whole or not
+at all, and durable when it is answered.
 
-obstore's synchronous calls are used, on threads: on Python 3.11 its asynchronous ones now and then abort the process at
-its exit, from a thread of their runtime.
+The adapter runs obstore's synchronous calls on threads: on Python 3.11 the asynchronous ones now and then abort the
+process at its exit, from a thread of their runtime.
 """
 
 import asyncio
@@ -32,12 +32,12 @@ T = TypeVar("T")
 
 
 class S3Archive:
-    """Keeps every match in an object of its own."""
+    """Keeps every match in its own object."""
 
     def __init__(self, url: str) -> None:
-        """Use this bucket and prefix (s3://bucket/prefix); whether it answers shows at the first call."""
+        """Use this bucket and prefix (s3://bucket/prefix); an unreachable store shows only at the first call."""
         self._url = url
-        # Plain HTTP is for a store on this machine, or behind something that does TLS; the endpoint says so itself.
+        # Plain HTTP, for a store on this machine or behind a TLS proxy, is allowed if the endpoint's URL has it.
         plain = urlsplit(os.environ.get("AWS_ENDPOINT_URL", "")).scheme == "http"
         try:
             self._store: Any = S3Store.from_url(
@@ -54,16 +54,16 @@ class S3Archive:
         return self._url
 
     async def put(self, match_id: str, data: bytes) -> None:
-        """Keep the file of a match in place of one that is there."""
+        """Write the file of a match, replacing an existing one."""
         name = file_name(match_id)
         await self._do("written", lambda: obstore.put(self._store, name, data, use_multipart=False))
 
     async def get(self, match_id: str) -> bytes | None:
-        """The file of a match; none if there is none."""
+        """The file of a match; None if there is none."""
         return await self._do("read", lambda: self._get(file_name(match_id)))
 
     async def versions(self) -> dict[str, str]:
-        """By match id all files that there are."""
+        """The version of every file, by match id."""
 
         def look() -> dict[str, str]:
             return {
@@ -76,14 +76,14 @@ class S3Archive:
         return await self._do("read", look)
 
     async def drafts(self) -> frozenset[str]:
-        """None: a file is there when it is whole."""
+        """Always empty: an object exists only once it is complete."""
         return frozenset()
 
     async def drop(self, drafts: frozenset[str]) -> None:
-        """Nothing to do."""
+        """Does nothing: there are no drafts."""
 
     async def mark(self, claim: str = "") -> str:
-        """The mark of this archive: the one that is claimed, if it had none."""
+        """The mark of this archive; an archive without one gets `claim`."""
 
         def settle() -> str:
             found = self._get(MARK_NAME)
@@ -112,5 +112,5 @@ class S3Archive:
 
 
 def _first_line(failure: Exception) -> str:
-    """What went wrong, without the pages that follow it."""
+    """The first line of the message, without the pages of detail after it."""
     return str(failure).partition("\n")[0]

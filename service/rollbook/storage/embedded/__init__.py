@@ -1,1 +1,1 @@
-"""A store of the service's own: its server process and its data directory."""
+"""The embedded store: its server process and its data directory."""

